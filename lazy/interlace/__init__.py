@@ -1,0 +1,1 @@
+"""The interlace exchange (Lace-040 and Lace-050)."""

@@ -1,0 +1,1 @@
+"""Clay desks: trees, commits, the working tree, merge."""

@@ -1,0 +1,1 @@
+"""Lace-010 records: pure, strict, frozen."""

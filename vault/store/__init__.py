@@ -1,0 +1,1 @@
+"""The store: records, facts and views in one SQLite file."""
