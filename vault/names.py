@@ -1,0 +1,132 @@
+"""Names of groups, people, places and desks, and release versions (docs/formats.md section 1)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from vault.errors import CallerError
+
+__all__ = [
+    "GROUP_NAME_LIMIT",
+    "NAME_LIMIT",
+    "BadName",
+    "BadVersion",
+    "Version",
+    "check_group_name",
+    "check_label",
+    "check_name",
+]
+
+NAME_LIMIT = 64  # bytes: leaves room for "/<number>" inside a 128-byte coordinate segment
+GROUP_NAME_LIMIT = 64  # bytes
+_FORBIDDEN = frozenset("/@:{}|")
+_RESERVED = frozenset({".", "..", "self"})
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})(-merged)?", re.ASCII)
+
+
+class BadName(CallerError):
+    """A name of a person, peer, place, desk or group that the formats cannot carry."""
+
+    code = "bad-name"
+    exit_code = 2
+    hint = "Use 1 to 64 bytes without / @ : { } | and without control characters."
+
+
+class BadVersion(CallerError):
+    """A release version that is not X.Y.Z (CYB-2)."""
+
+    code = "bad-version"
+    exit_code = 2
+    hint = "Write a version as three numbers, for example 1.4.0."
+
+
+def check_name(text: str, what: str = "name") -> str:
+    """Return the text if it may name a person, peer, place or desk.
+
+    Raises:
+        BadName: naming the rule that was broken.
+    """
+    problem = _name_problem(text, NAME_LIMIT, _FORBIDDEN)
+    if problem or text in _RESERVED:
+        raise BadName(f"The {what} {text!r} {problem or 'is reserved'}.")
+    return text
+
+
+def check_group_name(text: str) -> str:
+    """Return the text if it may name a group; `local` is reserved for private records.
+
+    Raises:
+        BadName: naming the rule that was broken.
+    """
+    problem = _name_problem(text, GROUP_NAME_LIMIT, _FORBIDDEN | {"#"})
+    if problem or text in _RESERVED | {"local"}:
+        raise BadName(f"The group name {text!r} {problem or 'is reserved'}.")
+    return text
+
+
+def check_label(text: str) -> str:
+    """Return the text if it may label a revision: a name that starts with an ASCII letter.
+
+    Raises:
+        BadName: naming the rule that was broken.
+    """
+    check_name(text, "label")
+    if not (text[0].isascii() and text[0].isalpha()):
+        raise BadName(f"The label {text!r} does not start with a letter.")
+    return text
+
+
+def _name_problem(text: str, limit: int, forbidden: frozenset[str]) -> str:
+    if not text:
+        return "is empty"
+    if not unicodedata.is_normalized("NFC", text):
+        return "is not in Unicode NFC form"
+    if len(text.encode("utf-8", "surrogatepass")) > limit:
+        return f"is longer than {limit} bytes"
+    if any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in text):
+        return "contains a control character"
+    bad = sorted(forbidden & set(text))
+    if bad:
+        return f"contains {' '.join(bad)}"
+    if text != text.strip():
+        return "starts or ends with a space"
+    return ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Version:
+    """A release version X.Y.Z, ordered by its numbers; `X.Y.Z-merged` sorts after X.Y.Z (CYB-2).
+
+    Args:
+        major: first number.
+        minor: second number.
+        patch: third number.
+        merged: the one suffix allowed, for a release that settled a conflict.
+    """
+
+    major: int
+    minor: int
+    patch: int
+    merged: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """Read `X.Y.Z` or `X.Y.Z-merged`.
+
+        Raises:
+            BadVersion: for every other text.
+        """
+        match = _VERSION.fullmatch(text)
+        if match is None or any(int(n) >= 2**31 for n in match.groups()[:3]):
+            raise BadVersion(f"{text!r} is not a version.")
+        major, minor, patch, merged = match.groups()
+        return cls(int(major), int(minor), int(patch), bool(merged))
+
+    def next_patch(self) -> Version:
+        """Return the version proposed after this one: one patch higher."""
+        return Version(self.major, self.minor, self.patch + 1)
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}{'-merged' if self.merged else ''}"
