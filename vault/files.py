@@ -1,0 +1,287 @@
+"""Files that are whole or not there: what lace writes beside its database goes through here (APP-13, LAZ-79).
+
+A file is written under a temporary name in its own directory, flushed to the disk, renamed over the old one,
+and its directory flushed. So a crash at any instant leaves the old bytes or the new ones, never a mixture;
+what it may leave besides is a `.tmp` file, which `remove_leftovers` clears.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
+
+from vault.errors import DataError, EnvironmentFault
+
+__all__ = [
+    "AtomicFile",
+    "DiskFull",
+    "FileMissing",
+    "FileTooLarge",
+    "NotWritable",
+    "Unreadable",
+    "fsync_directory",
+    "read_bounded",
+    "remove_leftovers",
+    "write_atomic",
+]
+
+_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
+_TEMP_TRIES = 10_000
+_NAME_BYTES = 255  # what every file system in use allows for one name
+_TEMP_SUFFIX_BYTES = 16  # ".<at most 10 digits>.tmp"
+_TEMP_NAME = re.compile(r".+\.[0-9]{1,10}\.tmp", re.DOTALL)
+_EXTRA_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class DiskFull(EnvironmentFault):
+    """There is no room left where lace has to write."""
+
+    code = "disk-full"
+    exit_code = 11
+    hint = "Free some space and run the same command again: nothing that was stored before is lost."
+
+
+class NotWritable(EnvironmentFault):
+    """A file or directory cannot be written."""
+
+    code = "not-writable"
+    exit_code = 12
+    hint = "Check that the directory exists, that it is yours, and that the disk is not read-only."
+
+
+class Unreadable(EnvironmentFault):
+    """A file or directory is there and cannot be read."""
+
+    code = "unreadable"
+    exit_code = 13
+    hint = "Check that the file is yours and that the disk is healthy."
+
+
+class FileMissing(Unreadable):
+    """A file that is needed is not there."""
+
+    code = "file-missing"
+    exit_code = 13
+    hint = "Check the path; if the file was deleted, restore it from a backup."
+
+
+class FileTooLarge(DataError):  # noqa: N818 - named like its siblings
+    """A file is larger than its format allows."""
+
+    code = "file-too-large"
+    exit_code = 40
+    hint = "This is not a file that lace wrote; move it away."
+
+
+class AtomicFile:
+    """Write a file so that it appears whole or not at all.
+
+    Use as a context manager; the file takes its final name when the block ends without an exception, and is
+    removed when it ends with one. An existing file keeps its bytes until then. When the path is a symbolic
+    link, the link itself is replaced.
+
+    Args:
+        path: where the file goes; its directory must exist.
+        mode: permission bits of the new file, narrowed by the process's umask.
+        durable: flush file and directory to the disk before returning. False is for what can be made again:
+            it is still never seen half-written by another process, but a power cut may leave it empty.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: for every other reason; the message names path and reason.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], mode: int = 0o644, durable: bool = True) -> None:
+        self.path = Path(path)
+        self._mode = mode
+        self._durable = durable
+        self._fd = -1
+        self._temp: Path | None = None
+
+    def __enter__(self) -> Self:
+        if self._temp is not None:
+            raise RuntimeError("an AtomicFile is entered once")
+        self._temp, self._fd = self._open_temp()
+        return self
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        """Append bytes and return how many.
+
+        Raises:
+            DiskFull: there is no room.
+            NotWritable: for every other reason.
+        """
+        rest = memoryview(data).cast("B")
+        total = len(rest)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            _refuse_write(self.path, error)
+        return total
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._commit()
+        finally:
+            self._discard()
+
+    def _open_temp(self) -> tuple[Path, int]:
+        stem = _shortened(self.path.name)
+        for number in range(_TEMP_TRIES):
+            temp = self.path.with_name(f"{stem}.{number}.tmp")
+            try:
+                return temp, os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _EXTRA_FLAGS, self._mode)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                _refuse_write(self.path, error)
+        raise NotWritable(
+            f"{self.path} cannot be written: its directory is full of temporary files.",
+            hint="Delete the files there whose names end in .tmp.",
+        )
+
+    def _commit(self) -> None:
+        temp = self._temp
+        if temp is None:  # left a block that was never entered
+            return
+        try:
+            if self._durable:
+                os.fsync(self._fd)
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+            temp.replace(self.path)
+        except OSError as error:
+            _refuse_write(self.path, error)
+        self._temp = None
+        if self._durable:
+            fsync_directory(self.path.parent)
+
+    def _discard(self) -> None:
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = -1
+        if self._temp is not None:
+            with contextlib.suppress(OSError):
+                self._temp.unlink()
+
+
+def write_atomic(
+    path: str | os.PathLike[str],
+    data: bytes | bytearray | memoryview,
+    mode: int = 0o644,
+    durable: bool = True,
+) -> None:
+    """Write a whole file at once; see `AtomicFile`.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: for every other reason.
+    """
+    with AtomicFile(path, mode, durable) as file:
+        file.write(data)
+
+
+def fsync_directory(path: str | os.PathLike[str]) -> None:
+    """Make the names in a directory survive a power cut; does nothing where the system offers no way to.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: the directory is missing or the disk fails.
+    """
+    if os.name == "nt":  # there NTFS journals names by itself, and a directory cannot be opened
+        return
+    try:
+        fd = os.open(path, os.O_RDONLY | _EXTRA_FLAGS)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            # Some file systems (FUSE, network shares) refuse to flush a directory; they have no better way.
+            if error.errno not in {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF}:
+                raise
+        finally:
+            os.close(fd)
+    except OSError as error:
+        _refuse_write(Path(path), error)
+
+
+def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:
+    """Return the bytes of a regular file, of which there may be at most `limit`.
+
+    The limit is checked before memory is taken and again while reading, so a file that grows does no harm; a
+    pipe or device under the path is refused, not waited for.
+
+    Raises:
+        FileMissing: there is no such file.
+        Unreadable: it is no regular file, not ours to read, or the disk fails.
+        FileTooLarge: it has more than `limit` bytes.
+    """
+    path = Path(path)
+    try:
+        fd = os.open(path, os.O_RDONLY | _EXTRA_FLAGS | getattr(os, "O_NONBLOCK", 0))
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise Unreadable(f"{path} cannot be read: it is not a regular file.")
+            parts: list[bytes] = []
+            room = limit + 1 if status.st_size <= limit else 0
+            while room > 0 and (part := os.read(fd, min(room, 1 << 20))):
+                parts.append(part)
+                room -= len(part)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        if error.errno in _MISSING:
+            raise FileMissing(f"{path} does not exist.") from error
+        raise Unreadable(f"{path} cannot be read: {_reason(error)}.") from error
+    if room <= 0:
+        raise FileTooLarge(f"{path} has more than the {limit} bytes that such a file may have.")
+    return b"".join(parts)
+
+
+def remove_leftovers(directory: str | os.PathLike[str]) -> int:
+    """Remove temporary files that a crash left in a directory and return how many (APP-13).
+
+    Only names that `AtomicFile` gives are touched. Call it where nobody else is writing: under the vault's
+    lock.
+
+    Raises:
+        NotWritable: a file cannot be removed, or the directory cannot be listed.
+    """
+    removed = 0
+    try:
+        for path in Path(directory).iterdir():
+            if _TEMP_NAME.fullmatch(path.name) and path.is_file():
+                path.unlink(missing_ok=True)
+                removed += 1
+    except OSError as error:
+        _refuse_write(Path(directory), error)
+    return removed
+
+
+def _shortened(name: str) -> str:
+    room = _NAME_BYTES - _TEMP_SUFFIX_BYTES
+    raw = os.fsencode(name)
+    return name if len(raw) <= room else raw[:room].decode("utf-8", "ignore")
+
+
+def _refuse_write(path: Path, error: OSError) -> NoReturn:
+    if error.errno in _FULL:
+        raise DiskFull(f"There is no room left on the disk to write {path}.") from error
+    raise NotWritable(f"{path} cannot be written: {_reason(error)}.") from error
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
