@@ -1,1 +1,52 @@
-"""Lace-010 records: pure, strict, frozen."""
+"""Lace-010 records: pure, strict, frozen.
+
+A record is a Blob (bytes), a Plex (a version at a coordinate, with headers and a Blob) or a Seal (a signature
+over a Plex). Its identity is the BLAKE3-256 of its canonical payload, written in the markline that starts its
+stored form. `parse_record` reads one, `iter_records` many; what they return encodes to the same bytes again.
+
+    >>> from vault.records import Blob, parse_record
+    >>> blob = Blob(b"hello room7")
+    >>> print(blob.hash)
+    B.AKZgZFlTo1yWXWiLTVzirxFK0AP1SpEfxi~BC8ffLsh.H3
+    >>> parse_record(blob.encode()) == blob
+    True
+"""
+
+from __future__ import annotations
+
+from vault.records.errors import B64AError, RecordError
+from vault.records.hashes import RecordHash, Verifier, payload_digest
+from vault.records.headers import Headers
+from vault.records.links import Link
+from vault.records.model import MAX_BLOB_BYTES, MAX_EXTRAS, Blob, Plex, Record, Seal
+from vault.records.parse import parse_record, verify_seal
+from vault.records.reader import Verdict, iter_records, iter_verdicts
+from vault.records.tai import Tai
+from vault.records.thin import rebuild, thin
+from vault.records.trailer import from_trailer, to_trailer
+
+__all__ = [
+    "MAX_BLOB_BYTES",
+    "MAX_EXTRAS",
+    "B64AError",
+    "Blob",
+    "Headers",
+    "Link",
+    "Plex",
+    "Record",
+    "RecordError",
+    "RecordHash",
+    "Seal",
+    "Tai",
+    "Verdict",
+    "Verifier",
+    "from_trailer",
+    "iter_records",
+    "iter_verdicts",
+    "parse_record",
+    "payload_digest",
+    "rebuild",
+    "thin",
+    "to_trailer",
+    "verify_seal",
+]

@@ -1,0 +1,56 @@
+"""B64A, the text form of bytes in records: sortable, without padding, one text for each value (REC-7..12).
+
+The alphabet stands in ASCII order, so texts of equal length sort as the bytes they stand for. Symbol n of
+B64A and symbol n of standard base64 mean the same six bits in the same order; that is why both directions are
+one table look-up around the C codec.
+"""
+
+from __future__ import annotations
+
+from binascii import a2b_base64, b2a_base64
+
+from vault.records.errors import B64ALengthError, B64ASymbolError, B64ATailError
+
+__all__ = ["ALPHABET", "decode", "encode"]
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
+_STANDARD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+_ENCODE = bytes.maketrans(_STANDARD, ALPHABET.encode())
+_OUTSIDE = b"!"  # any byte that is no base64 symbol; every byte outside our alphabet is mapped to it
+_DECODE = bytes(
+    _STANDARD[ALPHABET.index(chr(byte))] if chr(byte) in ALPHABET else _OUTSIDE[0] for byte in range(256)
+)
+# By length mod 4: the symbols the last place may hold, and the padding the C codec wants.
+_TAILS = {2: frozenset(ALPHABET[::16]), 3: frozenset(ALPHABET[::4])}
+_PADDING = (b"", b"", b"==", b"=")
+
+
+def encode(data: bytes) -> str:
+    """Return the B64A text of `data`: ceil(8N/6) characters (REC-7, REC-8)."""
+    return b2a_base64(data, newline=False).rstrip(b"=").translate(_ENCODE).decode("ascii")
+
+
+def decode(text: str) -> bytes:
+    """Return the bytes that `text` stands for, accepting only what `encode` writes.
+
+    Raises:
+        B64ASymbolError: a character outside the alphabet, or padding (REC-9).
+        B64ALengthError: the length modulo 4 is 1 (REC-10).
+        B64ATailError: unused bits of the last symbol are not zero (REC-10).
+    """
+    # A non-ASCII character becomes "?", which is outside the alphabet like itself.
+    mapped = text.encode("ascii", "replace").translate(_DECODE)
+    if _OUTSIDE in mapped:
+        raise B64ASymbolError(f"{_shown(text)} holds a character that is not in the B64A alphabet")
+    rest = len(mapped) & 3
+    if rest:
+        if rest == 1:
+            raise B64ALengthError(f"{_shown(text)} has a length that no B64A text has")
+        if text[-1] not in _TAILS[rest]:
+            raise B64ATailError(f"{_shown(text)} ends in bits that B64A leaves zero")
+    return a2b_base64(mapped + _PADDING[rest])
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 90 else text[:87] + "...")

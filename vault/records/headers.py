@@ -1,0 +1,212 @@
+"""Header lines: `<Name>: <value>`, canonical to the byte (REC-13..23).
+
+Nothing is repaired or trimmed here: text that breaks a rule is refused, so each accepted line has exactly one
+spelling. Lines are split on LF alone; other characters that look like line ends are data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+from unicodedata import is_normalized
+
+from vault.records.errors import (
+    CarriageReturnError,
+    HeaderControlError,
+    HeaderNameCharacterError,
+    HeaderNameEmptyError,
+    HeaderNotNfcError,
+    HeaderSpaceError,
+    HeaderSyntaxError,
+    HeaderTooLongError,
+    HeaderUnterminatedError,
+    HeaderUtf8Error,
+    HeaderValueEmptyError,
+)
+
+__all__ = [
+    "MAX_LINE_BYTES",
+    "Headers",
+    "check_line",
+    "check_name",
+    "check_pair",
+    "check_value",
+    "is_clean",
+    "shown",
+    "split_line",
+]
+
+MAX_LINE_BYTES = 1024  # without the LF (REC-22)
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL_BUT_LF = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
+_NAME_FORBIDS = re.compile(r"[: \t]")
+
+
+def shown(text: str) -> str:
+    """Return `text` quoted and short enough for a message."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _check_text(text: str, what: str) -> None:
+    """Refuse what no header text may hold: control bytes, broken UTF-8, other forms than NFC."""
+    found = _CONTROL.search(text)
+    if found is not None:
+        if found[0] == "\r" or "\r" in text:
+            raise CarriageReturnError(f"the {what} {shown(text)} holds a carriage return")
+        raise HeaderControlError(f"the {what} {shown(text)} holds the control byte 0x{ord(found[0]):02X}")
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise HeaderUtf8Error(f"the {what} {shown(text)} cannot be written as UTF-8") from None
+    if not is_normalized("NFC", text):
+        raise HeaderNotNfcError(f"the {what} {shown(text)} is not in Unicode normalisation form C")
+
+
+def check_name(name: str) -> None:
+    """Refuse a header name that breaks REC-14, REC-15, REC-18 or REC-21.
+
+    Raises:
+        RecordError: the class says which rule.
+    """
+    if not name:
+        raise HeaderNameEmptyError("a header has an empty name")
+    if _NAME_FORBIDS.search(name):
+        raise HeaderNameCharacterError(f"the header name {shown(name)} holds a colon, a space or a tab")
+    _check_text(name, "header name")
+
+
+def check_value(value: str) -> None:
+    """Refuse a header value that breaks REC-16, REC-17, REC-18 or REC-21.
+
+    A value that starts with a space would put two spaces after the colon, so it is refused (H-5); inner and
+    trailing spaces are data (REC-23).
+
+    Raises:
+        RecordError: the class says which rule.
+    """
+    if not value:
+        raise HeaderValueEmptyError("a header has an empty value")
+    if value[0] == " ":
+        raise HeaderSpaceError(f"the header value {shown(value)} starts with a space")
+    _check_text(value, "header value")
+
+
+def check_pair(name: str, value: str) -> None:
+    """Refuse a header that cannot be written as one valid line (REC-13..22).
+
+    Raises:
+        RecordError: the class says which rule.
+    """
+    check_name(name)
+    check_value(value)
+    characters = len(name) + len(value) + 2
+    if characters * 4 > MAX_LINE_BYTES:
+        _check_length(len(name.encode()) + len(value.encode()) + 2, name)
+
+
+def _check_length(length: int, start: str) -> None:
+    if length > MAX_LINE_BYTES:
+        raise HeaderTooLongError(
+            f"the header line that starts with {shown(start)} is longer than {MAX_LINE_BYTES} bytes"
+        )
+
+
+def check_line(line: bytes) -> str:
+    """Return one header line, given without its LF, as text after the checks that need no look at its parts.
+
+    Raises:
+        RecordError: REC-18, REC-20, REC-21 or REC-22 is broken.
+    """
+    _check_length(len(line), line[:40].decode(errors="replace"))
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        readable = line.decode(errors="replace")
+        if b"\r" in line:
+            raise CarriageReturnError(f"the header line {shown(readable)} holds a carriage return") from None
+        raise HeaderUtf8Error(f"the header line {shown(readable)} is not UTF-8") from None
+    _check_text(text, "header line")
+    return text
+
+
+def is_clean(block: bytes, text: str) -> bool:
+    """Return whether every line of a block passes `check_line`; `text` is the block decoded.
+
+    One look at the block instead of one at each line. Neither LF, colon nor space composes with a mark that
+    follows, so a block is in NFC exactly when each of its names and values is.
+    """
+    if _CONTROL_BUT_LF.search(block) is not None or not is_normalized("NFC", text):
+        return False
+    return len(block) <= MAX_LINE_BYTES or max(map(len, block.split(b"\n"))) <= MAX_LINE_BYTES
+
+
+def split_line(line: str) -> tuple[str, str]:
+    """Return name and value of a line that passed `check_line` or `is_clean` (REC-13..17).
+
+    Raises:
+        RecordError: the class says which rule.
+    """
+    name, separator, value = line.partition(": ")
+    if separator and name and value and value[0] != " " and ":" not in name and " " not in name:
+        return name, value
+    name, colon, rest = line.partition(":")
+    if not colon:
+        raise HeaderSyntaxError(f"the header line {shown(line)} has no colon")
+    check_name(name)
+    if rest[:1] != " ":
+        raise HeaderSpaceError(f"no space follows the colon of the header line {shown(line)}")
+    check_value(rest[1:])
+    raise AssertionError(line)  # pragma: no cover - one of the checks above refuses
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """An ordered list of headers, each of them valid.
+
+    Args:
+        pairs: (name, value) in the order of the lines.
+
+    Raises:
+        RecordError: a header breaks one of REC-13..22.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value in self.pairs:
+            check_pair(name, value)
+
+    @classmethod
+    def parse(cls, block: bytes) -> Self:
+        """Return the headers of a block of lines, each of which ends with LF.
+
+        Raises:
+            RecordError: a line breaks one of REC-13..22.
+        """
+        lines = block.split(b"\n")
+        if lines.pop():
+            raise HeaderUnterminatedError("the last header line does not end with a line feed")
+        return cls(tuple(split_line(check_line(line)) for line in lines))
+
+    def encode(self) -> bytes:
+        """Return the lines as bytes; `parse` gives the same headers back."""
+        return "".join(f"{name}: {value}\n" for name, value in self.pairs).encode()
+
+    def first(self, name: str) -> str | None:
+        """Return the value of the first header of this name, or None."""
+        return next((value for found, value in self.pairs if found == name), None)
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return the values of all headers of this name, in order."""
+        return tuple(value for found, value in self.pairs if found == name)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)

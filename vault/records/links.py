@@ -1,0 +1,69 @@
+"""Record links: what extra headers named `+Link` or `...+Link` say (REC-62..71).
+
+A link header is an ordinary header first. A value that is no well-formed link leaves the record valid and
+gives no link. The target's suffix names the record definition that rules its payload: of a target with suffix
+`H3` the payload must be canonical B64A of 32 bytes, else the value is malformed (it could never be
+satisfied); of any other suffix only the outer shape is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vault.records.errors import B64AError, HashTextError
+from vault.records.hashes import RecordHash
+
+__all__ = ["Link", "is_link_name", "parse_link", "parse_links"]
+
+_SUFFIX = "+Link"
+_TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
+_SUPPORTED = "H3"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One well-formed link.
+
+    Args:
+        name: the header's name, such as `Chunk+Link`.
+        data: free text of the application, never empty; may hold spaces.
+        target: typed hash text; its format may be one this lace does not support (REC-70).
+    """
+
+    name: str
+    data: str
+    target: str
+
+    @property
+    def record_hash(self) -> RecordHash | None:
+        """The target as a record hash, or None if its format is not supported (REC-71)."""
+        try:
+            return RecordHash.parse(self.target)
+        except (HashTextError, B64AError):
+            return None
+
+
+def is_link_name(name: str) -> bool:
+    """Return whether a header of this name is a record-link header (REC-62)."""
+    return name.endswith(_SUFFIX)
+
+
+def parse_link(name: str, value: str) -> Link | None:
+    """Return the link that a header states, or None if name or value are not those of one (REC-63..69)."""
+    if not name.endswith(_SUFFIX):
+        return None
+    data, _, target = value.rpartition(" ")
+    match = _TARGET.fullmatch(target)
+    if not data or match is None:
+        return None
+    link = Link(name, data, target)
+    if match[1] == _SUPPORTED and link.record_hash is None:
+        return None
+    return link
+
+
+def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
+    """Return the well-formed links among headers, in order."""
+    return tuple(link for name, value in headers if (link := parse_link(name, value)) is not None)
