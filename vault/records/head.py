@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 # By its full name, looked up when it is used: the suite imports vault.records.hashes, so either of the two
 # may be half-loaded while the other one loads.
@@ -71,8 +72,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _END = "\n"  # stands for "no more lines"; no line can equal it
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The parsed head of one record.
 
     Args:
@@ -203,7 +203,7 @@ def _embedded(line: str, lines: _Lines, claimed: list[RecordHash], kind: str) ->
 
 
 def _seal_headers(line: str, lines: _Lines, claimed: list[RecordHash]) -> tuple[tuple[Verifier, bytes], str]:
-    signer = Verifier.parse(_seal_value(line, "Signed-By"))
+    signer = _verifier(_seal_value(line, "Signed-By"))
     text = _seal_value(lines.take(), "Signature")
     if len(text) != _SIGNATURE_SYMBOLS:
         raise SignatureTextError(f"a signature has {_SIGNATURE_SYMBOLS} characters, not {len(text)}")
@@ -212,6 +212,12 @@ def _seal_headers(line: str, lines: _Lines, claimed: list[RecordHash]) -> tuple[
     if not line.startswith(MARK):
         raise SealShapeError(f"an embedded Plex must follow Signature, not {_named(line)}")
     return (signer, signature), _embedded(line, lines, claimed, "P")
+
+
+@lru_cache(maxsize=256)
+def _verifier(text: str) -> Verifier:
+    # A circle has few signers and each signs thousands of records.
+    return Verifier.parse(text)
 
 
 def _seal_value(line: str, wanted: str) -> str:
@@ -276,7 +282,7 @@ def _data_length(line: str) -> int:
         raise DataLengthError(f"Data-Length {shown(value)} is not a plain base-10 number")
     length = int(value)
     if length > MAX_BLOB_BYTES:
-        raise BlobTooLargeError(f"a Blob holds at most {MAX_BLOB_BYTES} bytes, not {value}")
+        raise BlobTooLargeError(f"a Blob holds at most {MAX_BLOB_BYTES} bytes, not {shown(value)}")
     return length
 
 

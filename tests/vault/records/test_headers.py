@@ -1,0 +1,126 @@
+"""Header lines (REC-13..23)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.vault.records.strategies import extras
+from vault.records import Headers, RecordError
+from vault.records import errors as e
+from vault.records.headers import check_line, check_name, check_pair, check_value, is_clean, split_line
+
+
+@given(extras)
+def test_round_trip(pairs: list[tuple[str, str]]) -> None:
+    """REC-13, REC-23."""
+    headers = Headers(tuple(pairs))
+    assert Headers.parse(headers.encode()) == headers
+    assert list(headers) == pairs
+    assert len(headers) == len(pairs)
+
+
+def test_access_by_name() -> None:
+    headers = Headers.parse(b"A: 1\nB: 2\nA: 3\n")
+    assert headers.first("A") == "1"
+    assert headers.all("A") == ("1", "3")
+    assert headers.first("C") is None
+    assert headers.all("C") == ()
+
+
+@pytest.mark.parametrize(
+    ("block", "error"),
+    [
+        (b"A\n", e.HeaderSyntaxError),  # REC-13
+        (b"\n", e.HeaderSyntaxError),
+        (b": x\n", e.HeaderNameEmptyError),  # REC-14
+        (b"A b: x\n", e.HeaderNameCharacterError),  # REC-15
+        (b"A:x\n", e.HeaderSpaceError),  # REC-16
+        (b"A:  x\n", e.HeaderSpaceError),
+        (b"A: \n", e.HeaderValueEmptyError),  # REC-17
+        (b"A: \xff\n", e.HeaderUtf8Error),  # REC-18
+        (b"A: e\xcc\x81\n", e.HeaderNotNfcError),
+        (b"A: x", e.HeaderUnterminatedError),  # REC-19
+        (b"A: x\r\n", e.CarriageReturnError),  # REC-20
+        (b"A: \xff\r\n", e.CarriageReturnError),
+        (b"A: x\x00\n", e.HeaderControlError),  # REC-21
+        (b"A: " + b"x" * 1022 + b"\n", e.HeaderTooLongError),  # REC-22
+    ],
+)
+def test_each_rule_has_its_own_error(block: bytes, error: type[RecordError]) -> None:
+    """REC-13..22, REC-82."""
+    with pytest.raises(error):
+        Headers.parse(block)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("", e.HeaderNameEmptyError),
+        ("a:b", e.HeaderNameCharacterError),
+        ("a b", e.HeaderNameCharacterError),
+        ("a\tb", e.HeaderNameCharacterError),
+        ("a\nb", e.HeaderControlError),
+        ("a\r", e.CarriageReturnError),
+        ("e\u0301", e.HeaderNotNfcError),
+        ("\ud800", e.HeaderUtf8Error),
+    ],
+)
+def test_names_made_here_obey_the_same_rules(name: str, error: type[RecordError]) -> None:
+    """REC-14, REC-15, REC-18, REC-21."""
+    with pytest.raises(error):
+        check_name(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ("", e.HeaderValueEmptyError),
+        (" x", e.HeaderSpaceError),
+        ("a\nB: b", e.HeaderControlError),
+        ("\x7f", e.HeaderControlError),
+        ("a\r\n", e.CarriageReturnError),
+        ("e\u0301", e.HeaderNotNfcError),
+        ("\udcff", e.HeaderUtf8Error),
+    ],
+)
+def test_values_made_here_obey_the_same_rules(value: str, error: type[RecordError]) -> None:
+    """REC-16, REC-17, REC-18, REC-21; a line feed cannot smuggle in a header."""
+    with pytest.raises(error):
+        check_value(value)
+
+
+def test_the_limit_counts_bytes() -> None:
+    """REC-22: 1024 bytes without the LF; é has two."""
+    check_pair("X", "é" * 510 + "x")
+    with pytest.raises(e.HeaderTooLongError):
+        check_pair("X", "é" * 511)
+
+
+@given(st.lists(st.binary(max_size=20) | st.just("A: é".encode()), max_size=4))
+def test_the_quick_look_agrees_with_the_thorough_one(raw: list[bytes]) -> None:
+    """REC-18..22: `is_clean` on a block says what `check_line` says on its lines."""
+    lines = b"\n".join(raw).split(b"\n")
+    block = b"\n".join(lines)
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        return
+    fine = True
+    for line in lines:
+        try:
+            check_line(line)
+        except RecordError:
+            fine = False
+    assert is_clean(block, text) == fine
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=30))
+def test_splitting_keeps_every_byte(line: str) -> None:
+    """REC-13, REC-23: nothing is trimmed or lost."""
+    try:
+        name, value = split_line(line)
+    except RecordError:
+        return
+    assert f"{name}: {value}" == line
