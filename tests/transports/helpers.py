@@ -1,0 +1,105 @@
+"""Records, nodes and mailboxes to test the roads with."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from transports.bundle import BundleIndex, BundleWriter
+from transports.drop import Drop
+from transports.publishing import Addition, Publication, publish
+from transports.reading import SeenHead, read_head, read_mailbox
+from transports.runs import RunRef
+from transports.snapshot import SnapshotHead
+from vault.records.hashes import RecordHash
+from vault.records.model import Plex, Seal
+from vault.records.tai import Tai
+from vault.suite import SigningKey
+
+GROUP = "friends/0123456789abcdef"
+APP = "lace/data"
+FOUNDING = RecordHash("S", bytes(32))
+OPERAND = "R." + "0" * 43
+TAI = Tai(1_640_995_200)
+
+
+def key(number: int) -> SigningKey:
+    return SigningKey.from_seed(bytes([number]) * 32)
+
+
+def plex(data: bytes) -> Plex:
+    return Plex.build(group=GROUP, app=APP, name="x", tai=Tai.ZERO, data=data)
+
+
+def records(payloads: Iterable[bytes]) -> dict[RecordHash, bytes]:
+    made = [plex(data) for data in payloads]
+    return {record.hash: record.encode() for record in made}
+
+
+def some_records(count: int, start: int = 0) -> dict[RecordHash, bytes]:
+    return records(b"record %d " % number * 20 for number in range(start, start + count))
+
+
+def bundle_of(stored: dict[RecordHash, bytes]) -> tuple[bytes, BundleIndex]:
+    file = io.BytesIO()
+    writer = BundleWriter(file)
+    for record_hash, record in stored.items():
+        writer.add(record_hash, APP, record)
+    index = writer.finish()
+    return file.getvalue(), index
+
+
+def make_head(
+    signing_key: SigningKey, place_id: str, number: int = 1, runs: Sequence[RunRef] = ()
+) -> SnapshotHead:
+    return SnapshotHead(
+        node=signing_key.verifier,
+        number=number,
+        tai=TAI,
+        drop=place_id,
+        founding=FOUNDING,
+        operand=OPERAND,
+        facet="SelectHave",
+        hello=("HelloRecordFormat('H3')",),
+        runs=tuple(runs),
+    )
+
+
+def seal_head(signing_key: SigningKey, head: SnapshotHead, group: str = GROUP) -> Seal:
+    return Seal.sign(head.to_plex(group), signing_key)
+
+
+def additions(stored: dict[RecordHash, bytes]) -> list[Addition]:
+    return [Addition(record_hash, APP, load=partial(bytes, record)) for record_hash, record in stored.items()]
+
+
+def put(
+    drop: Drop,
+    signing_key: SigningKey,
+    items: Iterable[Addition],
+    withdrawals: Iterable[RecordHash] = (),
+    previous: SeenHead | None = None,
+) -> tuple[Publication, SeenHead]:
+    """Publish as a node does: bundles, runs, head, then discard; return what was done and the new head."""
+    node = signing_key.verifier
+    writer = drop.writer(GROUP, node)
+    runs = previous.head.runs if previous else ()
+    listing = read_mailbox(drop, GROUP, node, previous.head) if previous else None
+    done = publish(
+        drop,
+        GROUP,
+        node,
+        writer,
+        runs=runs,
+        listing=listing,
+        additions=items,
+        withdrawals=[(record_hash, APP) for record_hash in withdrawals],
+    )
+    number = previous.head.number + 1 if previous else 1
+    head = make_head(signing_key, drop.place_id, number, done.runs)
+    writer.publish_head(seal_head(signing_key, head).encode())
+    writer.discard(done.obsolete)
+    seen = read_head(drop, GROUP, node)
+    assert seen is not None
+    return done, seen

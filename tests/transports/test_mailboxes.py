@@ -1,0 +1,304 @@
+"""Mailboxes on a drop, from publishing to fetching (architecture decision 4, H-11, CYB-17)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transports.helpers import (
+    APP,
+    GROUP,
+    additions,
+    key,
+    make_head,
+    plex,
+    put,
+    records,
+    seal_head,
+    some_records,
+)
+from transports.drop import Drop
+from transports.errors import BadBundle, BadRun, BadSnapshot, MissingFile
+from transports.publishing import Addition, publish, recover_bundles, unnamed_files
+from transports.reading import fetch, read_head, read_mailbox
+from vault.errors import Cancelled, DataError, LaceError
+from vault.records.hashes import RecordHash
+from vault.records.parse import parse_record
+
+
+@pytest.fixture
+def drop(tmp_path: Path) -> Drop:
+    return Drop.create(tmp_path / "drop")
+
+
+def mutations(good: bytes, position: int) -> tuple[bytes, bytes]:
+    return good[:position], good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :]
+
+
+def fetched(drop: Drop, number: int, wanted: set[RecordHash]) -> dict[RecordHash, bytes | None]:
+    node = key(number).verifier
+    seen = read_head(drop, GROUP, node)
+    assert seen is not None
+    listing = read_mailbox(drop, GROUP, node, seen.head)
+    return {item.hash: item.record for item in fetch(drop, GROUP, listing, wanted)}
+
+
+def test_what_is_published_is_fetched(drop: Drop) -> None:
+    stored = some_records(50)
+    put(drop, key(1), additions(stored))
+    got = fetched(drop, 1, set(stored))
+    assert got == stored
+    for record_hash, record in got.items():
+        assert record is not None
+        assert parse_record(record).hash == record_hash
+    assert drop.count.read > 0
+    assert drop.count.written > 0
+
+
+def test_nothing_changed_writes_nothing(drop: Drop) -> None:
+    stored = some_records(5)
+    _, seen = put(drop, key(1), additions(stored))
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    writer = drop.writer(GROUP, key(1).verifier)
+    before = drop.count.written, drop.files(GROUP, key(1).verifier)
+    done = publish(
+        drop,
+        GROUP,
+        key(1).verifier,
+        writer,
+        runs=seen.head.runs,
+        listing=listing,
+        additions=additions(stored),
+        withdrawals=[(plex(b"never seen").hash, APP)],
+    )
+    assert not done.is_changed
+    assert done.runs == seen.head.runs
+    assert (drop.count.written, drop.files(GROUP, key(1).verifier)) == before
+
+
+def test_three_nodes_share_a_drop_and_reference_each_other(drop: Drop) -> None:
+    first, second, third = some_records(4), some_records(4, 10), some_records(4, 20)
+    put(drop, key(1), additions(first))
+    seen = read_head(drop, GROUP, key(1).verifier)
+    assert seen is not None
+    theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    references = []
+    for record_hash in first:
+        entry = theirs.entry(record_hash)
+        assert entry is not None
+        references.append(Addition(record_hash, entry.app, location=entry.location))
+    done, _ = put(drop, key(2), [*references, *additions(second)])
+    put(drop, key(3), additions(third))
+    assert (done.copied, done.referenced) == (4, 4)
+    assert drop.nodes(GROUP) == sorted(key(n).verifier for n in (1, 2, 3))
+    assert drop.nodes("friends/another") == []
+    assert fetched(drop, 2, {*first, *second}) == {**first, **second}
+    assert fetched(drop, 3, set(third)) == third
+    size = sum(drop.files(GROUP, key(2).verifier).values())
+    assert size < sum(drop.files(GROUP, key(1).verifier).values()) * 2
+
+
+def test_a_copy_replaces_a_reference(drop: Drop) -> None:
+    stored = some_records(3)
+    put(drop, key(1), additions(stored))
+    seen = read_head(drop, GROUP, key(1).verifier)
+    assert seen is not None
+    theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    entries = [theirs.entry(record_hash) for record_hash in stored]
+    _, mine = put(drop, key(2), [Addition(e.hash, e.app, location=e.location) for e in entries if e])
+    done, _ = put(drop, key(2), additions(stored), previous=mine)
+    assert done.copied == 3
+    drop.writer(GROUP, key(1).verifier).discard(list(drop.files(GROUP, key(1).verifier)))
+    assert fetched(drop, 2, set(stored)) == stored
+
+
+def test_many_publications_keep_few_runs_and_all_records(drop: Drop) -> None:
+    stored: dict[RecordHash, bytes] = {}
+    seen = None
+    for number in range(40):
+        fresh = some_records(2, number * 2)
+        stored |= fresh
+        _, seen = put(drop, key(1), additions(fresh), previous=seen)
+        assert len(seen.head.runs) <= 8
+    assert fetched(drop, 1, set(stored)) == stored
+    assert seen is not None
+    assert {name for name in drop.files(GROUP, key(1).verifier) if name.endswith(".run")} == {
+        ref.name for ref in seen.head.runs
+    }
+
+
+def test_withdrawn_records_leave_the_listing(drop: Drop) -> None:
+    stored = some_records(6)
+    gone, *kept = stored
+    _, seen = put(drop, key(1), additions(stored))
+    done, seen = put(drop, key(1), [], [gone], previous=seen)
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    assert done.withdrawn == 1
+    assert {record_hash for record_hash, _ in listing.items()} == set(kept)
+    assert gone not in listing
+    _, seen = put(drop, key(1), [], kept, previous=seen)
+    assert len(read_mailbox(drop, GROUP, key(1).verifier, seen.head)) == 0
+
+
+def test_an_interrupted_publishing_changes_nothing_and_is_recovered(drop: Drop) -> None:
+    # faults.md row 5: the former state stays valid, and what was written is not written again.
+    old, new = some_records(3), some_records(3, 50)
+    node = key(1).verifier
+    _, seen = put(drop, key(1), additions(old))
+    listing = read_mailbox(drop, GROUP, node, seen.head)
+    writer = drop.writer(GROUP, node)
+    publish(drop, GROUP, node, writer, runs=seen.head.runs, listing=listing, additions=additions(new))
+    assert fetched(drop, 1, {*old, *new}) == {**old, **dict.fromkeys(new)}
+    spare = recover_bundles(drop, GROUP, node, listing)
+    done = publish(
+        drop,
+        GROUP,
+        node,
+        writer,
+        runs=seen.head.runs,
+        listing=listing,
+        additions=additions(new),
+        spare=spare,
+    )
+    assert (done.copied, done.referenced) == (0, 3)
+    writer.publish_head(seal_head(key(1), make_head(key(1), drop.place_id, 2, done.runs)).encode())
+    assert fetched(drop, 1, {*old, *new}) == {**old, **new}
+    after = read_head(drop, GROUP, node)
+    assert after is not None
+    listing = read_mailbox(drop, GROUP, node, after.head)
+    unnamed = unnamed_files(drop, GROUP, node, runs=after.head.runs, listing=listing)
+    assert all(name.endswith(".run") for name in unnamed)
+    writer.discard(unnamed)
+    assert fetched(drop, 1, {*old, *new}) == {**old, **new}
+
+
+def test_what_is_not_listed_is_answered(drop: Drop) -> None:
+    put(drop, key(1), additions(some_records(2)))
+    stranger = plex(b"elsewhere").hash
+    assert fetched(drop, 1, {stranger}) == {stranger: None}
+
+
+def test_cancel_stops_between_frames(drop: Drop) -> None:
+    stored = some_records(2)
+    _, seen = put(drop, key(1), additions(stored))
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    with pytest.raises(Cancelled):
+        list(fetch(drop, GROUP, listing, set(stored), cancel=lambda: True))
+    with pytest.raises(Cancelled):
+        publish(
+            drop,
+            GROUP,
+            key(1).verifier,
+            drop.writer(GROUP, key(1).verifier),
+            runs=(),
+            listing=None,
+            additions=additions(stored),
+            cancel=lambda: True,
+        )
+
+
+def test_progress_counts_every_record(drop: Drop) -> None:
+    stored = records(bytes([number]) * 700_000 for number in range(6))
+    _, seen = put(drop, key(1), additions(stored))
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    told: list[tuple[int, int]] = []
+    list(fetch(drop, GROUP, listing, set(stored), progress=lambda done, total: told.append((done, total))))
+    assert told[-1] == (6, 6)
+    assert len(told) > 1
+
+
+def test_a_missing_bundle_costs_only_its_own_records(drop: Drop) -> None:
+    # faults.md row 7
+    first, second = some_records(3), some_records(3, 10)
+    done, seen = put(drop, key(1), additions(first))
+    put(drop, key(1), additions(second), previous=seen)
+    drop.writer(GROUP, key(1).verifier).discard([done.bundles[0].name])
+    assert fetched(drop, 1, {*first, *second}) == {**dict.fromkeys(first), **second}
+
+
+def test_a_flipped_bit_never_gives_a_wrong_record(drop: Drop) -> None:
+    # faults.md row 7: every byte of the bundle in turn
+    stored = some_records(3)
+    done, seen = put(drop, key(1), additions(stored))
+    node = key(1).verifier
+    path = drop.mailbox_path(GROUP, node) / done.bundles[0].name
+    good = path.read_bytes()
+    listing = read_mailbox(drop, GROUP, node, seen.head)
+    for position in range(len(good)):
+        path.write_bytes(good[:position] + bytes([good[position] ^ 0x10]) + good[position + 1 :])
+        for item in fetch(drop, GROUP, listing, set(stored)):
+            assert item.record in {None, stored[item.hash]}
+            assert (item.record is None) == bool(item.reason)
+
+
+def test_a_truncated_bundle_gives_what_is_left(drop: Drop) -> None:
+    stored = records(bytes([number]) * 1_100_000 for number in range(3))
+    done, seen = put(drop, key(1), additions(stored))
+    path = drop.mailbox_path(GROUP, key(1).verifier) / done.bundles[0].name
+    good = path.read_bytes()
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    counts = set()
+    for size in range(0, len(good), 7):
+        path.write_bytes(good[:size])
+        items = list(fetch(drop, GROUP, listing, set(stored)))
+        assert len(items) == 3
+        assert all(item.record in {None, stored[item.hash]} for item in items)
+        counts.add(sum(item.record is not None for item in items))
+    assert counts == {0, 1, 2, 3}
+
+
+def test_every_damaged_run_is_refused(drop: Drop) -> None:
+    # faults.md rows 7 and 20: the head binds the run's bytes
+    _, seen = put(drop, key(1), additions(some_records(2)))
+    node = key(1).verifier
+    path = drop.mailbox_path(GROUP, node) / seen.head.runs[0].name
+    good = path.read_bytes()
+    for position in range(len(good)):
+        for damaged in mutations(good, position):
+            path.write_bytes(damaged)
+            with pytest.raises(BadRun):
+                read_mailbox(drop, GROUP, node, seen.head)
+    path.unlink()
+    with pytest.raises(MissingFile):
+        read_mailbox(drop, GROUP, node, seen.head)
+
+
+def test_every_damaged_head_is_refused(drop: Drop) -> None:
+    put(drop, key(1), additions(some_records(2)))
+    node = key(1).verifier
+    path = drop.mailbox_path(GROUP, node) / "head.rec"
+    good = path.read_bytes()
+    for position in range(len(good)):
+        for damaged in mutations(good, position):
+            path.write_bytes(damaged)
+            with pytest.raises(DataError):
+                read_head(drop, GROUP, node)
+    path.write_bytes(bytes(2 << 20))
+    with pytest.raises(LaceError):
+        read_head(drop, GROUP, node)
+
+
+def test_heads_do_not_move_between_mailboxes_drops_or_groups(drop: Drop, tmp_path: Path) -> None:
+    # faults.md rows 20 and 23
+    put(drop, key(1), additions(some_records(2)))
+    data = drop.read_head(GROUP, key(1).verifier)
+    assert data is not None
+    drop.writer(GROUP, key(2).verifier).publish_head(data)
+    with pytest.raises(BadSnapshot):
+        read_head(drop, GROUP, key(2).verifier)
+    other = Drop.create(tmp_path / "other")
+    other.writer(GROUP, key(1).verifier).publish_head(data)
+    with pytest.raises(BadSnapshot):
+        read_head(other, GROUP, key(1).verifier)
+    drop.writer("friends/another", key(1).verifier).publish_head(data)
+    with pytest.raises(BadSnapshot):
+        read_head(drop, "friends/another", key(1).verifier)
+    drop.writer(GROUP, key(3).verifier).publish_head(plex(b"unsealed").encode())
+    with pytest.raises(BadSnapshot):
+        read_head(drop, GROUP, key(3).verifier)
+
+
+def test_an_addition_needs_bytes_or_a_location() -> None:
+    with pytest.raises(BadBundle):
+        Addition(plex(b"x").hash, APP)

@@ -1,0 +1,130 @@
+"""Which kind of place an address means (CYB-16; command line contract, "Places")."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from transports.drop import MARKER
+from transports.errors import UnknownPlaceKind
+
+__all__ = ["Address", "AddressKind", "detect_kind", "file_uri", "parse_address"]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
+_SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
+_GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
+_HTTP_SCHEMES = frozenset({"http", "https"})
+
+
+class AddressKind(StrEnum):
+    """The kinds of place; this version speaks `drop`."""
+
+    DROP = "drop"
+    GIT = "git"
+    HTTP = "http"
+    VAULT = "vault"
+
+
+_SPOKEN = frozenset({AddressKind.DROP})
+_REFUSALS = {
+    AddressKind.GIT: ("is a git remote", "Use a plain directory, for example one on a USB stick."),
+    AddressKind.HTTP: ("is a web address", "Use a plain directory, for example one on a USB stick."),
+    AddressKind.VAULT: (
+        "is a vault of its own",
+        "Name a directory beside the vault, for example on a USB stick, and sync both vaults with it.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a place lies.
+
+    Args:
+        kind: how it is spoken to.
+        uri: the address in the form that settings keep.
+        path: the directory, for kinds that have one.
+    """
+
+    kind: AddressKind
+    uri: str
+    path: Path | None
+
+
+def parse_address(text: str, cwd: Path) -> Address:
+    """Return the place that a person's text names.
+
+    Args:
+        text: a path, absolute or relative, or a URI.
+        cwd: the directory that relative paths start from.
+
+    Raises:
+        UnknownPlaceKind: the kind is not known, or known and not spoken by this version.
+    """
+    kind, path = detect_kind(text, cwd)
+    if kind not in _SPOKEN or path is None:
+        refusal, hint = _REFUSALS[kind]
+        raise UnknownPlaceKind(f"{text!r} {refusal}, and {_spoken()}.", hint=hint)
+    if path.exists() and not path.is_dir():
+        raise UnknownPlaceKind(f"{text!r} is a file, and a drop is a directory.")
+    return Address(kind, file_uri(path), path)
+
+
+def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
+    """Return the kind of place a text means, spoken or not, and its path if it has one.
+
+    Raises:
+        UnknownPlaceKind: it is of no known kind.
+    """
+    if not text or "\0" in text:
+        raise UnknownPlaceKind(f"{text!r} names no place.")
+    match = _SCHEME.match(text)
+    scheme = match[1].lower() if match else ""
+    if scheme in _GIT_SCHEMES or (not scheme and _SCP.fullmatch(text)):
+        return AddressKind.GIT, None
+    if scheme in _HTTP_SCHEMES:
+        is_git = text.rstrip("/").endswith(".git")
+        return (AddressKind.GIT if is_git else AddressKind.HTTP), None
+    if scheme and scheme != "file" and not (cwd / text).exists():
+        if _SCP.fullmatch(text):
+            return AddressKind.GIT, None
+        raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.")
+    path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
+    return _kind_of_directory(path), path
+
+
+def file_uri(path: Path) -> str:
+    """Return the `file:` URI of an absolute path."""
+    return path.as_uri()
+
+
+def _kind_of_directory(path: Path) -> AddressKind:
+    if (path / MARKER).is_file():
+        return AddressKind.DROP
+    if (path / ".vault").is_dir():
+        return AddressKind.VAULT
+    is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+    if is_bare or path.name.endswith(".git"):
+        return AddressKind.GIT
+    return AddressKind.DROP
+
+
+def _path_of_uri(uri: str) -> Path:
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path, errors="strict")
+    except ValueError as error:
+        raise UnknownPlaceKind(f"{uri!r} is not a file URI that lace can read.") from error
+    if parts.netloc not in {"", "localhost"} or not path.startswith("/") or parts.query or parts.fragment:
+        raise UnknownPlaceKind(f"{uri!r} is not the URI of a directory on this machine.")
+    if "\0" in path:
+        raise UnknownPlaceKind(f"{uri!r} names no place.")
+    return Path(os.path.normpath(path))
+
+
+def _spoken() -> str:
+    return f"the kinds this version speaks are: {', '.join(sorted(_SPOKEN))}"

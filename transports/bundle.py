@@ -1,0 +1,338 @@
+"""Bundles: stored records in zstd frames with an index at the end (docs/formats.md section 3).
+
+The digest of a bundle's file names it and is checked only by who reads the whole file, with
+`BundleReader.verify_all`: a reader that wants three records reads three frames. What keeps that safe is that
+each record is compared with its own hash before it is handed out, so a damaged or forged frame costs the
+records in it and nothing else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple, Protocol
+
+import zstandard
+from blake3 import blake3
+
+from transports.errors import BadBundle
+from transports.layout import (
+    BUNDLE_LIMIT,
+    FRAME_CLOSE,
+    FRAME_RAW_LIMIT,
+    FRAME_STORED_LIMIT,
+    MIB,
+    RUN_RAW_LIMIT,
+    bundle_name,
+    expand,
+)
+from transports.merging import MAX_RUN_ENTRIES
+from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run, encode_run
+from vault.errors import DataError
+from vault.records.hashes import MARKLINE_BYTES, RecordHash, Verifier, payload_digest
+
+__all__ = [
+    "BundleIndex",
+    "BundleReader",
+    "BundleWriter",
+    "ByteSink",
+    "Fetched",
+    "FrameReads",
+    "Slice",
+    "is_record",
+    "write_bundles",
+]
+
+_MAGIC = b"LACEBND0"
+_END = b"LACEEND0"
+_POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
+_FOOTER = struct.Struct("<QI32s8s")
+_FRAME_LINE = 48  # bytes that a row of the frame table takes at most
+_SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
+
+
+class ByteSink(Protocol):
+    """What a bundle is written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of the bytes or raise."""
+
+
+class Slice(NamedTuple):
+    """A record inside the raw bytes of a frame."""
+
+    hash: RecordHash
+    offset: int
+    length: int
+
+
+class FrameReads(NamedTuple):
+    """One frame of a bundle and what is wanted of it, in the order of offsets."""
+
+    offset: int
+    stored: int
+    raw: int
+    slices: tuple[Slice, ...]
+
+
+class Fetched(NamedTuple):
+    """A record that was wanted: its stored bytes, or None and the reason as a sentence."""
+
+    hash: RecordHash
+    record: bytes | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleIndex:
+    """What a finished bundle holds.
+
+    Args:
+        run: its index; the bundle is None there.
+        digest: BLAKE3 of the whole file.
+        size: bytes of the file.
+    """
+
+    run: Run
+    digest: bytes
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The file name that goes with the digest."""
+        return bundle_name(self.digest)
+
+    def ref(self, mailbox: Verifier) -> BundleRef:
+        """Return how runs name this bundle once it lies in a node's mailbox."""
+        return BundleRef(mailbox, self.name, self.digest, self.size)
+
+
+class BundleWriter:
+    """Writes one bundle to a sink, front to back, holding one frame in memory.
+
+    Args:
+        sink: where the bytes go.
+        level: zstd level, 1 to 19.
+        limit: bytes the file may reach.
+    """
+
+    def __init__(self, sink: ByteSink, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> None:
+        self._sink = sink
+        self._limit = limit
+        self._compressor = zstandard.ZstdCompressor(level=level, write_content_size=True)
+        self._hasher = blake3()
+        self._position = 0
+        self._pending: list[tuple[RecordHash, str, int, int]] = []
+        self._parts: list[bytes] = []
+        self._raw = 0
+        self._frames = 0
+        self._builder = RunBuilder()
+        self._index: BundleIndex | None = None
+        self._write(_MAGIC)
+
+    def __len__(self) -> int:
+        return len(self._builder) + len(self._pending)
+
+    def has_room(self, length: int) -> bool:
+        """Return whether a record of this many bytes certainly fits; an empty bundle takes any record."""
+        if not len(self):
+            return True
+        raw = self._raw + length
+        index = (len(self) + 1) * ENTRY.size + (self._frames + 2) * _FRAME_LINE + _SLACK
+        return len(self) < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
+
+    def add(self, record_hash: RecordHash, app: str, record: bytes) -> None:
+        """Append a stored record.
+
+        Args:
+            record_hash: its hash; only the markline is compared, the rest was validated when it was stored.
+            app: its App value.
+            record: its stored bytes.
+
+        Raises:
+            BadBundle: the bytes are not that record's, or too many.
+        """
+        if self._index is not None:
+            raise BadBundle("A finished bundle takes no more records.")
+        if not record.startswith(record_hash.markline) or len(record) > FRAME_RAW_LIMIT:
+            raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
+        if self._raw + len(record) > FRAME_RAW_LIMIT:
+            self._close_frame()
+        self._pending.append((record_hash, app, self._raw, len(record)))
+        self._parts.append(record)
+        self._raw += len(record)
+        if self._raw >= FRAME_CLOSE:
+            self._close_frame()
+
+    def finish(self) -> BundleIndex:
+        """Write the index and the footer and return what the bundle holds; a second call returns the same."""
+        if self._index is None:
+            self._close_frame()
+            run = self._builder.build()
+            data, _ = encode_run(run)
+            start = self._position
+            self._write(data)
+            self._write(_POINTER.pack(start, len(data)))
+            self._write(self._hasher.digest() + _END)
+            self._index = BundleIndex(run, self._hasher.digest(), self._position)
+        return self._index
+
+    def _close_frame(self) -> None:
+        if not self._pending:
+            return
+        stored = self._compressor.compress(b"".join(self._parts))
+        for record_hash, app, offset, length in self._pending:
+            location = Location(None, self._position, len(stored), self._raw, offset, length)
+            self._builder.add(record_hash, app, location)
+        self._write(stored)
+        self._pending, self._parts, self._raw = [], [], 0
+        self._frames += 1
+
+    def _write(self, data: bytes) -> None:
+        self._sink.write(data)
+        self._hasher.update(data)
+        self._position += len(data)
+
+
+class BundleReader:
+    """Reads a bundle from a seekable file, holding one frame in memory."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def verify_footer(self) -> Run:
+        """Return the bundle's own index after checking everything but the frames' content.
+
+        Raises:
+            BadBundle: magic, footer or frame table break the format.
+            BadRun: the index does.
+        """
+        return self._index()[0]
+
+    def verify_all(self) -> BundleIndex:
+        """Read the whole file, check the footer's digest and return what the bundle holds.
+
+        Raises:
+            BadBundle: a byte is not what the writer stored, or the format is broken.
+            BadRun: the index breaks the format.
+        """
+        run, size, digest = self._index()
+        hasher = blake3()
+        self._file.seek(0)
+        rest = size - _FOOTER.size + _POINTER.size
+        while rest:
+            hasher.update(piece := self._exactly(min(MIB, rest)))
+            rest -= len(piece)
+        if hasher.digest() != digest:
+            raise BadBundle("The bundle's bytes do not match the digest in its footer.")
+        hasher.update(self._exactly(_FOOTER.size - _POINTER.size))
+        return BundleIndex(run, hasher.digest(), size)
+
+    def read_records(self, frames: Iterable[FrameReads]) -> Iterator[Fetched]:
+        """Yield each wanted record, or None with a reason; a damaged frame never stops the others.
+
+        Args:
+            frames: in ascending order of offset, so that a medium is read forwards.
+
+        Raises:
+            PlaceError: the medium went away.
+        """
+        for frame in frames:
+            try:
+                raw = self._frame(frame)
+            except DataError as error:
+                yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
+                continue
+            view = memoryview(raw)
+            for wanted in frame.slices:
+                record = view[wanted.offset : wanted.offset + wanted.length]
+                if is_record(wanted.hash, record):
+                    yield Fetched(wanted.hash, bytes(record))
+                else:
+                    reason = f"The bytes stored for {wanted.hash.text} are not that record."
+                    yield Fetched(wanted.hash, None, reason)
+
+    def _frame(self, frame: FrameReads) -> bytes:
+        if frame.stored > FRAME_STORED_LIMIT:
+            raise BadBundle("A frame of the bundle is larger than the format allows.")
+        self._file.seek(frame.offset)
+        raw = expand(self._exactly(frame.stored), FRAME_RAW_LIMIT, BadBundle, "A frame of the bundle")
+        if len(raw) != frame.raw:
+            raise BadBundle("A frame of the bundle has another size than its index says.")
+        return raw
+
+    def _index(self) -> tuple[Run, int, bytes]:
+        size = self._file.seek(0, 2)
+        if not len(_MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
+            raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
+        self._file.seek(0)
+        if self._exactly(len(_MAGIC)) != _MAGIC:
+            raise BadBundle("The file does not start as a bundle.")
+        self._file.seek(size - _FOOTER.size)
+        start, length, digest, end = _FOOTER.unpack(self._exactly(_FOOTER.size))
+        if end != _END or length > RUN_RAW_LIMIT or start + length + _FOOTER.size != size:
+            raise BadBundle("The footer of the bundle is damaged.")
+        self._file.seek(start)
+        run = decode_run(self._exactly(length), in_bundle=True)
+        position = len(_MAGIC)
+        for _, offset, stored, _ in run.frame_rows():
+            if offset != position:
+                raise BadBundle("The frames of the bundle do not follow each other.")
+            position += stored
+        if position != start or run.covers or any(entry.location is None for entry in run):
+            raise BadBundle("The index of the bundle does not describe exactly this bundle.")
+        return run, size, digest
+
+    def _exactly(self, size: int) -> bytes:
+        parts = []
+        while size:
+            piece = self._file.read(size)
+            if not piece:
+                raise BadBundle("The bundle ends too early.")
+            parts.append(piece)
+            size -= len(piece)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def is_record(record_hash: RecordHash, record: bytes | memoryview) -> bool:
+    """Return whether stored bytes carry this hash rightfully: markline and digest (REC-5).
+
+    It is the cheap half of validation; `vault.records.parse_record` is the whole of it.
+    """
+    view = memoryview(record)
+    return (
+        view[:MARKLINE_BYTES] == record_hash.markline
+        and payload_digest(view[MARKLINE_BYTES:]) == record_hash.digest
+    )
+
+
+def write_bundles(
+    open_bundle: Callable[[], AbstractContextManager[BundleWriter]],
+    records: Iterable[tuple[RecordHash, str, bytes]],
+) -> list[BundleIndex]:
+    """Write records into as many bundles as their limit demands; no records, no bundle.
+
+    Args:
+        open_bundle: begins a bundle; leaving its context finishes it.
+        records: hash, App and stored bytes of each.
+
+    Raises:
+        BadBundle: the bytes of a record are not that record's.
+        PlaceError: the medium refuses.
+    """
+    done: list[BundleIndex] = []
+    writer: BundleWriter | None = None
+    with ExitStack() as stack:
+        for record_hash, app, record in records:
+            if writer is not None and not writer.has_room(len(record)):
+                done.append(writer.finish())
+                stack.pop_all().close()
+                writer = None
+            if writer is None:
+                writer = stack.enter_context(open_bundle())
+            writer.add(record_hash, app, record)
+        if writer is not None:
+            done.append(writer.finish())
+    return done

@@ -1,0 +1,466 @@
+"""A drop: mailboxes in a directory, such as one on a USB stick (docs/formats.md section 4).
+
+Names are made of hex digits only, so any file system will do. A path that leads through a symbolic link below
+the drop's own directory is refused. Whatever the system reports becomes an error that says whether the medium
+is gone, full, write-protected or damaged: the drop's marker file tells the first from the last.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import BinaryIO, Self, cast
+
+from blake3 import blake3
+
+from transports.bundle import BundleWriter
+from transports.errors import (
+    BadSnapshot,
+    DropNotEmpty,
+    MissingFile,
+    NotADrop,
+    PlaceFull,
+    PlaceReadOnly,
+    PlaceUnreachable,
+    UnreadableFile,
+    WriteNotKept,
+    WrongDrop,
+)
+from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
+from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
+from transports.runs import Run, RunRef, encode_run
+from vault.errors import EnvironmentFault, LaceError
+from vault.files import AtomicFile, fsync_directory, remove_leftovers
+from vault.records.hashes import Verifier
+
+__all__ = ["MARKER", "Drop", "DropWriter"]
+
+MARKER = "lace-drop.txt"
+_MARKER_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
+_MARKER_LIMIT = 256  # bytes
+_HEAD = "head.rec"
+_REQUEST = "request.rec"
+_NODE = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NODES_LIMIT = 4096  # mailboxes of one group: a circle of friends is far smaller
+_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
+_FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
+# A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.
+_OPEN_FLAGS = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
+)
+# What systems put on an empty stick by themselves.
+_CLUTTER = frozenset(
+    {
+        "$recycle.bin",
+        ".ds_store",
+        ".fseventsd",
+        ".spotlight-v100",
+        ".trash-1000",
+        ".trashes",
+        "lost+found",
+        "system volume information",
+    }
+)
+
+
+class Drop:
+    """One drop directory; it satisfies `MailboxPlace`.
+
+    Use `create` or `open`.
+
+    Args:
+        path: the directory that holds the marker file.
+        drop_id: 32 hex characters that were read from it.
+    """
+
+    kind = "drop"
+
+    def __init__(self, path: Path, drop_id: str) -> None:
+        self.path = path
+        self.drop_id = drop_id
+        self.count = ByteCount()
+
+    @classmethod
+    def create(cls, path: Path, *, entropy: Callable[[int], bytes] = os.urandom) -> Self:
+        """Make a drop of an empty or new directory, or open the drop that is there.
+
+        Raises:
+            DropNotEmpty: the directory holds other things.
+            PlaceError: its parent is missing, or it cannot be written.
+        """
+        try:
+            if not path.exists():
+                path.mkdir()
+                fsync_directory(path.parent)
+            names = {name.casefold() for name in os.listdir(path)}  # noqa: PTH208 - names only
+            if MARKER in names:
+                return cls.open(path)
+            strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
+            if strangers:
+                raise DropNotEmpty(
+                    f"{path} is not empty, so lace makes no drop of it.",
+                    hint=f"Name a new sub-directory, for example {path / 'lace'}",
+                )
+            drop_id = entropy(16).hex()
+            with AtomicFile(path / MARKER) as file:
+                file.write(f"lace-drop/0\nid {drop_id}\n".encode())
+        except (OSError, EnvironmentFault) as error:
+            raise _fault(error, f"The drop {path}", is_here=False) from error
+        return cls(path, drop_id)
+
+    @classmethod
+    def open(cls, path: Path, expected_id: str | None = None) -> Self:
+        """Open a drop.
+
+        Args:
+            path: its directory.
+            expected_id: the id it had when it was last used.
+
+        Raises:
+            PlaceUnreachable: the directory is missing, or empty where a known drop should be.
+            WrongDrop: another drop lies there.
+            NotADrop: the directory holds something else.
+        """
+        drop_id = _read_marker(path, is_known=expected_id is not None)
+        if expected_id is not None and drop_id != expected_id:
+            raise WrongDrop(f"{path} holds the drop {drop_id}, and {expected_id} was expected there.")
+        return cls(path, drop_id)
+
+    @property
+    def place_id(self) -> str:
+        """The drop's id: 32 hex characters."""
+        return self.drop_id
+
+    def describe(self) -> str:
+        """Return the path of the directory."""
+        return str(self.path)
+
+    def check(self) -> None:
+        """Refuse to go on if the medium went away or another one took its place.
+
+        Raises:
+            PlaceUnreachable: it is gone.
+            WrongDrop: another drop is there.
+        """
+        type(self).open(self.path, self.drop_id)
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the nodes that have a mailbox for this group id, sorted by key."""
+        nodes: list[Verifier] = []
+        with self.translated("The list of mailboxes"):
+            parent = self.path / group_directory(group)
+            if not _is_real_directory(parent):
+                self.check()
+                return nodes
+            with os.scandir(parent) as entries:
+                for entry in entries:
+                    if _NODE.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                        nodes.append(Verifier(bytes.fromhex(entry.name)))
+                    if len(nodes) > _NODES_LIMIT:
+                        raise UnreadableFile(f"{parent} holds more than {_NODES_LIMIT} mailboxes.")
+        return sorted(nodes)
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's snapshot head, or None if there is none."""
+        return self._read_small(group, node, _HEAD, HEAD_FILE_LIMIT)
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's request, or None if there is none."""
+        return self._read_small(group, node, _REQUEST, REQUEST_FILE_LIMIT)
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle for reading; close it after use.
+
+        Raises:
+            MissingFile: there is no such file.
+            UnreadableFile: the name is not that of a run or bundle, or not a plain file.
+            PlaceError: the medium is gone.
+        """
+        if RUN_NAME.fullmatch(name) is None and BUNDLE_NAME.fullmatch(name) is None:
+            raise UnreadableFile(f"{name[:60]!r} is not the name of a run or bundle.")
+        return self._open(group, node, name)
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return name and size in bytes of the runs and bundles in a mailbox."""
+        found: dict[str, int] = {}
+        with self.translated("The mailbox"):
+            directory = self.mailbox_path(group, node)
+            if not _is_real_directory(directory):
+                self.check()
+                return found
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if RUN_NAME.fullmatch(entry.name) or BUNDLE_NAME.fullmatch(entry.name):
+                        status = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(status.st_mode):
+                            found[entry.name] = status.st_size
+        return found
+
+    def writer(self, group: str, node: Verifier) -> DropWriter:
+        """Open this node's own mailbox for writing, making it if needed.
+
+        Raises:
+            PlaceError: the medium is gone, full or write-protected, or another drop took its place.
+        """
+        self.check()
+        directory = self.mailbox_path(group, node)
+        with self.translated(f"The mailbox {directory}", is_write=True):
+            for level in (directory.parent, directory):
+                if level.is_symlink():
+                    raise PlaceReadOnly(f"{level} is a symbolic link, and lace does not write through it.")
+                if not level.exists():
+                    level.mkdir()
+                    fsync_directory(level.parent)
+            remove_leftovers(directory)
+        return DropWriter(self, directory)
+
+    def mailbox_path(self, group: str, node: Verifier) -> Path:
+        """Return the directory of a node's mailbox."""
+        return self.path / group_directory(group) / node.key.hex()
+
+    @contextmanager
+    def translated(self, what: str, *, is_write: bool = False) -> Iterator[None]:
+        """Turn what the system reports about `what` into the error that says who or what is to blame."""
+        try:
+            yield
+        except (OSError, EnvironmentFault) as error:
+            raise _fault(error, what, is_here=self._is_here(), is_write=is_write) from error
+
+    def _is_here(self) -> bool:
+        try:
+            self.check()
+        except LaceError:
+            return False
+        return True
+
+    def _open(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        directory = self.mailbox_path(group, node)
+        with self.translated(f"The file {name}"):
+            for level in (directory.parent, directory):
+                if level.is_symlink():
+                    raise UnreadableFile(f"{level} is a symbolic link, and lace does not follow it.")
+            descriptor = os.open(directory / name, _OPEN_FLAGS)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise UnreadableFile(f"{name} is not a plain file.")
+        return cast(BinaryIO, BufferedReader(_CountedFile(descriptor, self, name), 64 * 1024))
+
+    def _read_small(self, group: str, node: Verifier, name: str, limit: int) -> bytes | None:
+        try:
+            with self._open(group, node, name) as file:
+                data = file.read(limit + 1)
+        except MissingFile:
+            return None
+        if len(data) > limit:
+            raise BadSnapshot(f"{name} of {node.text} has more than {limit} bytes.")
+        return data
+
+
+class _CountedFile(RawIOBase):
+    """A file on the medium that counts what is read and never raises OSError."""
+
+    def __init__(self, descriptor: int, drop: Drop, name: str) -> None:
+        self._descriptor = descriptor
+        self._drop = drop
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        with self._drop.translated(f"The file {self._name}"):
+            data = os.read(self._descriptor, len(buffer))
+        buffer[: len(data)] = data
+        self._drop.count.read += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        with self._drop.translated(f"The file {self._name}"):
+            return os.lseek(self._descriptor, offset, whence)
+
+    def tell(self) -> int:
+        return self.seek(0, os.SEEK_CUR)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            with suppress(OSError):
+                os.close(self._descriptor)
+
+
+class _Sink:
+    """The writing end of an atomic file: counts, and raises place errors only."""
+
+    def __init__(self, file: AtomicFile, drop: Drop) -> None:
+        self._file = file
+        self._drop = drop
+
+    def write(self, data: bytes, /) -> None:
+        with self._drop.translated("A new bundle", is_write=True):
+            self._file.write(data)
+        self._drop.count.written += len(data)
+
+
+class DropWriter:
+    """Writes one mailbox of a drop; it satisfies `MailboxWriter`. `Drop.writer` makes it."""
+
+    def __init__(self, drop: Drop, directory: Path) -> None:
+        self._drop = drop
+        self._directory = directory
+        self._written: dict[str, bytes] = {}
+
+    @contextmanager
+    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> Iterator[BundleWriter]:
+        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
+        file = AtomicFile(self._directory / "bundle")
+        with self._drop.translated("A new bundle", is_write=True):
+            file.__enter__()
+        try:
+            bundle = BundleWriter(_Sink(file, self._drop), level=level, limit=limit)
+            yield bundle
+            index = bundle.finish()
+        except BaseException as error:
+            file.__exit__(type(error), error, error.__traceback__)
+            raise
+        file.path = self._directory / index.name
+        with self._drop.translated(f"The bundle {index.name}", is_write=True):
+            file.__exit__(None, None, None)
+        self._written[index.name] = index.digest
+
+    def add_run(self, run: Run) -> RunRef:
+        """Write an index run and return how a head names it."""
+        data, ref = encode_run(run)
+        self._write(ref.name, data)
+        return ref
+
+    def put_request(self, record: bytes) -> None:
+        """Leave a request to be admitted."""
+        self._write(_REQUEST, record)
+
+    def remove_request(self) -> None:
+        """Take the request away; nothing happens if there is none."""
+        self._remove([_REQUEST])
+
+    def publish_head(self, record: bytes) -> None:
+        """Make everything written so far the mailbox's state.
+
+        Raises:
+            BadSnapshot: the head is larger than the format allows.
+            PlaceError: the medium is gone, full or write-protected, or another drop took its place.
+        """
+        if len(record) > HEAD_FILE_LIMIT:
+            raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
+        self._drop.check()
+        self._write(_HEAD, record)
+
+    def discard(self, names: Collection[str]) -> None:
+        """Delete runs and bundles that no head names any more; missing ones are passed over."""
+        self._remove([name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)])
+
+    def verify_written(self) -> None:
+        """Read back every file this writer wrote, past the system's cache where it can be told to.
+
+        Raises:
+            WriteNotKept: the medium returns other bytes than were written.
+            PlaceError: the medium is gone.
+        """
+        self._drop.check()
+        for name, digest in self._written.items():
+            if self._digest_on_medium(name) != digest:
+                raise WriteNotKept(
+                    f"{self._drop.describe()} does not keep what is written: {name} is damaged."
+                )
+
+    def free_bytes(self) -> int:
+        """Return the bytes that still fit on the medium."""
+        with self._drop.translated("The free space"):
+            return shutil.disk_usage(self._drop.path).free
+
+    def _digest_on_medium(self, name: str) -> bytes | None:
+        hasher = blake3()
+        try:
+            with self._drop.translated(f"The file {name}"):
+                descriptor = os.open(self._directory / name, _OPEN_FLAGS)
+                try:
+                    if hasattr(os, "posix_fadvise"):
+                        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+                    while piece := os.read(descriptor, MIB):
+                        hasher.update(piece)
+                        self._drop.count.read += len(piece)
+                finally:
+                    os.close(descriptor)
+        except (MissingFile, UnreadableFile):
+            return None
+        return hasher.digest()
+
+    def _write(self, name: str, data: bytes) -> None:
+        with (
+            self._drop.translated(f"The file {name}", is_write=True),
+            AtomicFile(self._directory / name) as file,
+        ):
+            file.write(data)
+        self._drop.count.written += len(data)
+        self._written[name] = blake3(data).digest()
+
+    def _remove(self, names: Collection[str]) -> None:
+        with self._drop.translated("The mailbox", is_write=True):
+            for name in names:
+                (self._directory / name).unlink(missing_ok=True)
+                self._written.pop(name, None)
+            if names:
+                fsync_directory(self._directory)
+
+
+def group_directory(group: str) -> str:
+    """Return the name of a group's directory: it tells members apart and strangers nothing."""
+    return blake3(group.encode()).hexdigest()[:16]
+
+
+def _is_real_directory(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _read_marker(path: Path, *, is_known: bool) -> str:
+    try:
+        descriptor = os.open(path / MARKER, _OPEN_FLAGS)
+        try:
+            data = os.read(descriptor, _MARKER_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        # The empty directory under an unplugged stick looks like any directory without a marker.
+        if error.errno in _ABSENT and path.is_dir() and not is_known:
+            raise NotADrop(f"{path} holds no drop.") from error
+        raise _fault(error, f"The drop {path}", is_here=False) from error
+    match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
+    if match is None or DROP_ID.fullmatch(match[1]) is None:
+        raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
+    return match[1]
+
+
+def _fault(
+    error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_write: bool = False
+) -> LaceError:
+    cause = error if isinstance(error, OSError) else error.__cause__
+    number = cause.errno if isinstance(cause, OSError) else None
+    reason = (cause.strerror if isinstance(cause, OSError) else None) or str(error)
+    if number in _FULL:
+        return PlaceFull(f"{what} cannot be written: there is no room left.")
+    if number in _FORBIDDEN:
+        return PlaceReadOnly(f"{what} cannot be used: {reason}.")
+    if not is_here or is_write:
+        return PlaceUnreachable(f"{what} cannot be reached: {reason}.")
+    if number in _ABSENT:
+        return MissingFile(f"{what} is missing.")
+    return UnreadableFile(f"{what} cannot be read: {reason}.")

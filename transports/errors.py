@@ -1,0 +1,130 @@
+# ruff: noqa: N818 - errors are named after what happened, as in the rest of lace
+"""What can go wrong with a place or with the files on it, split by who is to blame."""
+
+from __future__ import annotations
+
+from vault.errors import CallerError, DataError, PeerError, PlaceError
+
+__all__ = [
+    "BadBundle",
+    "BadRun",
+    "BadSnapshot",
+    "DropNotEmpty",
+    "MissingFile",
+    "NotADrop",
+    "PlaceFull",
+    "PlaceReadOnly",
+    "PlaceUnreachable",
+    "RolledBack",
+    "UnknownPlaceKind",
+    "UnreadableFile",
+    "WriteNotKept",
+    "WrongDrop",
+]
+
+_DAMAGED = "Sync again: what is damaged here is taken from another place, or written anew by its owner."
+
+
+class UnknownPlaceKind(CallerError):
+    """An address of a kind this version does not speak (CYB-16)."""
+
+    code = "unknown-place-kind"
+    hint = "Name a directory, for example one on a USB stick."
+
+
+class DropNotEmpty(CallerError):
+    """A directory that holds other files was named as a new drop."""
+
+    code = "drop-not-empty"
+    hint = "Name a sub-directory of it that does not exist yet."
+
+
+class PlaceUnreachable(PlaceError):
+    """The place is not there, or went away while it was used."""
+
+    code = "place-unreachable"
+    exit_code = 20
+    hint = "Plug the stick in, or mount the directory, and run the same command again."
+
+
+class WrongDrop(PlaceError):
+    """Another drop lies where this place was last seen."""
+
+    code = "wrong-drop"
+    exit_code = 21
+    hint = "Plug in the right stick, or add this one as a place of its own."
+
+
+class PlaceFull(PlaceError):
+    """The medium has no room left."""
+
+    code = "place-full"
+    exit_code = 22
+    hint = "Free some space on the medium and sync again: what lies there stays valid."
+
+
+class PlaceReadOnly(PlaceError):
+    """The medium or directory cannot be written or may not be opened."""
+
+    code = "place-read-only"
+    exit_code = 23
+    hint = "Check the write protection and the permissions of the medium; reading from it may still work."
+
+
+class WriteNotKept(PlaceError):
+    """The medium returned other bytes than were written to it."""
+
+    code = "write-not-kept"
+    exit_code = 24
+    hint = "Do not trust this medium: sync again, and use another one if it happens twice."
+
+
+class NotADrop(PlaceError):
+    """The directory does not hold a drop that this version can read."""
+
+    code = "not-a-drop"
+    exit_code = 25
+    hint = "Name the directory that holds lace-drop.txt, or add an empty one as a new drop."
+
+
+class RolledBack(PeerError):
+    """A mailbox shows an older state than it showed before, or two states of one number (CYB-18)."""
+
+    code = "rolled-back"
+    exit_code = 30
+    hint = "Nothing was deleted here. Ask the owner whether the medium was restored from a backup."
+
+
+class BadSnapshot(DataError):
+    """A snapshot head breaks the format."""
+
+    code = "bad-snapshot"
+    hint = "Its owner's next sync writes a new one."
+
+
+class BadRun(DataError):
+    """An index run breaks the format or is not the one the head names."""
+
+    code = "bad-index-run"
+    hint = _DAMAGED
+
+
+class BadBundle(DataError):
+    """A bundle, or a frame of it, breaks the format."""
+
+    code = "bad-bundle"
+    hint = _DAMAGED
+
+
+class MissingFile(DataError):
+    """A file that a head or a run names is not on the medium."""
+
+    code = "missing-file"
+    hint = _DAMAGED
+
+
+class UnreadableFile(DataError):
+    """The medium cannot give back a file's bytes, or the name is not that of a plain file."""
+
+    code = "unreadable-file"
+    hint = _DAMAGED

@@ -1,0 +1,92 @@
+"""The listing of a mailbox: the fold of its runs, with withdrawals gone (docs/formats.md section 4)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from transports.bundle import FrameReads, Slice
+from transports.merging import merge_runs
+from transports.runs import ENTRY, BundleRef, Run, RunEntry
+from vault.records.hashes import RecordHash
+
+__all__ = ["BundleReads", "Listing"]
+
+_SCAN_SHARE = 16  # above one wanted record in so many listed, one pass beats that many searches
+
+
+class BundleReads(NamedTuple):
+    """What is wanted of one bundle: its frames in the order of offsets."""
+
+    bundle: BundleRef
+    frames: tuple[FrameReads, ...]
+
+
+class Listing:
+    """Every record a mailbox advertises, and where it lies.
+
+    Args:
+        runs: in folding order: a later entry for a record wins over an earlier one.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._run = merge_runs(runs, is_base=True)
+
+    def __len__(self) -> int:
+        return len(self._run)
+
+    def __contains__(self, record: RecordHash) -> bool:
+        return self._search(record) is not None
+
+    def items(self) -> Iterator[tuple[RecordHash, str]]:
+        """Yield hash and App of every record, sorted by digest and kind."""
+        apps = self._run.apps
+        for kind, _, app, _, _, _, digest in ENTRY.iter_unpack(self._run.entries):
+            yield RecordHash(chr(kind), digest), apps[app]
+
+    def entry(self, record: RecordHash) -> RunEntry | None:
+        """Return App and location of a record, or None if it is not listed."""
+        index = self._search(record)
+        return None if index is None else self._run.entry(index)
+
+    def bundles(self) -> tuple[BundleRef, ...]:
+        """Return the bundles that hold at least one listed record, sorted by mailbox and name."""
+        return tuple(bundle for bundle in self._run.bundles if bundle is not None)
+
+    def locate(self, wanted: Collection[RecordHash]) -> list[BundleReads]:
+        """Group wanted records by bundle and frame, in reading order; what is not listed is left out."""
+        frames: defaultdict[tuple[BundleRef, int, int, int], list[Slice]] = defaultdict(list)
+        for record, _, location in self._find(wanted):
+            if location is not None and location.bundle is not None:
+                key = (location.bundle, location.frame_offset, location.frame_stored, location.frame_raw)
+                frames[key].append(Slice(record, location.offset, location.length))
+        bundles: defaultdict[BundleRef, list[FrameReads]] = defaultdict(list)
+        for (bundle, offset, stored, raw), slices in sorted(frames.items()):
+            ordered = tuple(sorted(slices, key=lambda wanted: wanted.offset))
+            bundles[bundle].append(FrameReads(offset, stored, raw, ordered))
+        return [BundleReads(bundle, tuple(reads)) for bundle, reads in bundles.items()]
+
+    def _find(self, wanted: Collection[RecordHash]) -> Iterator[RunEntry]:
+        if len(wanted) * _SCAN_SHARE > len(self):
+            chosen = set(wanted)
+            for index, (kind, _, _, _, _, _, digest) in enumerate(ENTRY.iter_unpack(self._run.entries)):
+                if (chr(kind), digest) in chosen:
+                    yield self._run.entry(index)
+            return
+        for record in wanted:
+            entry = self.entry(record)
+            if entry is not None:
+                yield entry
+
+    def _search(self, record: RecordHash) -> int | None:
+        entries, size = self._run.entries, ENTRY.size
+        key = record.digest + record.kind.encode()
+
+        def key_at(index: int) -> bytes:
+            start = index * size
+            return entries[start + 16 : start + 48] + entries[start : start + 1]
+
+        index = bisect_left(range(len(self)), key, key=key_at)
+        return index if index < len(self) and key_at(index) == key else None

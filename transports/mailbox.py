@@ -1,0 +1,120 @@
+"""What a road must offer to carry mailboxes (architecture decision 4, H-11).
+
+A mailbox belongs to one node of one group; only that node writes it. A place holds mailboxes of many nodes
+and groups. Every method raises `PlaceError` when the medium is gone, full or write-protected, and `DataError`
+when a file is missing or damaged; no other exception leaves a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from transports.bundle import BundleWriter
+from transports.layout import BUNDLE_LIMIT
+from transports.runs import Run, RunRef
+from vault.records.hashes import Verifier
+
+__all__ = ["HEAD_FILE_LIMIT", "REQUEST_FILE_LIMIT", "ByteCount", "MailboxPlace", "MailboxWriter"]
+
+HEAD_FILE_LIMIT = (1 << 20) + 64 * 1024  # bytes: the largest body and the headers of its record
+REQUEST_FILE_LIMIT = 64 * 1024  # bytes: a request has an empty body and four short headers
+
+
+@dataclass(slots=True)
+class ByteCount:
+    """Bytes that went over a road, so that a sync can print its cost.
+
+    Args:
+        read: bytes taken from the medium.
+        written: bytes handed to it.
+    """
+
+    read: int = 0
+    written: int = 0
+
+
+class MailboxWriter(Protocol):
+    """Writes one node's mailbox. The head comes last: until then readers see the state before."""
+
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT
+    ) -> AbstractContextManager[BundleWriter]:
+        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
+
+    def add_run(self, run: Run) -> RunRef:
+        """Write an index run and return how a head names it."""
+
+    def put_request(self, record: bytes) -> None:
+        """Leave a request to be admitted."""
+
+    def remove_request(self) -> None:
+        """Take the request away; nothing happens if there is none."""
+
+    def publish_head(self, record: bytes) -> None:
+        """Make everything written so far the mailbox's state."""
+
+    def discard(self, names: Collection[str]) -> None:
+        """Delete runs and bundles that no head names any more; missing ones are passed over."""
+
+    def verify_written(self) -> None:
+        """Read back every file written by this writer, past the system's cache where it can be told to.
+
+        Raises:
+            WriteNotKept: the medium returns other bytes than were written.
+        """
+
+    def free_bytes(self) -> int:
+        """Return the bytes that still fit on the medium."""
+
+
+class MailboxPlace(Protocol):
+    """A medium with mailboxes."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of address it is reached by, such as `drop`."""
+
+    @property
+    def place_id(self) -> str:
+        """What tells this medium from others; settings remember it."""
+
+    @property
+    def count(self) -> ByteCount:
+        """The bytes moved since the place was opened."""
+
+    def describe(self) -> str:
+        """Return the place as a person knows it."""
+
+    def check(self) -> None:
+        """Refuse to go on if the medium went away or another one took its place.
+
+        Raises:
+            PlaceUnreachable: it is gone.
+            WrongDrop: another one is there.
+        """
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the nodes that have a mailbox for this group id, sorted."""
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's snapshot head, or None if there is none."""
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's request, or None if there is none."""
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle for reading; close it after use.
+
+        Raises:
+            MissingFile: there is no such file.
+            UnreadableFile: the name is not that of a run or bundle, or not a plain file.
+        """
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return name and size in bytes of the runs and bundles in a mailbox."""
+
+    def writer(self, group: str, node: Verifier) -> MailboxWriter:
+        """Open this node's own mailbox for writing, making it if needed."""

@@ -1,0 +1,264 @@
+"""Publishing: bring a mailbox from the state its head names to a new one (architecture decision 4).
+
+Bundles and runs only; the caller seals and publishes the head, and only then discards what became obsolete.
+Nothing changed means nothing written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from transports.bundle import BundleReader, write_bundles
+from transports.errors import BadBundle
+from transports.layout import BUNDLE_NAME, MIB
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
+from transports.reading import read_run
+from transports.runs import BundleRef, Location, Run, RunBuilder, RunRef
+from vault.errors import Cancelled, DataError
+from vault.records.hashes import RecordHash, Verifier
+
+__all__ = ["PUBLISH_LIMIT", "Addition", "Publication", "publish", "recover_bundles", "unnamed_files"]
+
+PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an interruption can cost at most
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A record to advertise, given by its bytes or by where it already lies on this medium.
+
+    Args:
+        hash: of the record.
+        app: its App value.
+        load: returns its stored bytes; called when its turn comes.
+        location: where it lies in another bundle on this medium; then nothing is copied.
+    """
+
+    hash: RecordHash
+    app: str
+    load: Callable[[], bytes] | None = None
+    location: Location | None = None
+
+    def __post_init__(self) -> None:
+        if (self.load is None) == (self.location is None):
+            raise BadBundle(f"{self.hash.text} needs either its bytes or a location to be published.")
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What publishing did.
+
+    Args:
+        runs: what the new head names, in folding order; equal to the old ones if nothing changed.
+        bundles: bundles written.
+        obsolete: run files that no head names once the new one is published.
+        copied: records written.
+        referenced: records that another bundle on the medium holds.
+        withdrawn: records withdrawn.
+    """
+
+    runs: tuple[RunRef, ...]
+    bundles: tuple[BundleRef, ...] = ()
+    obsolete: tuple[str, ...] = ()
+    copied: int = 0
+    referenced: int = 0
+    withdrawn: int = 0
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the mailbox needs a new head for its records."""
+        return bool(self.copied or self.referenced or self.withdrawn)
+
+
+def publish(
+    place: MailboxPlace,
+    group: str,
+    node: Verifier,
+    writer: MailboxWriter,
+    *,
+    runs: Sequence[RunRef],
+    listing: Listing | None,
+    additions: Iterable[Addition],
+    withdrawals: Iterable[tuple[RecordHash, str]] = (),
+    spare: Sequence[Run] = (),
+    level: int = 3,
+    cancel: Callable[[], bool] | None = None,
+) -> Publication:
+    """Write what a mailbox lacks and return the runs its next head names.
+
+    Args:
+        place: the medium, to read the runs that are merged.
+        group: the group id.
+        node: whose mailbox it is.
+        writer: of that mailbox.
+        runs: what the present head names; empty if there is none.
+        listing: their fold. An addition already listed is passed over, unless it replaces a reference by a
+            copy; a withdrawal of what is not listed too. None takes the caller's word for every one of them.
+        additions: what to advertise.
+        withdrawals: hash and App of what to advertise no longer.
+        spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
+        level: zstd level.
+        cancel: asked before each record.
+
+    Raises:
+        PlaceError: the medium refuses; the mailbox still shows its former state.
+        DataError: a run to be merged is damaged. Publish again with no runs, no listing and everything.
+        Cancelled: `cancel` returned True.
+    """
+    builder = RunBuilder()
+    withdrawn = 0
+    for record, app in withdrawals:
+        if listing is None or record in listing:
+            builder.withdraw(record, app)
+            withdrawn += 1
+    chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
+    indexes = write_bundles(
+        lambda: writer.add_bundle(level=level, limit=PUBLISH_LIMIT), chooser.to_copy(additions)
+    )
+    bundles = tuple(index.ref(node) for index in indexes)
+    placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
+    copied = sum(len(run) for run in placed)
+    if not copied and not len(builder):
+        return Publication(tuple(runs))
+    fresh = _gathered([builder.build(), *placed])
+    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh)
+    return Publication(kept, bundles, obsolete, copied, chooser.referenced, withdrawn)
+
+
+class _Chooser:
+    """Decides for each addition: pass over, reference, or copy."""
+
+    def __init__(
+        self,
+        node: Verifier,
+        listing: Listing | None,
+        spare: Listing,
+        builder: RunBuilder,
+        cancel: Callable[[], bool] | None,
+    ) -> None:
+        self._node = node
+        self._listing = listing
+        self._spare = spare
+        self._builder = builder
+        self._cancel = cancel
+        self._seen: set[RecordHash] = set()
+        self.referenced = 0
+
+    def to_copy(self, additions: Iterable[Addition]) -> Iterator[tuple[RecordHash, str, bytes]]:
+        for addition in additions:
+            if self._cancel is not None and self._cancel():
+                raise Cancelled("The publishing was stopped.")
+            if addition.hash in self._seen or self._is_listed(addition):
+                continue
+            self._seen.add(addition.hash)
+            location = addition.location or self._spare_location(addition.hash)
+            if location is not None:
+                self._builder.add(addition.hash, addition.app, location)
+                self.referenced += 1
+            elif addition.load is not None:
+                yield addition.hash, addition.app, addition.load()
+
+    def _is_listed(self, addition: Addition) -> bool:
+        entry = self._listing.entry(addition.hash) if self._listing is not None else None
+        if entry is None or entry.location is None or entry.location.bundle is None:
+            return False
+        return addition.load is None or entry.location.bundle.mailbox == self._node
+
+    def _spare_location(self, record: RecordHash) -> Location | None:
+        entry = self._spare.entry(record)
+        return None if entry is None else entry.location
+
+
+def _gathered(runs: list[Run]) -> list[Run]:
+    """Merge neighbours into as few runs as the entry limit allows."""
+    groups: list[list[Run]] = []
+    total = 0
+    for run in runs:
+        if not groups or total + len(run) > MAX_RUN_ENTRIES:
+            groups.append([])
+            total = 0
+        groups[-1].append(run)
+        total += len(run)
+    return [merged for merged in map(merge_runs, groups) if len(merged)]
+
+
+def _write_runs(
+    place: MailboxPlace,
+    group: str,
+    node: Verifier,
+    *,
+    writer: MailboxWriter,
+    runs: Sequence[RunRef],
+    fresh: list[Run],
+) -> tuple[tuple[RunRef, ...], tuple[str, ...]]:
+    sizes = [ref.entries for ref in runs] + [len(run) for run in fresh]
+    count = runs_to_merge(sizes)
+    old = max(0, count - len(fresh))
+    kept, replaced = list(runs[: len(runs) - old]), list(runs[len(runs) - old :])
+    if count:
+        parts = [read_run(place, group, node, ref) for ref in replaced] + fresh[max(0, len(fresh) - count) :]
+        is_base = count == len(sizes)
+        merged = merge_runs(parts, covers=[ref.name for ref in replaced], is_base=is_base)
+        fresh = [*fresh[: max(0, len(fresh) - count)], merged]
+    kept += [writer.add_run(run) for run in fresh if len(run)]
+    names = {ref.name for ref in kept}
+    return tuple(kept), tuple(ref.name for ref in replaced if ref.name not in names)
+
+
+def recover_bundles(
+    place: MailboxPlace, group: str, node: Verifier, listing: Listing | None
+) -> tuple[Run, ...]:
+    """Return the indexes of whole, unlisted bundles in the node's own mailbox, for `publish`.
+
+    An interrupted publishing leaves its finished bundles; reading them once is cheaper than writing them
+    again.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    found = []
+    for name in _unlisted_bundles(place, group, node, listing):
+        try:
+            with place.open_file(group, node, name) as file:
+                index = BundleReader(file).verify_all()
+        except DataError:
+            continue
+        if index.name == name:
+            found.append(index.run.placed(index.ref(node)))
+    return tuple(found)
+
+
+def unnamed_files(
+    place: MailboxPlace,
+    group: str,
+    node: Verifier,
+    *,
+    runs: Sequence[RunRef],
+    listing: Listing,
+    referenced: Collection[BundleRef] = (),
+) -> list[str]:
+    """Return the files of the node's own mailbox that nothing names, for `MailboxWriter.discard`.
+
+    Args:
+        place: the medium.
+        group: the group id.
+        node: whose mailbox it is.
+        runs: what its published head names.
+        listing: their fold.
+        referenced: bundles that the listings of other mailboxes on this medium name.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    used = {ref.name for ref in runs} | {bundle.name for bundle in referenced if bundle.mailbox == node}
+    used |= {bundle.name for bundle in listing.bundles() if bundle.mailbox == node}
+    return sorted(name for name in place.files(group, node) if name not in used)
+
+
+def _unlisted_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> list[str]:
+    used = {bundle.name for bundle in listing.bundles()} if listing is not None else set()
+    return sorted(
+        name for name in place.files(group, node) if BUNDLE_NAME.fullmatch(name) and name not in used
+    )

@@ -1,0 +1,154 @@
+"""Reading a mailbox: head, listing, records (docs/formats.md section 4, "Order at reading"; CYB-17).
+
+The medium is taken to be hostile. A head is bound to its signer, group and drop; runs are bound to the head
+by their digests; a record is bound to its own hash. So nothing can be swapped between mailboxes, and damage
+costs the records that it hit and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from blake3 import blake3
+
+from transports.bundle import BundleReader, Fetched
+from transports.errors import BadRun, BadSnapshot
+from transports.layout import RUN_RAW_LIMIT, RUN_TABLES_LIMIT
+from transports.listing import BundleReads, Listing
+from transports.mailbox import MailboxPlace
+from transports.runs import ENTRY, Run, RunRef, decode_run
+from transports.snapshot import SnapshotHead
+from vault.errors import Cancelled, DataError
+from vault.records.hashes import RecordHash, Verifier
+from vault.records.model import Seal
+from vault.records.parse import parse_record
+
+__all__ = ["SeenHead", "fetch", "read_head", "read_mailbox", "read_run"]
+
+NOT_LISTED = "The mailbox does not list it."
+
+
+@dataclass(frozen=True, slots=True)
+class SeenHead:
+    """A head as it lies on a medium.
+
+    Args:
+        head: what it says.
+        seal: the sealed record; its hash and number are what `check_number` compares.
+    """
+
+    head: SnapshotHead
+    seal: Seal
+
+    @property
+    def mark(self) -> tuple[int, RecordHash]:
+        """Number and hash, for `check_number` and for the settings that remember them."""
+        return self.head.number, self.seal.hash
+
+
+def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | None:
+    """Return the verified head of a node's mailbox, or None if the mailbox has none.
+
+    Whether the node is a member, and whether the number rose, is for the caller to say.
+
+    Raises:
+        RecordError: the file is not a valid record.
+        BadSnapshot: it is not that node's head for this group and this place.
+        PlaceError: the medium is gone.
+    """
+    data = place.read_head(group, node)
+    if data is None:
+        return None
+    record = parse_record(data)
+    if not isinstance(record, Seal):
+        raise BadSnapshot(f"The head of {node.text} is not sealed.")
+    head = SnapshotHead.read(record, group)
+    if head.node != node or head.drop != place.place_id:
+        raise BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
+    return SeenHead(head, record)
+
+
+def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Run:
+    """Return one index run after checking its size, digest, form and number of entries.
+
+    Raises:
+        MissingFile: it is not there.
+        BadRun: it is not the one that the head names.
+        PlaceError: the medium is gone.
+    """
+    with place.open_file(group, node, ref.name) as file:
+        data = file.read(ref.size + 1)
+    if len(data) != ref.size or blake3(data).digest() != ref.digest:
+        raise BadRun(f"The index run {ref.name} is damaged: its bytes do not match its digest.")
+    limit = min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT)
+    run = decode_run(data, limit=limit)
+    if len(run) != ref.entries:
+        raise BadRun(f"The index run {ref.name} has another number of entries than its head says.")
+    return run
+
+
+def read_mailbox(place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead) -> Listing:
+    """Return everything a mailbox advertises: the unfiltered listing.
+
+    Raises:
+        DataError: a run is missing or damaged; without it the listing would be another one.
+        PlaceError: the medium is gone.
+    """
+    return Listing([read_run(place, group, node, ref) for ref in head.runs])
+
+
+def fetch(
+    place: MailboxPlace,
+    group: str,
+    listing: Listing,
+    wanted: Collection[RecordHash],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Iterator[Fetched]:
+    """Yield every wanted record once, in the order in which the medium holds them.
+
+    Memory is bounded by one frame. What is missing or damaged comes as None with a reason, and the rest goes
+    on. Each record returned carries its hash rightfully; signatures are for the vault to check.
+
+    Args:
+        place: the medium.
+        group: the group id.
+        listing: of the mailbox; it may name bundles of other mailboxes here.
+        wanted: hashes of records.
+        progress: told how many records of how many are through, after each; the listener limits its own rate.
+        cancel: asked before each frame.
+
+    Raises:
+        PlaceError: the medium went away; what was yielded before is good.
+        Cancelled: `cancel` returned True.
+    """
+    chosen = set(wanted)
+    done, total = 0, len(chosen)
+    for reads in listing.locate(chosen):
+        for fetched in _from_bundle(place, group, reads, cancel):
+            chosen.discard(fetched.hash)
+            done += 1
+            yield fetched
+            if progress is not None:
+                progress(done, total)
+    for record in sorted(chosen):
+        yield Fetched(record, None, NOT_LISTED)
+
+
+def _from_bundle(
+    place: MailboxPlace, group: str, reads: BundleReads, cancel: Callable[[], bool] | None
+) -> Iterator[Fetched]:
+    try:
+        file = place.open_file(group, reads.bundle.mailbox, reads.bundle.name)
+    except DataError as error:
+        for frame in reads.frames:
+            yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
+        return
+    with file:
+        reader = BundleReader(file)
+        for frame in reads.frames:
+            if cancel is not None and cancel():
+                raise Cancelled("The transfer was stopped.")
+            yield from reader.read_records([frame])
