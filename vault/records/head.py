@@ -66,6 +66,7 @@ MAX_HEAD_BYTES = (3 + 2 + 4 + MAX_EXTRAS + 1 + 1 + 1) * (MAX_LINE_BYTES + 1)
 
 _MARK_BYTES = MARK.encode()
 _REQUIRED = ("Group", "App", "Name", "TAI")
+_REQUIRED_PREFIXES = tuple((name, name + ": ") for name in _REQUIRED)
 _FIRST_NAMES = {"Data-Length": "B", "Signed-By": "S", **dict.fromkeys(_REQUIRED, "P")}
 _SIGNATURE_SYMBOLS = 86
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
@@ -221,10 +222,10 @@ def _verifier(text: str) -> Verifier:
 
 
 def _seal_value(line: str, wanted: str) -> str:
+    if line.startswith(wanted + ": "):
+        return _value(line, wanted + ": ")
     if line and line is not _END and not line.startswith(MARK):
-        name, value = split_line(line)
-        if name == wanted:
-            return value
+        split_line(line)  # a malformed header is refused as that
     raise SealShapeError(f"a Seal needs {wanted} where {_named(line)} stands")
 
 
@@ -232,10 +233,10 @@ def _plex_headers(
     line: str, lines: _Lines, claimed: list[RecordHash]
 ) -> tuple[tuple[tuple[str, str, str], Tai, tuple[tuple[str, str], ...]], str]:
     values = []
-    for wanted in _REQUIRED:
-        if not line.startswith(wanted + ": "):
+    for wanted, prefix in _REQUIRED_PREFIXES:
+        if not line.startswith(prefix):
             raise _required_fault(line, wanted, lines)
-        values.append(split_line(line)[1])
+        values.append(_value(line, prefix))
         line = lines.take()
     group, app, name, tai = values
     check_group(group)
@@ -259,6 +260,14 @@ def _plex_headers(
     return ((group, app, name), when, checked), _embedded(line, lines, claimed, "B")
 
 
+def _value(line: str, prefix: str) -> str:
+    """Return the value of a line that should start with this name, colon and space (REC-16, REC-17)."""
+    value = line[len(prefix) :]
+    if not line.startswith(prefix) or not value or value[0] == " ":
+        return split_line(line)[1]  # which refuses it by its own rule
+    return value
+
+
 def _required_fault(line: str, wanted: str, lines: _Lines) -> RecordError:
     """Say why this line is not the required header that belongs here (REC-31..33)."""
     if line and line is not _END and not line.startswith(MARK):
@@ -277,7 +286,7 @@ def _required_fault(line: str, wanted: str, lines: _Lines) -> RecordError:
 def _data_length(line: str) -> int:
     if not line.startswith("Data-Length:"):
         raise BlobShapeError(f"a Blob starts with Data-Length, not {_named(line)}")
-    _, value = split_line(line)
+    value = _value(line, "Data-Length: ")
     if _NUMBER.fullmatch(value) is None:
         raise DataLengthError(f"Data-Length {shown(value)} is not a plain base-10 number")
     length = int(value)
