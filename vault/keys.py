@@ -1,7 +1,7 @@
 """Private keys on disk, outside the vault (docs/formats.md section 5, APP-11).
 
-One small file for each node, readable by its owner alone. With a passphrase the seed lies in a secretbox whose
-key argon2id makes. No message, repr or log ever holds a seed or a passphrase.
+One small file for each node, readable by its owner alone. With a passphrase the seed lies in a secretbox
+whose key argon2id makes. No message, repr or log ever holds a seed or a passphrase.
 """
 
 from __future__ import annotations
