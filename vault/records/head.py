@@ -115,16 +115,13 @@ class _Lines:
         raw = block.split(b"\n")
         rest = raw.pop()
         try:
-            for line in raw[:-1] if is_whole else raw:
+            for line in raw:
                 self._lines.append(check_line(line))
             if rest:
                 check_line(rest[: MAX_LINE_BYTES + 1] if len(rest) > MAX_LINE_BYTES else b"")
                 raise HeaderUnterminatedError("the bytes end inside a header line")
         except RecordError as fault:
             self._fault = fault
-        else:
-            if is_whole:
-                self._lines.append("")
 
     def take(self) -> str:
         """Return the next line, or `_END`; raise the fault of a line that cannot be read."""

@@ -28,6 +28,7 @@ def test_hash_text_round_trip(name: RecordHash) -> None:
     assert RecordHash.parse(name.text) == name
     assert str(name) == name.text
     assert len(name.text) == 48
+    assert repr(name) == f"RecordHash({name.text})"
     assert name.markline == f"🖧: {name.text}\n".encode()
     assert pickle.loads(pickle.dumps(name)) == name
 
@@ -75,6 +76,7 @@ def test_verifier_round_trip(key: bytes) -> None:
     verifier = Verifier(key)
     assert Verifier.parse(verifier.text) == verifier
     assert str(verifier) == verifier.text
+    assert repr(verifier) == f"Verifier({verifier.text})"
     assert pickle.loads(pickle.dumps(verifier)) == verifier
 
 

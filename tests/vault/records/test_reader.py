@@ -145,6 +145,7 @@ def test_verdicts_go_on_where_the_length_is_known(bad: bytes) -> None:
         b"junk",
         SEAL.encode()[:-1],
         extras("A: x\r\n").replace(b"hello", b"HELLO"),
+        extras("A: x\r\n").replace(b"Length: 11", b"Length: 99999999"),
         mark("B", "Data-Length: 011\n\nhello room7"),
         BLOB.encode().replace(b"\n", b"\r\n", 1),
     ],

@@ -21,6 +21,7 @@ def test_round_trip(tai: Tai) -> None:
     assert Tai.parse(tai.text) == tai
     assert Tai.ZERO.plus_ns(tai.total_ns) == tai
     assert str(tai) == tai.text
+    assert repr(tai) == f"Tai({tai.text})"
 
 
 @given(tais, tais)

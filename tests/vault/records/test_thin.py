@@ -70,11 +70,13 @@ def test_everything_is_verified_after_rebuilding() -> None:
 
 def test_other_bytes_are_not_thin() -> None:
     """REC-72, REC-73: full records, and a full record whose data end in a markline."""
-    tail = Blob(b"x" * 5 + BLOB.encode())
+    tail = Blob(b"xxxx\n" + BLOB.encode())
     trap = mark("P", (COORDINATE + TAI).encode() + tail.encode())
     for data in (b"", PLEX.encode(), BLOB.encode(), BLOB.hash.markline, b"x" + thin(PLEX), thin(PLEX)[:-1]):
         with pytest.raises(e.ThinShapeError):
             rebuild(data, STORE.get)
+    with pytest.raises(e.ThinShapeError):
+        rebuild(BLOB.hash.markline + b"x" * 54 + b"\n", STORE.get)
     with pytest.raises(e.ThinShapeError):
         rebuild(trap[: -len(BLOB.payload)], STORE.get)
     with pytest.raises(e.ThinShapeError):
