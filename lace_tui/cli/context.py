@@ -1,0 +1,341 @@
+"""The world as one command sees it: streams, flags, environment, clock, randomness, machine.
+
+This is the only place that touches them; everything below gets them passed (architecture, section 3).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from lace_tui import __version__
+from lace_tui.cli.errors import BadPassphraseSource, FolderMissing
+from lace_tui.cli.output import Output, Paint
+
+if TYPE_CHECKING:
+    from lace_tui.cli.progress import CancelToken, Progress
+    from vault.surroundings import Surroundings
+    from vault.vault import Vault
+    from vault.work import Watch
+
+__all__ = ["Context", "World"]
+
+_MACHINE_ID = "/etc/machine-id"
+_PASSPHRASE_LIMIT = 4096  # bytes; a longer line is no passphrase but a wrong descriptor
+
+
+class World:
+    """Everything outside the process that lace may look at; tests hand in another one.
+
+    Args:
+        environ: environment variables.
+        cwd: working directory.
+        stdin: what is piped in.
+        stdout: for data.
+        stderr: for talk.
+        now_ns: wall clock, nanoseconds since 1970 UTC.
+        monotonic: seconds of a clock that never goes back.
+        entropy: returns that many random bytes.
+        sleep: waits that many seconds.
+    """
+
+    __slots__ = (
+        "cwd",
+        "entropy",
+        "environ",
+        "monotonic",
+        "now_ns",
+        "sleep",
+        "stderr",
+        "stdin",
+        "stdout",
+    )
+
+    def __init__(
+        self,
+        *,
+        environ: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: TextIO | None = None,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+        now_ns: Callable[[], int] = time.time_ns,
+        monotonic: Callable[[], float] = time.monotonic,
+        entropy: Callable[[int], bytes] = os.urandom,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.environ = os.environ if environ is None else environ
+        self.cwd = cwd
+        self.stdin = stdin or sys.stdin
+        self.stdout = stdout or sys.stdout
+        self.stderr = stderr or sys.stderr
+        self.now_ns = now_ns
+        self.monotonic = monotonic
+        self.entropy = entropy
+        self.sleep = sleep
+
+    def colour_allowed(self) -> bool:
+        """Whether standard output may carry colour: a capable terminal, and nobody said no."""
+        return (
+            self.stdout.isatty()
+            and not self.environ.get("NO_COLOR")
+            and self.environ.get("TERM", "dumb") != "dumb"
+        )
+
+
+class Context:
+    """What a verb's `run` gets: flags, folder, streams, and the way to its vault.
+
+    Args:
+        world: the outside.
+        verb: full name of the verb, for example "record verify".
+        directory: value of -C, or nothing.
+        json: answer in JSON.
+        quiet: no talk but errors.
+        verbose: more talk.
+
+    Raises:
+        FolderMissing: the folder to work in does not exist.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        verb: str = "",
+        directory: str = "",
+        json: bool = False,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.world = world
+        self.environ = world.environ
+        self.verb = verb
+        self.json = json
+        self.quiet = quiet
+        self.verbose = verbose
+        self.cwd = self._folder(directory)
+        self.output = Output(
+            world.stdout,
+            world.stderr,
+            json=json,
+            quiet=quiet,
+            verbose=verbose,
+            paint=Paint(not json and world.colour_allowed()),
+        )
+        self._passphrase: bytes | None = None
+        # Shortcuts that nearly every verb uses.
+        self.say = self.output.say
+        self.detail = self.output.detail
+        self.emit = self.output.emit
+        self.write_bytes = self.output.write_bytes
+        self.now_ns = world.now_ns
+        self.entropy = world.entropy
+
+    def _folder(self, directory: str) -> Path:
+        try:
+            folder = self.world.cwd or Path.cwd()
+        except OSError as error:
+            raise FolderMissing("The folder you are in no longer exists.") from error
+        if directory:
+            folder = folder / Path(directory).expanduser()
+        if not folder.is_dir():
+            raise FolderMissing(f"There is no folder {folder}.")
+        return folder
+
+    # Terminal
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sits at all three streams of a capable terminal."""
+        world = self.world
+        return (
+            world.stdin.isatty()
+            and world.stdout.isatty()
+            and world.stderr.isatty()
+            and self.environ.get("TERM", "dumb") != "dumb"
+        )
+
+    def columns(self) -> int:
+        """Return the terminal's width in cells; 80 where there is no terminal."""
+        given = self.environ.get("COLUMNS", "")
+        if given.isascii() and given.isdigit() and int(given):
+            return int(given)
+        for stream in (self.world.stdout, self.world.stderr):
+            try:
+                width = os.get_terminal_size(stream.fileno()).columns
+            except (OSError, ValueError):
+                continue
+            if width:
+                return width
+        return 80
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """Show progress for the block, on a terminal's standard error only; wiped at the end."""
+        from lace_tui.cli.progress import Progress  # noqa: PLC0415 - most verbs end before a line is drawn
+
+        stderr = self.world.stderr
+        is_shown = (
+            stderr.isatty()
+            and not self.quiet
+            and not self.json
+            and self.environ.get("TERM", "dumb") != "dumb"
+        )
+        with Progress(stderr if is_shown else None, self.world.monotonic, self.columns) as progress:
+            self.output.before_talk = progress.clear
+            try:
+                yield progress
+            finally:
+                self.output.before_talk = lambda: None
+
+    @contextmanager
+    def cancellable(self) -> Iterator[CancelToken]:
+        """Turn Ctrl-C into a wish for the block: the first asks it to stop, the second stops it at once."""
+        from lace_tui.cli.progress import CancelToken  # noqa: PLC0415
+
+        def on_request() -> None:
+            self.say("Stopping at the next safe point. Press Ctrl-C again to stop at once.")
+
+        with CancelToken(on_request) as token:
+            yield token
+
+    @contextmanager
+    def watching(self) -> Iterator[Watch]:
+        """Show progress and listen to Ctrl-C for a block of long work; pass the value down."""
+        from vault.work import Watch  # noqa: PLC0415
+
+        with self.progress() as progress, self.cancellable() as token:
+            yield Watch(progress.report, token.check)
+
+    # Places on this machine
+
+    @property
+    def data_root(self) -> Path:
+        """Where keys, marks and the machine's identity lie: LACE_HOME, or this user's data folder."""
+        if home := self.environ.get("LACE_HOME"):
+            return Path(home).expanduser().absolute()
+        import platformdirs  # noqa: PLC0415 - 18 ms
+
+        return platformdirs.user_data_path("lace", appauthor=False)
+
+    @property
+    def config_root(self) -> Path:
+        """Where this user's taste (theme, keys) lies: LACE_HOME, or this user's configuration folder."""
+        if home := self.environ.get("LACE_HOME"):
+            return Path(home).expanduser().absolute()
+        import platformdirs  # noqa: PLC0415
+
+        return platformdirs.user_config_path("lace", appauthor=False)
+
+    def find_vault(self) -> Path | None:
+        """Return the nearest folder, here or above, that holds a `.vault`."""
+        start = self.cwd.absolute()
+        for folder in (start, *start.parents):
+            if (folder / ".vault").is_dir():
+                return folder
+        return None
+
+    def open_vault(self) -> Vault:
+        """Open the vault of this folder; the caller closes it, best with `with`.
+
+        Raises:
+            NoVault: there is none here or above.
+        """
+        from vault.vault import NoVault, Vault  # noqa: PLC0415 - `lace help` needs no store
+
+        folder = self.find_vault()
+        if folder is None:
+            raise NoVault(f"There is no vault in {self.cwd} or above.")
+        return Vault(folder, self.surroundings())
+
+    def surroundings(self) -> Surroundings:
+        """Return the world in the form the floors below take it."""
+        from vault.surroundings import Surroundings  # noqa: PLC0415
+
+        return Surroundings(
+            data_root=self.data_root,
+            machine=self.machine(),
+            host=self.host(),
+            now_ns=self.now_ns,
+            entropy=self.entropy,
+            sleep=self.world.sleep,
+            passphrase=self.passphrase_source(),
+            program=__version__,
+        )
+
+    # Machine and person
+
+    def host(self) -> str:
+        """Return this machine's name without its domain."""
+        name = os.uname().nodename if hasattr(os, "uname") else self.environ.get("COMPUTERNAME", "")
+        return name.split(".")[0] or "machine"
+
+    def machine(self) -> str:
+        """Return 32 hex characters that stay the same for this user on this machine.
+
+        The system's machine id is hashed with the home folder, so it cannot be read back and two people who
+        share a machine differ. Where the system has none, a random one is made and kept in the data root.
+
+        Raises:
+            NotWritable, DiskFull: the made one cannot be kept.
+        """
+        from blake3 import blake3  # noqa: PLC0415
+
+        known = _first_line(Path(_MACHINE_ID)) or self._own_machine_id()
+        home = self.environ.get("HOME", "")
+        return blake3(f"lace machine\n{known}\n{home}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+    def _own_machine_id(self) -> str:
+        path = self.data_root / "machine-id"
+        known = _first_line(path)
+        if not known:
+            from vault.files import NotWritable, write_atomic  # noqa: PLC0415
+
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise NotWritable(f"{path.parent} cannot be made: {error.strerror}.") from error
+            known = self.entropy(16).hex()
+            write_atomic(path, known.encode() + b"\n", mode=0o600)
+        return known
+
+    def passphrase_source(self) -> Callable[[], bytes] | None:
+        """Return how to get the key's passphrase: LACE_PASSPHRASE_FD, else the terminal, else None."""
+        if "LACE_PASSPHRASE_FD" in self.environ:
+            return self._passphrase_from_fd
+        if self.world.stdin.isatty() and self.world.stderr.isatty():
+            return self._passphrase_from_terminal
+        return None
+
+    def _passphrase_from_fd(self) -> bytes:
+        if self._passphrase is None:
+            text = self.environ["LACE_PASSPHRASE_FD"]
+            try:
+                with os.fdopen(int(text), "rb", closefd=False) as file:
+                    line = file.readline(_PASSPHRASE_LIMIT)
+            except (OSError, ValueError, OverflowError) as error:
+                raise BadPassphraseSource(
+                    f"LACE_PASSPHRASE_FD is {text!r}, which cannot be read as a descriptor."
+                ) from error
+            self._passphrase = line.rstrip(b"\r\n")
+        return self._passphrase
+
+    def _passphrase_from_terminal(self) -> bytes:
+        import getpass  # noqa: PLC0415
+
+        self.output.before_talk()
+        return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+
+
+def _first_line(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.readline(256).decode("ascii", "replace").strip()
+    except OSError:
+        return ""

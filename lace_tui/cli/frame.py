@@ -1,0 +1,251 @@
+"""From argv to exit code: global options, the verb, its parser, its answer, and every way it can fail."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from lace_tui import __version__
+from lace_tui.cli.context import Context, World
+from lace_tui.cli.errors import (
+    EXIT_BUG,
+    EXIT_CANCELLED,
+    EXIT_PIPE_CLOSED,
+    BadArguments,
+    UnknownVerb,
+)
+from lace_tui.cli.output import Answer, Output, ReaderGone
+from lace_tui.cli.verbs import VERBS, Verb, find_verb, nearest, sub_verbs
+from vault.errors import LaceError
+
+__all__ = ["HelpAsked", "Parser", "build_parser", "run"]
+
+
+class HelpAsked(Exception):
+    """Somebody wrote -h or --help."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises lace's own errors and never prints or exits."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `BadArguments` as a sentence that names the verb."""
+        raise BadArguments(
+            f"{self.prog}: {message}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}"
+        )
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
+        raise HelpAsked(message or "")
+
+
+class _AskHelp(argparse.Action):
+    def __call__(self, *_: Any, **__: Any) -> None:
+        raise HelpAsked
+
+
+class _Flags:
+    """Global options, wherever they stood."""
+
+    __slots__ = ("directory", "help", "json", "quiet", "verbose", "version")
+
+    def __init__(self) -> None:
+        self.directory = ""
+        self.json = self.quiet = self.verbose = self.help = self.version = False
+
+    def take(self, args: argparse.Namespace) -> None:
+        """Move the global options out of a verb's arguments."""
+        self.json |= args.__dict__.pop("global_json", False)
+        self.quiet |= args.__dict__.pop("global_quiet", False)
+        self.verbose |= args.__dict__.pop("global_verbose", False)
+        if directory := args.__dict__.pop("global_directory", ""):
+            self.directory = os.path.join(self.directory, directory)  # noqa: PTH118 - plain text until checked
+
+    def context(self, world: World, verb: str) -> Context:
+        """Return the context these options ask for."""
+        return Context(
+            world,
+            verb=verb,
+            directory=self.directory,
+            json=self.json,
+            quiet=self.quiet,
+            verbose=self.verbose,
+        )
+
+
+def build_parser(verb: Verb, columns: int = 80) -> Parser:
+    """Return the whole parser of one verb; imports that verb's module."""
+    parser = Parser(
+        prog=f"lace {verb.name}",
+        usage=f"lace {verb.name} {verb.arguments}".rstrip(),
+        description=verb.sentence,
+        epilog="examples:\n" + "\n".join(f"  {line}" for line in verb.examples) if verb.examples else None,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=min(columns, 100)),
+        add_help=False,
+        allow_abbrev=False,
+    )
+    import_module(verb.module).configure(parser, verb.name)
+    group = parser.add_argument_group("everywhere")
+    off = argparse.SUPPRESS
+    group.add_argument("-C", dest="global_directory", metavar="DIR", default=off, help="work in that folder")
+    group.add_argument(
+        "--json",
+        dest="global_json",
+        action="store_true",
+        default=off,
+        help="answer in JSON on standard output",
+    )
+    group.add_argument(
+        "-q", "--quiet", dest="global_quiet", action="store_true", default=off, help="say nothing but errors"
+    )
+    group.add_argument(
+        "-v", "--verbose", dest="global_verbose", action="store_true", default=off, help="say more"
+    )
+    group.add_argument("-h", "--help", action=_AskHelp, nargs=0, help="explain this verb")
+    return parser
+
+
+def run(argv: Sequence[str], world: World) -> int:
+    """Run one command and return its exit code; nothing is ever raised, not even for a bug."""
+    flags = _Flags()
+    # Until the options are parsed, an error must already come in the form that was asked for.
+    options = argv[: list(argv).index("--")] if "--" in argv else argv
+    output = Output(world.stdout, world.stderr, json="--json" in options)
+    try:
+        try:
+            code = _run(list(argv), world, flags)
+            output.flush()
+        except LaceError as error:
+            code = output.error(error)
+        except KeyboardInterrupt:
+            code = output.fault("cancelled", "Stopped.", "What was stored before stays.", EXIT_CANCELLED)
+        except ReaderGone:
+            raise
+        except Exception as error:  # the one place where a bug ends
+            code = _report_bug(
+                output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG"))
+            )
+    except (ReaderGone, LaceError):  # the second: standard output failed while telling of a failure
+        _give_up_on(world)
+        code = EXIT_PIPE_CLOSED
+    return code
+
+
+def _run(argv: list[str], world: World, flags: _Flags) -> int:
+    words = _take_globals(argv, flags)
+    if flags.version:
+        return flags.context(world, "").output.answer(Answer({"version": __version__}, f"lace {__version__}"))
+    if flags.help:
+        words.insert(0, "help")
+    if not words:
+        words = _default(flags, world)
+    verb, rest = _find(words, flags)
+    context_name = verb.name
+    parser = build_parser(verb)
+    try:
+        args = _parse(parser, rest)
+    except HelpAsked:
+        verb, context_name = _named("help"), "help"
+        args = argparse.Namespace(words=parser.prog.split()[1:])
+        flags.json |= "--json" in rest
+    flags.take(args)
+    context = flags.context(world, context_name)
+    result = import_module(verb.module).run(context, args)
+    return context.output.answer(result) if isinstance(result, Answer) else int(result)
+
+
+def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
+    try:
+        return parser.parse_intermixed_args(rest)
+    except TypeError:  # a verb whose arguments have an order of their own
+        return parser.parse_args(rest)
+
+
+def _take_globals(argv: list[str], flags: _Flags) -> list[str]:
+    """Take the global options that stand before the verb, and return the rest."""
+    words = list(argv)
+    while words and words[0].startswith("-") and words[0] != "-":
+        option = words.pop(0)
+        match option:
+            case "--json":
+                flags.json = True
+            case "-q" | "--quiet":
+                flags.quiet = True
+            case "-v" | "--verbose":
+                flags.verbose = True
+            case "-h" | "--help":
+                flags.help = True
+            case "--version":
+                flags.version = True
+            case "-C":
+                if not words:
+                    raise BadArguments(
+                        "lace -C: a folder is missing.", hint="For example: lace -C notes status"
+                    )
+                flags.directory = os.path.join(flags.directory, words.pop(0))  # noqa: PTH118
+            case _ if option.startswith("-C"):
+                flags.directory = os.path.join(flags.directory, option[2:])  # noqa: PTH118
+            case _:
+                raise BadArguments(f"lace: there is no option {option}.", hint="See: lace help")
+    return words
+
+
+def _find(words: list[str], flags: _Flags) -> tuple[Verb, list[str]]:
+    """Return the verb and the words after it."""
+    first, rest = words[0], words[1:]
+    if sub_verbs(first):  # global options may stand between the two words of a verb too
+        rest = _take_globals(rest, flags) if rest and rest[0] != "--" else rest
+        if flags.help:
+            return _named("help"), [first, *rest]
+    verb, count = find_verb([first, *rest])
+    if verb is not None:
+        return verb, [first, *rest][count:]
+    if subs := sub_verbs(first):
+        names = ", ".join(sub.name.split()[1] for sub in subs)
+        raise UnknownVerb(f"lace {first} needs one of: {names}.", hint=f"See: lace help {first}")
+    close = nearest(" ".join([first, *rest[:1]])) or nearest(first)
+    raise UnknownVerb(
+        f"There is no verb {first!r}." + (f" Did you mean {close!r}?" if close else ""),
+        hint=f"See: lace help {close}".rstrip(),
+    )
+
+
+def _default(flags: _Flags, world: World) -> list[str]:
+    """Return what `lace` alone does: the app on a terminal, else the status, and help before those exist."""
+    names = {verb.name for verb in VERBS}
+    if "tui" in names and not flags.json and flags.context(world, "").is_terminal:
+        return ["tui"]
+    return ["status"] if "status" in names else ["help"]
+
+
+def _named(name: str) -> Verb:
+    return next(verb for verb in VERBS if verb.name == name)
+
+
+def _report_bug(output: Output, error: Exception, *, is_verbose: bool) -> int:
+    summary = " ".join(str(error).split())
+    what = f"{type(error).__name__}: {summary}" if summary else type(error).__name__
+    if is_verbose:
+        import traceback  # noqa: PLC0415
+
+        output.stderr.write("".join(traceback.format_exception(error)))
+    return output.fault(
+        "bug",
+        f"lace {__version__} has a fault and stopped ({what}).",
+        "Please report it, with what the same command prints after adding -v. What was stored before stays.",
+        EXIT_BUG,
+    )
+
+
+def _give_up_on(world: World) -> None:
+    """Keep Python from complaining, at exit, about a standard output that nobody reads."""
+    try:
+        descriptor = world.stdout.fileno()
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, descriptor)
+        os.close(sink)
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,98 @@
+"""Foreign text made harmless: a name, message or path from somebody else may not drive the terminal.
+
+Whatever a peer wrote goes through `inert` before a person sees it. Control characters, escape sequences,
+bidirectional overrides, characters without width and bytes that are no UTF-8 become visible escapes, so a
+name can neither move the cursor nor look like another name by hidden means.
+"""
+
+from __future__ import annotations
+
+__all__ = ["inert", "inert_lines", "width_of"]
+
+_ELLIPSIS = "..."
+_MARKS_IN_A_ROW = 6  # more combining marks than any script stacks; piles of them paint over other lines
+# Invisible, though Unicode calls them letters, marks or symbols: joiner, Hangul fillers, empty Braille cell,
+# Mongolian and Khmer invisible vowels.
+_HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def inert(text: str, width: int | None = None) -> str:
+    r"""Return the text as one harmless line.
+
+    Args:
+        text: what somebody else wrote, of any content.
+        width: cut to at most this many terminal cells, the cut shown by "..."; None leaves it whole.
+
+        >>> inert("safe\x1b[2Jname")
+        'safe\\x1b[2Jname'
+    """
+    if not (text.isascii() and text.isprintable()):
+        text = _escaped(text)
+    if width is not None and width_of(text) > width:
+        text = _cut(text, width)
+    return text
+
+
+def inert_lines(text: str) -> list[str]:
+    """Return the lines of a longer foreign text, each harmless; a line feed alone parts them."""
+    return [inert(line.removesuffix("\r")) for line in text.split("\n")]
+
+
+def width_of(text: str) -> int:
+    """Return how many terminal cells a harmless text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def _escaped(text: str) -> str:
+    import unicodedata  # noqa: PLC0415 - most texts never need it
+
+    parts = []
+    marks = 0
+    for char in text:
+        kind = unicodedata.category(char)
+        marks = marks + 1 if kind in {"Mn", "Me"} else 0
+        visible = char.isprintable() or kind == "Zs"
+        if (
+            visible
+            and char not in _HIDDEN
+            and not "\U000e0100" <= char <= "\U000e01ef"
+            and marks <= _MARKS_IN_A_ROW
+        ):
+            parts.append(char)
+        else:
+            parts.append(_escape(char))
+    return "".join(parts)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if char in _NAMED:
+        return _NAMED[char]
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python carries it in names of files
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _cells(char: str) -> int:
+    import unicodedata  # noqa: PLC0415
+
+    if unicodedata.category(char) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _cut(text: str, width: int) -> str:
+    ellipsis = _ELLIPSIS[: max(0, width)]
+    room = width - len(ellipsis)
+    kept = []
+    for char in text:
+        room -= _cells(char)
+        if room < 0:
+            break
+        kept.append(char)
+    return "".join(kept) + ellipsis

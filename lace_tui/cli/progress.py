@@ -1,0 +1,207 @@
+"""Progress on a terminal, and the two steps of Ctrl-C.
+
+Progress is one line on standard error that is rewritten at most ten times a second and wiped at the end. It
+shows the phase, done and total, bytes, rate, and the time left only when the total is known. On a pipe, with
+`-q` or with `--json` nothing is shown.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, Self, TextIO
+
+from lace_tui.cli.inert import inert, width_of
+from vault.errors import Cancelled
+
+__all__ = ["CancelToken", "Progress", "bytes_text", "duration_text"]
+
+_INTERVAL = 0.1  # seconds between two updates: ten a second are enough for an eye
+_SETTLE = 1.0  # seconds before a rate means something
+_WIPE = "\r\x1b[K"
+_NARROWEST = 10  # cells
+
+
+class CancelToken:
+    """A wish to stop, asked for by Ctrl-C and honoured by the work at its next safe point.
+
+    As a context manager it listens to Ctrl-C: the first asks the work to stop, the second stops it at once
+    with `KeyboardInterrupt`. Off the main thread it listens to nothing and can still be set.
+
+    Args:
+        on_request: called once at the first Ctrl-C, to tell the person.
+    """
+
+    __slots__ = ("_is_set", "_on_request", "_previous")
+
+    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+        self._is_set = False
+        self._on_request = on_request
+        self._previous: Any = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the work should stop."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Ask the work to stop at its next safe point."""
+        self._is_set = True
+
+    def check(self) -> None:
+        """Stop here if asked to; called at safe points.
+
+        Raises:
+            Cancelled: the person asked to stop.
+        """
+        if self._is_set:
+            raise Cancelled("Stopped as you asked.")
+
+    def __call__(self) -> None:
+        """Do the same as `check`, so that the token itself can be handed down."""
+        self.check()
+
+    def __enter__(self) -> Self:
+        try:
+            self._previous = signal.signal(signal.SIGINT, self._on_signal)
+        except ValueError:  # only the main thread may listen
+            self._previous = None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+            self._previous = None
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        if self._is_set:
+            raise KeyboardInterrupt
+        self._is_set = True
+        if self._on_request is not None:
+            self._on_request()
+
+
+class Progress:
+    """One rewritten line that tells how far the work is.
+
+    Args:
+        stream: where to write; None shows nothing.
+        monotonic: a clock in seconds that never goes back.
+        columns: returns the terminal's width in cells.
+    """
+
+    def __init__(
+        self, stream: TextIO | None, monotonic: Callable[[], float], columns: Callable[[], int]
+    ) -> None:
+        self._stream = stream
+        self._monotonic = monotonic
+        self._columns = columns
+        self._name = ""
+        self._total = self._total_bytes = 0
+        self._done = self._bytes = 0
+        self._began = monotonic()
+        self._drawn_at = float("-inf")
+        self._is_drawn = False
+
+    def phase(self, name: str, *, total: int = 0, total_bytes: int = 0) -> None:
+        """Begin a phase, for example "reading"; totals are 0 when unknown."""
+        self._name = name
+        self._total, self._total_bytes = total, total_bytes
+        self._done = self._bytes = 0
+        self._began = self._monotonic()
+        self._drawn_at = float("-inf")
+        self._draw()
+
+    def advance(self, done: int = 1, count: int = 0) -> None:
+        """Say that `done` more things and `count` more bytes are finished."""
+        self._done += done
+        self._bytes += count
+        self._draw()
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Say how far a phase is; a new name begins a new phase. Fits `Watch.progress`."""
+        if what != self._name:
+            self.phase(what, total=total)
+        self._done, self._total = done, total
+        self._draw()
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """Do the same as `report`, so that the progress itself can be handed down."""
+        self.report(done, total, what)
+
+    def clear(self) -> None:
+        """Wipe the line, so that something else can be written; the next update draws it again."""
+        if self._stream is not None and self._is_drawn:
+            self._stream.write(_WIPE)
+            self._stream.flush()
+            self._is_drawn = False
+            self._drawn_at = float("-inf")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+        self._stream = None
+
+    def _draw(self) -> None:
+        if self._stream is None:
+            return
+        now = self._monotonic()
+        if now - self._drawn_at < _INTERVAL:
+            return
+        self._drawn_at = now
+        self._stream.write(_WIPE + self.line(now - self._began, self._columns()))
+        self._stream.flush()
+        self._is_drawn = True
+
+    def line(self, seconds: float, columns: int) -> str:
+        """Return the line after that many seconds of this phase, at most `columns - 1` cells wide."""
+        room = max(_NARROWEST, columns - 1)
+        line = inert(self._name, room)
+        for part in self._parts(seconds):
+            if part and width_of(line) + 2 + len(part) <= room:
+                line += "  " + part
+        return line
+
+    def _parts(self, seconds: float) -> list[str]:
+        """Return what there is to say, most useful first: what does not fit is left out."""
+        count = f"{self._done}/{self._total}" if self._total else str(self._done) if self._done else ""
+        size = bytes_text(self._bytes) if self._bytes or self._total_bytes else ""
+        if self._total_bytes:
+            size += "/" + bytes_text(self._total_bytes)
+        rate = left = ""
+        if seconds >= _SETTLE:
+            if self._bytes:
+                rate = bytes_text(self._bytes / seconds) + "/s"
+            done, total = (self._bytes, self._total_bytes) if self._total_bytes else (self._done, self._total)
+            if 0 < done < total:
+                left = duration_text((total - done) * seconds / done) + " left"
+        return [count, size, left, rate]
+
+
+def bytes_text(count: float) -> str:
+    """Return a number of bytes for people, in binary units: `4.1 MiB`."""
+    if count < 1024:
+        return f"{int(count)} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        count /= 1024
+        if count < 1023.95:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1024:.1f} TiB"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration for people: `8 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

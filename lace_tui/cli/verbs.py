@@ -1,0 +1,95 @@
+"""The one table of verbs: dispatch, help, documentation and tests all read it.
+
+A verb is one line here and one module with two functions:
+
+* `configure(parser, verb)` adds the verb's own arguments to an `argparse.ArgumentParser`;
+* `run(context, args)` does the work and returns an `Answer`, or an exit code when it printed by itself.
+
+Only the chosen verb's module is imported. A name may have two words ("record verify"); the longer name wins.
+Nothing here may import anything that takes time: this module is read at every start.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FAMILIES", "VERBS", "Verb", "find_verb", "nearest", "sub_verbs"]
+
+FAMILIES = ("Begin and belong", "Work", "Sync", "Look after, look into", "About lace")
+
+
+class Verb(NamedTuple):
+    """One verb of the command line.
+
+    Args:
+        name: one word or two.
+        module: dotted module with `configure` and `run`.
+        family: one of `FAMILIES`.
+        sentence: what it does, shown in help; begins with a verb and ends with a full stop.
+        arguments: synopsis of its own arguments.
+        json: what it prints under `--json`: "object" (exactly one), "lines" (one object a line) or "bytes".
+        examples: command lines worth showing, each starting with "lace".
+    """
+
+    name: str
+    module: str
+    family: str
+    sentence: str
+    arguments: str = ""
+    json: str = "object"
+    examples: tuple[str, ...] = ()
+
+
+_BEGIN, _WORK, _SYNC, _LOOK, _ABOUT = FAMILIES
+_CLI = "lace_tui.cli."
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "config path",
+        _CLI + "about",
+        _ABOUT,
+        "Say where settings and keys lie.",
+        examples=("lace config path", "lace --json config path"),
+    ),
+    Verb(
+        "errors",
+        _CLI + "about",
+        _ABOUT,
+        "List every error with its code, exit code and way out.",
+        examples=("lace errors", "lace --json errors"),
+    ),
+    Verb(
+        "help",
+        _CLI + "about",
+        _ABOUT,
+        "Explain lace, or one verb.",
+        "[VERB]",
+        examples=("lace help", "lace help errors"),
+    ),
+)
+
+
+def find_verb(words: list[str]) -> tuple[Verb | None, int]:
+    """Return the verb that the first one or two words name, and how many of them it took."""
+    for count in (2, 1):
+        name = " ".join(words[:count])
+        for verb in VERBS:
+            if len(words) >= count and verb.name == name:
+                return verb, count
+    return None, 0
+
+
+def sub_verbs(word: str) -> list[Verb]:
+    """Return the two-word verbs that begin with the word."""
+    return [verb for verb in VERBS if verb.name.startswith(word + " ")]
+
+
+def nearest(word: str) -> str:
+    """Return the verb's name a mistyped word most likely meant, or nothing."""
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    names = [verb.name for verb in VERBS]
+    close = difflib.get_close_matches(word, names, 1, 0.6)
+    if not close and len(word) > 1:
+        close = [name for name in names if name.startswith(word)][:1]
+    return close[0] if close else ""
