@@ -7,16 +7,14 @@ is gone, full, write-protected or damaged: the drop's marker file tells the firs
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
-from io import BufferedReader, RawIOBase
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Self
 
 from blake3 import blake3
 
@@ -26,15 +24,14 @@ from transports.errors import (
     DropNotEmpty,
     MissingFile,
     NotADrop,
-    PlaceFull,
-    PlaceReadOnly,
-    PlaceUnreachable,
+    PlaceNotWritable,
     UnreadableFile,
     WriteNotKept,
     WrongDrop,
 )
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
+from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
@@ -49,13 +46,6 @@ _HEAD = "head.rec"
 _REQUEST = "request.rec"
 _NODE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NODES_LIMIT = 4096  # mailboxes of one group: a circle of friends is far smaller
-_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
-_FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
-# A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.
-_OPEN_FLAGS = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
-)
 # What systems put on an empty stick by themselves.
 _CLUTTER = frozenset(
     {
@@ -113,7 +103,7 @@ class Drop:
             with AtomicFile(path / MARKER) as file:
                 file.write(f"lace-drop/0\nid {drop_id}\n".encode())
         except (OSError, EnvironmentFault) as error:
-            raise _fault(error, f"The drop {path}", is_here=False) from error
+            raise fault_of(error, f"The drop {path}", is_here=False) from error
         return cls(path, drop_id)
 
     @classmethod
@@ -157,7 +147,7 @@ class Drop:
         nodes: list[Verifier] = []
         with self.translated("The list of mailboxes"):
             parent = self.path / group_directory(group)
-            if not _is_real_directory(parent):
+            if not is_real_directory(parent):
                 self.check()
                 return nodes
             with os.scandir(parent) as entries:
@@ -193,7 +183,7 @@ class Drop:
         found: dict[str, int] = {}
         with self.translated("The mailbox"):
             directory = self.mailbox_path(group, node)
-            if not _is_real_directory(directory):
+            if not is_real_directory(directory):
                 self.check()
                 return found
             with os.scandir(directory) as entries:
@@ -215,9 +205,9 @@ class Drop:
         with self.translated(f"The mailbox {directory}", is_write=True):
             for level in (directory.parent, directory):
                 if level.is_symlink():
-                    raise PlaceReadOnly(f"{level} is a symbolic link, and lace does not write through it.")
+                    raise PlaceNotWritable(f"{level} is a symbolic link, and lace does not write through it.")
                 if not level.exists():
-                    level.mkdir()
+                    level.mkdir(exist_ok=True)
                     fsync_directory(level.parent)
             remove_leftovers(directory)
         return DropWriter(self, directory)
@@ -232,7 +222,7 @@ class Drop:
         try:
             yield
         except (OSError, EnvironmentFault) as error:
-            raise _fault(error, what, is_here=self._is_here(), is_write=is_write) from error
+            raise fault_of(error, what, is_here=self._is_here(), is_write=is_write) from error
 
     def _is_here(self) -> bool:
         try:
@@ -247,11 +237,8 @@ class Drop:
             for level in (directory.parent, directory):
                 if level.is_symlink():
                     raise UnreadableFile(f"{level} is a symbolic link, and lace does not follow it.")
-            descriptor = os.open(directory / name, _OPEN_FLAGS)
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                os.close(descriptor)
-                raise UnreadableFile(f"{name} is not a plain file.")
-        return cast(BinaryIO, BufferedReader(_CountedFile(descriptor, self, name), 64 * 1024))
+            descriptor = open_plain(directory / name)
+        return counted_file(descriptor, name, self.translated, self.count)
 
     def _read_small(self, group: str, node: Verifier, name: str, limit: int) -> bytes | None:
         try:
@@ -262,41 +249,6 @@ class Drop:
         if len(data) > limit:
             raise BadSnapshot(f"{name} of {node.text} has more than {limit} bytes.")
         return data
-
-
-class _CountedFile(RawIOBase):
-    """A file on the medium that counts what is read and never raises OSError."""
-
-    def __init__(self, descriptor: int, drop: Drop, name: str) -> None:
-        self._descriptor = descriptor
-        self._drop = drop
-        self._name = name
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with self._drop.translated(f"The file {self._name}"):
-            data = os.read(self._descriptor, len(buffer))
-        buffer[: len(data)] = data
-        self._drop.count.read += len(data)
-        return len(data)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        with self._drop.translated(f"The file {self._name}"):
-            return os.lseek(self._descriptor, offset, whence)
-
-    def tell(self) -> int:
-        return self.seek(0, os.SEEK_CUR)
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            with suppress(OSError):
-                os.close(self._descriptor)
 
 
 class _Sink:
@@ -391,7 +343,7 @@ class DropWriter:
         hasher = blake3()
         try:
             with self._drop.translated(f"The file {name}"):
-                descriptor = os.open(self._directory / name, _OPEN_FLAGS)
+                descriptor = open_plain(self._directory / name)
                 try:
                     if hasattr(os, "posix_fadvise"):
                         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -427,40 +379,21 @@ def group_directory(group: str) -> str:
     return blake3(group.encode()).hexdigest()[:16]
 
 
-def _is_real_directory(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
-
-
 def _read_marker(path: Path, *, is_known: bool) -> str:
     try:
-        descriptor = os.open(path / MARKER, _OPEN_FLAGS)
+        descriptor = open_plain(path / MARKER)
         try:
-            data = os.read(descriptor, _MARKER_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+            data = os.read(descriptor, _MARKER_LIMIT)
         finally:
             os.close(descriptor)
+    except UnreadableFile as error:
+        raise NotADrop(f"{path / MARKER} is not a plain file.") from error
     except OSError as error:
         # The empty directory under an unplugged stick looks like any directory without a marker.
-        if error.errno in _ABSENT and path.is_dir() and not is_known:
+        if isinstance(error, FileNotFoundError) and path.is_dir() and not is_known:
             raise NotADrop(f"{path} holds no drop.") from error
-        raise _fault(error, f"The drop {path}", is_here=False) from error
+        raise fault_of(error, f"The drop {path}", is_here=False) from error
     match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
     if match is None or DROP_ID.fullmatch(match[1]) is None:
         raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
     return match[1]
-
-
-def _fault(
-    error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_write: bool = False
-) -> LaceError:
-    cause = error if isinstance(error, OSError) else error.__cause__
-    number = cause.errno if isinstance(cause, OSError) else None
-    reason = (cause.strerror if isinstance(cause, OSError) else None) or str(error)
-    if number in _FULL:
-        return PlaceFull(f"{what} cannot be written: there is no room left.")
-    if number in _FORBIDDEN:
-        return PlaceReadOnly(f"{what} cannot be used: {reason}.")
-    if not is_here or is_write:
-        return PlaceUnreachable(f"{what} cannot be reached: {reason}.")
-    if number in _ABSENT:
-        return MissingFile(f"{what} is missing.")
-    return UnreadableFile(f"{what} cannot be read: {reason}.")

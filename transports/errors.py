@@ -13,7 +13,7 @@ __all__ = [
     "MissingFile",
     "NotADrop",
     "PlaceFull",
-    "PlaceReadOnly",
+    "PlaceNotWritable",
     "PlaceUnreachable",
     "RolledBack",
     "UnknownPlaceKind",
@@ -63,10 +63,10 @@ class PlaceFull(PlaceError):
     hint = "Free some space on the medium and sync again: what lies there stays valid."
 
 
-class PlaceReadOnly(PlaceError):
-    """The medium or directory cannot be written or may not be opened."""
+class PlaceNotWritable(PlaceError):
+    """The medium is write-protected, or fails while it is written."""
 
-    code = "place-read-only"
+    code = "place-not-writable"
     exit_code = 23
     hint = "Check the write protection and the permissions of the medium; reading from it may still work."
 

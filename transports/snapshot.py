@@ -195,6 +195,8 @@ class SnapshotHead:
         )
         if read_digest(digest, BadSnapshot, "the runs") != head.runs_digest:
             raise BadSnapshot("The runs of the snapshot head do not match the digest over them.")
+        if head.body() != plex.blob.data:
+            raise BadSnapshot("The snapshot head is not written in the one way its content allows.")
         return head
 
 
