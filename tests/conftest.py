@@ -1,0 +1,64 @@
+"""What every test may ask for: homes of their own, people, a quiet Textual, steady property tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.people import Person
+
+# Textual reads it at import; a page-down costs 850 ms with animations and 65 without.
+os.environ["TEXTUAL_ANIMATIONS"] = "none"
+
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("LACE_TEST_PROFILE", "here"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home folder, also in this process's environment, so that nothing of the tester's is touched."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("LACE_HOME", str(folder / "lace"))
+    return folder
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Callable[[str], Person]:
+    """Make people by name, each with a home and a folder called after the person."""
+
+    def make(name: str) -> Person:
+        return Person(name, tmp_path / "homes" / name, tmp_path / name)
+
+    return make
+
+
+@pytest.fixture
+def alice(people: Callable[[str], Person]) -> Person:
+    """The first person."""
+    return people("alice")
+
+
+@pytest.fixture
+def bob(people: Callable[[str], Person]) -> Person:
+    """The second person."""
+    return people("bob")
+
+
+@pytest.fixture
+def cara(people: Callable[[str], Person]) -> Person:
+    """The third person."""
+    return people("cara")
