@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.audit import (
+    APP,
+    AuditEntry,
+    AuditError,
+    Fault,
+    Verb,
+    make_entry,
+    private_group,
+    read_audit,
+    verify_chain,
+)
+from vault.audit_export import export_sexp, export_text, select, summary
+from vault.records.hashes import RecordHash
+from vault.records.model import Plex, Seal
+from vault.records.parse import parse_record
+from vault.records.tai import Tai
+from vault.sexp import Symbol, loads
+from vault.suite import SigningKey
+
+ALICE = SigningKey.from_seed(bytes(range(32)))
+NEW_ALICE = SigningKey.from_seed(bytes(range(1, 33)))
+MALLORY = SigningKey.from_seed(bytes(32))
+NOON = Tai(1_800_000_037)
+
+
+def entry_after(previous: Seal | None, verb: str = Verb.SEAL_COMMIT, **more: object) -> AuditEntry:
+    sequence = 0 if previous is None else int(previous.plex.name)
+    given: dict[str, object] = {
+        "tai": NOON.plus_ns(sequence * 1_000_000_000),
+        "actor": ALICE.verifier,
+        "name": "alice",
+        "verb": verb,
+        "object": "main",
+        "lace": "0.1.0",
+    }
+    return make_entry(previous, **(given | more))  # type: ignore[arg-type]
+
+
+def seal(entry: AuditEntry, key: SigningKey = ALICE) -> Seal:
+    return Seal.sign(entry.to_plex(), key)
+
+
+@pytest.fixture
+def chain() -> list[Seal]:
+    seals: list[Seal] = []
+    verbs = [Verb.SEAL_COMMIT, Verb.SEAL_RELEASE, Verb.LAZY_SYNC, Verb.LACE_REFUSE, Verb.SEAL_COMMIT]
+    for verb in verbs:
+        seals.append(seal(entry_after(seals[-1] if seals else None, verb)))
+    return seals
+
+
+def test_record_has_the_form_of_the_format() -> None:
+    """CYB-9; docs/formats.md sections 1 and 6."""
+    first = seal(entry_after(None))
+    second = entry_after(
+        first,
+        Verb.SEAL_RELEASE,
+        object="main/1.0.0",
+        parameters=[("files", "3")],
+        motivation='a "good" day\n',
+        relates_to=["S.x", "main"],
+    )
+    plex = second.to_plex()
+    assert (plex.group, plex.app, plex.name) == (f"local/{ALICE.verifier.text}", "lace/audit", "2")
+    assert plex.extras == (("+Link", f"parent {first.hash.text}"), ("Verb", "seal-release"))
+    assert plex.blob.data.decode() == (
+        '(audit (sequence 2) (timestamp "2027-01-15T08:00:01.000000000Z")'
+        f' (parent "{first.hash.text}")'
+        f' (actor (principal "{ALICE.verifier.text}") (name "alice"))'
+        ' (action (verb "seal-release") (object "main/1.0.0") (parameters ("files" "3")))'
+        ' (context (motivation "a \\"good\\" day\\n") (relates-to "S.x" "main") (language "en"))'
+        ' (environment (lace "0.1.0")))\n'
+    )
+    assert first.plex.extras == (("Verb", "seal-commit"),)
+    assert "(parent none)" in first.plex.blob.data.decode()
+
+
+texts = st.text(max_size=30)
+
+
+@given(
+    st.sampled_from(Verb),
+    texts,
+    st.lists(st.tuples(texts, texts), max_size=4),
+    texts,
+    st.lists(texts, max_size=4),
+)
+def test_round_trip_of_anything_a_peer_may_send(
+    verb: Verb, name: str, parameters: list[tuple[str, str]], motivation: str, relates_to: list[str]
+) -> None:
+    """CYB-11: there is nothing that cannot be written down."""
+    entry = entry_after(
+        seal(entry_after(None)),
+        verb,
+        name=name,
+        object=name,
+        parameters=parameters,
+        motivation=motivation,
+        relates_to=relates_to,
+    )
+    sealed = seal(entry)
+    assert read_audit(sealed) == entry
+    again = parse_record(sealed.encode())
+    assert isinstance(again, Seal)
+    assert read_audit(again) == entry
+    for line in export_text([sealed]):
+        assert line.count("\n") == 2 + len(parameters) + bool(entry.motivation) + bool(entry.relates_to)
+        assert all(character.isprintable() or character == "\n" for character in line)
+
+
+def test_long_texts_are_cut() -> None:
+    """CYB-11: not even a very long message keeps an action out of the trail."""
+    entry = entry_after(None, motivation="e\u0301" * 10**6, name="n" * 4096)
+    assert entry.motivation == "é" * 4095 + "…"
+    assert entry.name == "n" * 4096
+    assert read_audit(seal(entry)) == entry
+
+
+def test_whole_chain_verifies(chain: list[Seal]) -> None:
+    """CYB-10."""
+    verdict = verify_chain(chain, {ALICE.verifier})
+    assert verdict.ok
+    assert (verdict.length, verdict.last) == (5, chain[-1].hash)
+    empty = verify_chain([], {ALICE.verifier})
+    assert (empty.ok, empty.length, empty.last) == (True, 0, None)
+
+
+def break_form(chain: list[Seal]) -> None:
+    plex = chain[2].plex
+    chain[2] = Seal.sign(replace(plex, extras=(*plex.extras[:-1], ("Verb", "lazy-pull"))), ALICE)
+
+
+def break_signature(chain: list[Seal]) -> None:
+    chain[2] = replace(chain[2], signature=bytes(64))
+
+
+def break_signer(chain: list[Seal]) -> None:
+    chain[2] = seal(entry_after(chain[1], actor=MALLORY.verifier), MALLORY)
+
+
+def break_sequence(chain: list[Seal]) -> None:
+    del chain[2]
+
+
+def break_by_swapping(chain: list[Seal]) -> None:
+    chain[2], chain[3] = chain[3], chain[2]
+
+
+def break_by_repeating(chain: list[Seal]) -> None:
+    chain.insert(2, chain[1])
+
+
+def break_parent(chain: list[Seal]) -> None:
+    chain[2] = seal(replace(read_audit(chain[2]), parent=chain[0].hash))
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        (break_form, Fault.FORM),
+        (break_signature, Fault.SIGNATURE),
+        (break_signer, Fault.SIGNER),
+        (break_sequence, Fault.SEQUENCE),
+        (break_by_swapping, Fault.SEQUENCE),
+        (break_by_repeating, Fault.SEQUENCE),
+        (break_parent, Fault.PARENT),
+    ],
+)
+def test_first_break_is_reported(chain: list[Seal], step: object, fault: Fault) -> None:
+    """CYB-10."""
+    assert callable(step)
+    step(chain)
+    verdict = verify_chain(chain, {ALICE.verifier})
+    assert not verdict.ok
+    assert verdict.length == 2
+    assert verdict.last == chain[1].hash
+    assert verdict.first_break is not None
+    assert (verdict.first_break.position, verdict.first_break.fault) == (3, fault)
+    assert verdict.first_break.record == chain[2].hash
+
+
+def test_rewritten_entry_breaks_at_the_next_one(chain: list[Seal]) -> None:
+    """CYB-10: even the vault's own key cannot change the past unseen."""
+    chain[2] = seal(entry_after(chain[1], Verb.LAZY_SYNC, motivation="never happened"))
+    verdict = verify_chain(chain, {ALICE.verifier})
+    assert verdict.first_break is not None
+    assert (verdict.first_break.position, verdict.first_break.fault) == (4, Fault.PARENT)
+
+
+def test_chain_must_begin_at_the_beginning(chain: list[Seal]) -> None:
+    assert not verify_chain(chain[1:], {ALICE.verifier}).ok
+
+
+def test_chain_goes_on_under_a_new_key_after_adopt(chain: list[Seal]) -> None:
+    chain.append(seal(entry_after(chain[-1], Verb.LACE_ADOPT, actor=NEW_ALICE.verifier), NEW_ALICE))
+    assert verify_chain(chain, {ALICE.verifier, NEW_ALICE.verifier}).length == 6
+    assert not verify_chain(chain, {ALICE.verifier}).ok
+
+
+def rebuilt(plex: Plex, **change: object) -> Seal:
+    parts: dict[str, object] = {
+        "group": plex.group,
+        "app": plex.app,
+        "name": plex.name,
+        "tai": plex.tai,
+        "extras": plex.extras,
+        "data": plex.blob.data,
+    }
+    return Seal.sign(Plex.build(**(parts | change)), ALICE)  # type: ignore[arg-type]
+
+
+BODY = entry_after(None).body()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"app": "lace/commit"},
+        {"group": "local/x"},
+        {"group": private_group(MALLORY.verifier)},
+        {"name": "2"},
+        {"extras": ()},
+        {"extras": (("Verb", "seal-commit"), ("Verb", "seal-commit"))},
+        {"data": b""},
+        {"data": b"\xff"},
+        {"data": BODY[:-1]},
+        {"data": BODY + b"\n"},
+        {"data": BODY.replace(b"(sequence 1)", b"(sequence 01)")},
+        {"data": BODY.replace(b"(sequence 1)", b'(sequence "1")')},
+        {"data": BODY.replace(b"(sequence 1)", b"(sequence 1 1)")},
+        {"data": BODY.replace(b"(sequence 1)", b"")},
+        {"data": BODY.replace(b"(sequence 1)", b"sequence")},
+        {"data": BODY.replace(b"(parent none)", b'(parent "none")')},
+        {"data": BODY.replace(b"(parent none)", b"(parent nothing)")},
+        {"data": BODY.replace(b"(parameters)", b'(parameters ("a"))')},
+        {"data": BODY.replace(b"(parameters)", b'(parameters "a")')},
+        {"data": BODY.replace(b"(environment", b"(surroundings")},
+        {"data": BODY.replace(ALICE.verifier.text.encode(), MALLORY.verifier.text.encode())},
+        {"data": BODY.replace(b'"V.', b'"P.')},
+        {"data": b"(audit)\n"},
+        {"data": b"none\n"},
+    ],
+)
+def test_anything_else_is_no_audit_entry(change: dict[str, object]) -> None:
+    good = entry_after(None).to_plex()
+    assert read_audit(rebuilt(good)) == entry_after(None)
+    bad = rebuilt(good, **change)
+    assert bad.plex != good
+    with pytest.raises(AuditError):
+        read_audit(bad)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sequence": 0},
+        {"sequence": 2},
+        {"sequence": 2**63},
+        {"parent": RecordHash("S", bytes(32))},
+        {"sequence": 2, "parent": RecordHash("P", bytes(32))},
+        {"timestamp": "yesterday"},
+        {"timestamp": "2027-01-15T08:00:00+01:00"},
+        {"verb": "Seal Commit"},
+        {"verb": ""},
+        {"language": "e"},
+        {"name": "\x1b[2J"},
+        {"motivation": "x" * 300_000},
+    ],
+)
+def test_parts_have_their_form(change: dict[str, object]) -> None:
+    with pytest.raises(AuditError):
+        replace(entry_after(None), **change)  # type: ignore[arg-type]
+
+
+def test_standard_verbs() -> None:
+    """CYB-12."""
+    seeds = "seal-commit seal-release seal-publish seal-subscribe seal-synchronize lazy-join lazy-leave"
+    seeds += " lazy-push lazy-pull lazy-sync lazy-resolve"
+    assert set(seeds.split()) <= set(Verb)
+    for verb in Verb:
+        assert read_audit(seal(entry_after(None, verb))).verb == verb
+
+
+def test_export_as_sexp_holds_every_entry_with_its_seal(chain: list[Seal]) -> None:
+    """CYB-13."""
+    text = "".join(export_sexp(chain))
+    trail = loads(text, len(text))
+    assert isinstance(trail, tuple)
+    assert trail[0] == Symbol("audit-trail")
+    assert len(trail) == 1 + len(chain)
+    for item, sealed in zip(trail[1:], chain, strict=True):
+        assert isinstance(item, tuple)
+        assert item[1] == (Symbol("id"), sealed.hash.text)
+        assert item[3] == (Symbol("signature"), sealed.signature.hex())
+        assert item[4] == read_audit(sealed).to_sexp()
+    assert "".join(export_sexp([])) == "(audit-trail)\n"
+
+
+def test_export_as_text(chain: list[Seal]) -> None:
+    """CYB-13."""
+    entry = entry_after(
+        chain[0],
+        Verb.LAZY_RESOLVE,
+        parameters=[("chosen", "S.1")],
+        motivation="hers\nis better",
+        relates_to=["a"],
+    )
+    sealed = seal(entry)
+    assert "".join(export_text([sealed])) == (
+        "2  2027-01-15T08:00:01.000000000Z  alice  lazy-resolve  main\n"
+        "    chosen: S.1\n"
+        "    because: hers is better\n"
+        "    about: a\n"
+        f"    {sealed.hash}\n"
+    )
+
+
+def test_query_and_summary(chain: list[Seal]) -> None:
+    """CYB-14."""
+    entries = [read_audit(sealed) for sealed in chain]
+    second = NOON.plus_ns(1_000_000_000)
+    fourth = NOON.plus_ns(3_000_000_000)
+    assert [e.sequence for e in select(entries, verb=Verb.SEAL_COMMIT)] == [1, 5]
+    assert [e.sequence for e in select(entries, since=second, until=fourth)] == [2, 3]
+    assert list(select(entries, actor=MALLORY.verifier)) == []
+    assert list(select(entries, actor=ALICE.verifier)) == entries
+    assert summary(entries) == (
+        ("alice", "lace-refuse", 1),
+        ("alice", "lazy-sync", 1),
+        ("alice", "seal-commit", 2),
+        ("alice", "seal-release", 1),
+    )
+
+
+def test_app_is_the_one_of_the_format() -> None:
+    assert APP == "lace/audit"

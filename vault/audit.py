@@ -1,0 +1,393 @@
+"""The audit trail: what this vault did, as a chain of sealed entries (docs/formats.md section 6, CYB-9..12).
+
+Each entry is a `lace/audit` record in the vault's private group. It names the Seal of the entry before it, so
+nothing can be taken out or put in without breaking the chain, and its own id is the hash of its Seal. Here is
+only form and proof; sealing and storing belong to the caller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from unicodedata import normalize
+
+from vault.errors import DataError
+from vault.records.errors import RecordError
+from vault.records.hashes import RecordHash, Verifier
+from vault.records.model import Plex, Seal
+from vault.records.parse import verify_seal
+from vault.records.tai import Tai
+from vault.sexp import Sexp, SexpError, Symbol, clean_text, dumps, loads
+
+__all__ = [
+    "APP",
+    "MAX_BODY_BYTES",
+    "AuditEntry",
+    "AuditError",
+    "ChainBreak",
+    "ChainVerdict",
+    "Fault",
+    "Verb",
+    "make_entry",
+    "private_group",
+    "read_audit",
+    "verify_chain",
+]
+
+APP = "lace/audit"
+MAX_BODY_BYTES = 262_144  # far above what any action has to say
+_TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
+_NONE = Symbol("none")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
+_VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+class AuditError(DataError):
+    """A record that does not have the form of an audit entry."""
+
+    code = "bad-audit"
+    exit_code = 42
+    hint = "Run: lace audit verify - it shows where the trail breaks."
+
+
+class Verb(StrEnum):
+    """The standard verbs (CYB-12); the `lace-` ones are our own."""
+
+    SEAL_COMMIT = "seal-commit"
+    SEAL_RELEASE = "seal-release"
+    SEAL_PUBLISH = "seal-publish"
+    SEAL_SUBSCRIBE = "seal-subscribe"
+    SEAL_SYNCHRONIZE = "seal-synchronize"
+    LAZY_JOIN = "lazy-join"
+    LAZY_LEAVE = "lazy-leave"
+    LAZY_PUSH = "lazy-push"
+    LAZY_PULL = "lazy-pull"
+    LAZY_SYNC = "lazy-sync"
+    LAZY_RESOLVE = "lazy-resolve"
+    LACE_ACCEPT = "lace-accept"
+    LACE_ADMIT = "lace-admit"
+    LACE_ADOPT = "lace-adopt"
+    LACE_CONFLICT = "lace-conflict"
+    LACE_REFUSE = "lace-refuse"
+    LACE_UPDATE = "lace-update"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that was done (CYB-9).
+
+    Args:
+        sequence: its number, from 1.
+        timestamp: ISO 8601 in UTC, ending in `Z`; for display only.
+        tai: the `TAI` of the record.
+        parent: Seal of the entry before; None for the first.
+        actor: whose key did it; also the signer.
+        name: what the actor calls itself.
+        verb: what was done: a `Verb`, or another lower-case word with `-`.
+        object: what it was done to.
+        parameters: (key, value) pairs, in order.
+        motivation: why; may be empty.
+        relates_to: names or hashes of what it belongs to.
+        language: BCP 47 tag of the motivation.
+        lace: version of the program.
+
+    Raises:
+        AuditError: a part does not have its form.
+    """
+
+    sequence: int
+    timestamp: str
+    tai: Tai
+    parent: RecordHash | None
+    actor: Verifier
+    name: str
+    verb: str
+    object: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    motivation: str = ""
+    relates_to: tuple[str, ...] = ()
+    language: str = "en"
+    lace: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.sequence < 2**63 or (self.parent is None) != (self.sequence == 1):
+            raise AuditError("An audit entry is numbered from 1, and each but the first has a parent.")
+        if self.parent is not None and self.parent.kind != "S":
+            raise AuditError("The parent of an audit entry is a Seal.")
+        for what, form, text in (
+            ("time", _TIMESTAMP, self.timestamp),
+            ("verb", _VERB, self.verb),
+            ("language", _LANGUAGE, self.language),
+        ):
+            if form.fullmatch(text) is None or len(text) > 64:
+                raise AuditError(f"{text[:64]!r} is not a {what} for an audit entry.")
+        if len(self.body()) > MAX_BODY_BYTES:
+            raise AuditError(f"An audit entry has at most {MAX_BODY_BYTES} bytes.")
+
+    def body(self) -> bytes:
+        """Return the S-expression of the record's body: one line and its LF.
+
+        Raises:
+            AuditError: a text holds a character that cannot be written; `make_entry` replaces those.
+        """
+        try:
+            return (dumps(self.to_sexp(), pretty=False) + "\n").encode()
+        except SexpError as error:
+            raise AuditError(f"An audit entry cannot be written: {error}") from error
+
+    def to_sexp(self) -> Sexp:
+        """Return the entry as an S-expression, as docs/formats.md section 6 has it."""
+        return (
+            Symbol("audit"),
+            (Symbol("sequence"), self.sequence),
+            (Symbol("timestamp"), self.timestamp),
+            (Symbol("parent"), _NONE if self.parent is None else self.parent.text),
+            (Symbol("actor"), (Symbol("principal"), self.actor.text), (Symbol("name"), self.name)),
+            (
+                Symbol("action"),
+                (Symbol("verb"), self.verb),
+                (Symbol("object"), self.object),
+                (Symbol("parameters"), *self.parameters),
+            ),
+            (
+                Symbol("context"),
+                (Symbol("motivation"), self.motivation),
+                (Symbol("relates-to"), *self.relates_to),
+                (Symbol("language"), self.language),
+            ),
+            (Symbol("environment"), (Symbol("lace"), self.lace)),
+        )
+
+    def to_plex(self) -> Plex:
+        """Return the record, to be sealed by the actor's key.
+
+        Raises:
+            RecordError: a header does not fit its line.
+        """
+        extras = [("Verb", self.verb)]
+        if self.parent is not None:
+            extras.append(("+Link", f"parent {self.parent.text}"))
+        return Plex.build(
+            group=private_group(self.actor),
+            app=APP,
+            name=str(self.sequence),
+            tai=self.tai,
+            extras=extras,
+            data=self.body(),
+        )
+
+
+def private_group(verifier: Verifier) -> str:
+    """Return the group of a node's own records, which never leave the vault."""
+    return f"local/{verifier.text}"
+
+
+def make_entry(
+    previous: Seal | None,
+    *,
+    tai: Tai,
+    actor: Verifier,
+    name: str,
+    verb: str,
+    object: str,  # noqa: A002 - the word of CYB-9
+    parameters: Iterable[tuple[str, str]] = (),
+    motivation: str = "",
+    relates_to: Iterable[str] = (),
+    language: str = "en",
+    lace: str = "",
+) -> AuditEntry:
+    """Return the entry that follows `previous`, dated by `tai`; None begins the chain.
+
+    Texts are brought to NFC, and characters that would do harm on a terminal become U+FFFD, so that
+    whatever a peer sent can be written down (CYB-11).
+
+    Raises:
+        AuditError: the previous Seal is no audit entry, or a part has not its form.
+    """
+    return AuditEntry(
+        sequence=1 if previous is None else read_audit(previous).sequence + 1,
+        timestamp=tai.to_utc_iso(),
+        tai=tai,
+        parent=None if previous is None else previous.hash,
+        actor=actor,
+        name=_clean(name),
+        verb=verb,
+        object=_clean(object),
+        parameters=tuple((_clean(key), _clean(value)) for key, value in parameters),
+        motivation=_clean(motivation),
+        relates_to=tuple(_clean(text) for text in relates_to),
+        language=language,
+        lace=_clean(lace),
+    )
+
+
+def read_audit(seal: Seal) -> AuditEntry:
+    """Return what an audit record says; its headers, body and signer must agree to the byte.
+
+    Raises:
+        AuditError: it is no audit entry, or one that contradicts itself.
+    """
+    plex = seal.plex
+    if plex.app != APP:
+        raise AuditError(f"{seal.hash} is not an audit entry.")
+    try:
+        text = plex.blob.data.decode("utf-8")
+        entry = _from_sexp(loads(text, MAX_BODY_BYTES), plex.tai)
+        agrees = entry.actor == seal.signer and entry.to_plex().payload == plex.payload
+    except (DataError, ValueError, TypeError) as error:
+        raise AuditError(f"The audit entry {seal.hash} cannot be read.") from error
+    if not agrees:
+        raise AuditError(f"The audit entry {seal.hash} contradicts itself.")
+    return entry
+
+
+def _from_sexp(value: Sexp, tai: Tai) -> AuditEntry:
+    sequence, timestamp, parent, actor, action, context, environment = _parts(
+        value, "audit", "sequence", "timestamp", "parent", "actor", "action", "context", "environment"
+    )
+    principal, name = _parts(actor, "actor", "principal", "name")
+    verb, target, parameters = _parts(action, "action", "verb", "object", "parameters")
+    motivation, relates_to, language = _parts(context, "context", "motivation", "relates-to", "language")
+    (lace,) = _parts(environment, "environment", "lace")
+    number = _only(sequence)
+    above = _only(parent)
+    if not isinstance(number, int):
+        raise AuditError("The sequence of an audit entry is a number.")
+    return AuditEntry(
+        sequence=number,
+        timestamp=_string(_only(timestamp)),
+        tai=tai,
+        parent=None if above == _NONE else RecordHash.parse(_string(above)),
+        actor=Verifier.parse(_string(_only(principal))),
+        name=_string(_only(name)),
+        verb=_string(_only(verb)),
+        object=_string(_only(target)),
+        parameters=tuple(_pair(item) for item in parameters[1:]),
+        motivation=_string(_only(motivation)),
+        relates_to=tuple(_string(item) for item in relates_to[1:]),
+        language=_string(_only(language)),
+        lace=_string(_only(lace)),
+    )
+
+
+def _parts(value: Sexp, head: str, *names: str) -> list[tuple[Sexp, ...]]:
+    """Return the lists inside `(head (name ...) ...)`, which must be exactly those named."""
+    if not isinstance(value, tuple) or len(value) != len(names) + 1 or value[0] != Symbol(head):
+        raise AuditError(f"An audit entry has no well-formed ({head} ...).")
+    parts = [item for item in value[1:] if isinstance(item, tuple)]
+    if [part[:1] for part in parts] != [(Symbol(name),) for name in names]:
+        raise AuditError(f"The ({head} ...) of an audit entry does not hold {', '.join(names)}.")
+    return parts
+
+
+def _only(part: tuple[Sexp, ...]) -> Sexp:
+    if len(part) != 2:
+        raise AuditError(f"The {part[0]} of an audit entry has not one value.")
+    return part[1]
+
+
+def _string(value: Sexp) -> str:
+    if not isinstance(value, str):
+        raise AuditError("An audit entry has another value where a string belongs.")
+    return value
+
+
+def _pair(value: Sexp) -> tuple[str, str]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise AuditError("A parameter of an audit entry is a key and a value.")
+    return _string(value[0]), _string(value[1])
+
+
+class Fault(StrEnum):
+    """Why a chain breaks."""
+
+    FORM = "form"
+    """The record is not a well-formed audit entry."""
+    SIGNATURE = "signature"
+    """The signature is not the signer's."""
+    SIGNER = "signer"
+    """The signer is none of the vault's nodes."""
+    SEQUENCE = "sequence"
+    """The number is not one more than that of the entry before."""
+    PARENT = "parent"
+    """It names another entry as the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainBreak:
+    """The first entry that does not fit.
+
+    Args:
+        position: its place in the chain, from 1: the number it should have.
+        record: its Seal.
+        fault: what is wrong with it.
+    """
+
+    position: int
+    record: RecordHash
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVerdict:
+    """What a walk along the chain found (CYB-10).
+
+    Args:
+        length: entries that fit, from the first one on.
+        first_break: the first that does not, or None.
+        last: Seal of the last entry that fits; None if there is none. Compared with what was noted down
+            earlier, it shows a chain that lost its end.
+    """
+
+    length: int
+    first_break: ChainBreak | None = None
+    last: RecordHash | None = field(default=None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every entry fits."""
+        return self.first_break is None
+
+
+def verify_chain(entries: Iterable[Seal], expected_signers: Collection[Verifier]) -> ChainVerdict:
+    """Walk from the first entry and stop at the first that breaks the chain (CYB-10).
+
+    Args:
+        entries: the chain in order of sequence.
+        expected_signers: the nodes this vault has had; more than one after `lace adopt`.
+    """
+    last: RecordHash | None = None
+    length = 0
+    for seal in entries:
+        fault = _fault(seal, length + 1, last, expected_signers)
+        if fault is not None:
+            return ChainVerdict(length, ChainBreak(length + 1, seal.hash, fault), last)
+        length += 1
+        last = seal.hash
+    return ChainVerdict(length, None, last)
+
+
+def _fault(
+    seal: Seal, sequence: int, parent: RecordHash | None, expected: Collection[Verifier]
+) -> Fault | None:
+    try:
+        entry = read_audit(seal)
+    except AuditError:
+        return Fault.FORM
+    try:
+        verify_seal(seal)
+    except RecordError:
+        return Fault.SIGNATURE
+    if entry.actor not in expected:
+        return Fault.SIGNER
+    if entry.sequence != sequence:
+        return Fault.SEQUENCE
+    return None if entry.parent == parent else Fault.PARENT
+
+
+def _clean(text: str) -> str:
+    text = normalize("NFC", clean_text(text))
+    return text if len(text) <= _TEXT_CHARACTERS else text[: _TEXT_CHARACTERS - 1] + "…"
