@@ -1,0 +1,62 @@
+"""The typed records of the profile: what each App means, read and written strictly.
+
+docs/formats.md section 1 is the contract. A value comes from a validated record by `read`; `Kind.to_plex`
+makes the Plex of a new one, which the caller seals. Both follow the same rules: what lace writes, lace
+accepts.
+"""
+
+from __future__ import annotations
+
+from vault.profile.content import (
+    APP_DATA,
+    APP_TREE,
+    Chunk,
+    Data,
+    Manifest,
+    Tree,
+    check_data,
+    data_plex,
+)
+from vault.profile.errors import ProfileError
+from vault.profile.fields import NUMBER_LIMIT, plain_text
+from vault.profile.groups import check_group_id, group_id, private_group
+from vault.profile.lines import Commit, Release, Resolution, Revision
+from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
+from vault.profile.people import APP_FOUNDING, APP_MEMBER, Founding, Member, NodeCard, Request
+from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, references
+
+__all__ = [
+    "APPS",
+    "APP_DATA",
+    "APP_FOUNDING",
+    "APP_MEMBER",
+    "APP_TREE",
+    "MAX_ENTRIES",
+    "NUMBER_LIMIT",
+    "AuditEntry",
+    "Chunk",
+    "Commit",
+    "Data",
+    "Founding",
+    "LogEntry",
+    "Manifest",
+    "Member",
+    "NodeCard",
+    "ProfileError",
+    "ProfileValue",
+    "Reference",
+    "Release",
+    "Request",
+    "Resolution",
+    "Revision",
+    "Role",
+    "Tree",
+    "check_data",
+    "check_group_id",
+    "data_plex",
+    "group_id",
+    "plain_text",
+    "private_group",
+    "read",
+    "references",
+]

@@ -1,0 +1,144 @@
+"""A node's own two chains: log entries, which share, and audit entries, which never leave the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from vault.profile.errors import ProfileError
+from vault.profile.fields import (
+    Origin,
+    Sealed,
+    at_most_one,
+    check_number,
+    decimal,
+    headers,
+    link_pairs,
+    links,
+    no_body,
+    required,
+)
+from vault.profile.groups import private_group
+from vault.records import Plex, RecordHash, Tai, Verifier
+
+__all__ = ["MAX_ENTRIES", "AuditEntry", "LogEntry"]
+
+MAX_ENTRIES = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry(Sealed):
+    """One step of a node's log: what it shares next.
+
+    Args:
+        seq: from 1 on, without gaps.
+        lamport: the Lamport counter of this step (LAZ-14).
+        prev: Seal of the entry before; None for Seq 1 only.
+        entries: Seals shared by it, 1 to 400, in the order shared.
+    """
+
+    APP: ClassVar[str] = "lace/log"
+
+    seq: int
+    lamport: int
+    prev: RecordHash | None
+    entries: tuple[RecordHash, ...]
+
+    @classmethod
+    def to_plex(
+        cls,
+        *,
+        group: str,
+        seq: int,
+        lamport: int,
+        prev: RecordHash | None,
+        entries: Sequence[RecordHash],
+        tai: Tai,
+    ) -> Plex:
+        """Return the Plex to seal.
+
+        Raises:
+            ProfileError: a number is out of range, `prev` does not fit Seq, or the entries are too few or
+                too many.
+        """
+        extras = link_pairs("prev", [prev]) + link_pairs("entry", entries)
+        extras += [("Lamport", str(lamport)), ("Seq", str(seq))]
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=str(seq), tai=tai, extras=extras))
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Lamport", "Seq")
+        if required(found, "Seq") != plex.name:
+            raise ProfileError(f"its Seq {found['Seq']!r} is not its Name {plex.name!r}")
+        prevs, entries = links(plex, ("prev", "S"), ("entry", "S"))
+        no_body(plex)
+        return cls(
+            *origin,
+            seq=decimal(plex.name, "Seq"),
+            lamport=decimal(required(found, "Lamport"), "Lamport"),
+            prev=at_most_one(prevs, "prev"),
+            entries=tuple(entries),
+        )
+
+    def _check(self) -> None:
+        check_number(self.seq, "Seq")
+        check_number(self.lamport, "Lamport", least=0)
+        if (self.prev is None) != (self.seq == 1):
+            raise ProfileError("only Seq 1 has no link prev, and every other has one")
+        if not 1 <= len(self.entries) <= MAX_ENTRIES:
+            raise ProfileError(f"it shares {len(self.entries)} records, and 1 to {MAX_ENTRIES} are allowed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry(Sealed):
+    """The headers of one step of the private audit chain; `vault.audit` reads the body (CYB-9).
+
+    Args:
+        number: from 1 on, without gaps.
+        verb: what was done.
+        parent: Seal of the entry before; None for number 1 only.
+        body: one S-expression (docs/formats.md section 6).
+    """
+
+    APP: ClassVar[str] = "lace/audit"
+
+    number: int
+    verb: str
+    parent: RecordHash | None
+    body: bytes = field(repr=False)
+
+    @classmethod
+    def to_plex(
+        cls, *, node: Verifier, number: int, verb: str, parent: RecordHash | None, body: bytes, tai: Tai
+    ) -> Plex:
+        """Return the Plex that `node` seals; its Group is the node's private one.
+
+        Raises:
+            ProfileError: number and parent do not fit each other.
+        """
+        extras = [*link_pairs("parent", [parent]), ("Verb", verb)]
+        plex = Plex.build(
+            group=private_group(node), app=cls.APP, name=str(number), tai=tai, extras=extras, data=body
+        )
+        return cls._checked(plex, node)
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        (parents,) = links(plex, ("parent", "S"))
+        return cls(
+            *origin,
+            number=decimal(plex.name, "number"),
+            verb=required(headers(plex, "Verb"), "Verb"),
+            parent=at_most_one(parents, "parent"),
+            body=plex.blob.data,
+        )
+
+    def _check_group(self) -> None:
+        if self.group != private_group(self.signer):
+            raise ProfileError("its Group is not the private group of its signer")
+
+    def _check(self) -> None:
+        check_number(self.number, "number")
+        if (self.parent is None) != (self.number == 1):
+            raise ProfileError("only number 1 has no link parent, and every other has one")

@@ -1,0 +1,228 @@
+"""Who belongs: founding, node card, member and request (docs/formats.md section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from vault.names import check_group_name, check_name
+from vault.profile.errors import ProfileError
+from vault.profile.fields import Origin, Sealed, headers, no_body, raw, required
+from vault.profile.groups import TAG_CHARACTERS
+from vault.records import Plex, Tai, Verifier, b64a
+
+__all__ = [
+    "APP_FOUNDING",
+    "APP_MEMBER",
+    "INVITATION_BYTES",
+    "PROFILE",
+    "PROOF_BYTES",
+    "SALT_BYTES",
+    "Founding",
+    "Member",
+    "NodeCard",
+    "Request",
+]
+
+APP_FOUNDING = "lace/founding"
+APP_MEMBER = "lace/member"
+PROFILE = "0"
+SALT_BYTES = 32
+INVITATION_BYTES = 16
+PROOF_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Founding(Sealed):
+    """The record that begins a circle. Its `group` is the bare name; `id` is the Group of all others.
+
+    Args:
+        salt: 32 random bytes that make the circle unlike any other of its name.
+    """
+
+    APP: ClassVar[str] = APP_FOUNDING
+    NAME: ClassVar[str] = "founding"
+
+    salt: bytes
+
+    @classmethod
+    def to_plex(cls, *, group: str, founder: Verifier, salt: bytes, tai: Tai) -> Plex:
+        """Return the Plex that the founder seals.
+
+        Args:
+            group: the bare group name.
+            founder: the key that will seal it.
+            salt: 32 random bytes.
+            tai: the clock.
+
+        Raises:
+            BadName: the group name is not allowed.
+            ProfileError: the salt has another length.
+        """
+        extras = [("Founder", founder.text), ("Profile", PROFILE), ("Salt", b64a.encode(salt))]
+        return cls._checked(
+            Plex.build(group=group, app=cls.APP, name=cls.NAME, tai=tai, extras=extras), founder
+        )
+
+    @property
+    def id(self) -> str:
+        """The group id: the `Group` of every other shared record of the circle."""
+        return f"{self.group}/{b64a.encode(self.plex_digest)[:TAG_CHARACTERS]}"
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Founder", "Profile", "Salt")
+        if plex.name != cls.NAME:
+            raise ProfileError(f"its Name is not {cls.NAME}")
+        if required(found, "Profile") != PROFILE:
+            raise ProfileError(f"its Profile {found['Profile']!r} is not {PROFILE}, the one this lace knows")
+        if Verifier.parse(required(found, "Founder")) != origin[2]:
+            raise ProfileError("its Founder is not its signer")
+        no_body(plex)
+        return cls(*origin, salt=b64a.decode(required(found, "Salt")))
+
+    def _check_group(self) -> None:
+        check_group_name(self.group)
+
+    def _check(self) -> None:
+        if len(self.salt) != SALT_BYTES:
+            raise ProfileError(f"its Salt stands for {len(self.salt)} bytes and not {SALT_BYTES}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCard(Sealed):
+    """How a node calls itself.
+
+    Args:
+        label: the person's name.
+        machine: the device, or None.
+    """
+
+    APP: ClassVar[str] = "lace/node"
+
+    label: str
+    machine: str | None = None
+
+    @classmethod
+    def to_plex(cls, *, group: str, node: Verifier, label: str, machine: str | None = None, tai: Tai) -> Plex:
+        """Return the Plex that `node` seals.
+
+        Raises:
+            BadName: the label is not a name.
+            RecordError: the machine's text cannot stand in a header.
+        """
+        extras = [("Label", label), *([("Machine", machine)] if machine else [])]
+        return cls._checked(
+            Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node
+        )
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Label", "Machine")
+        _named_by_signer(origin, plex)
+        no_body(plex)
+        return cls(*origin, label=required(found, "Label"), machine=found.get("Machine"))
+
+    def _check(self) -> None:
+        check_name(self.label, "label")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member(Sealed):
+    """The signer admits a node.
+
+    Args:
+        node: who is admitted.
+        label: the name under which the signer knows it.
+        invitation: id of the invitation that was used, as 22 B64A characters, or None.
+    """
+
+    APP: ClassVar[str] = APP_MEMBER
+
+    node: Verifier
+    label: str
+    invitation: str | None = None
+
+    @classmethod
+    def to_plex(
+        cls, *, group: str, node: Verifier, label: str, invitation: str | None = None, tai: Tai
+    ) -> Plex:
+        """Return the Plex that the admitting member seals.
+
+        Raises:
+            BadName: the label is not a name.
+            ProfileError: the invitation's id is malformed.
+        """
+        extras = [*([("Invitation", invitation)] if invitation else []), ("Label", label)]
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras))
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Invitation", "Label")
+        no_body(plex)
+        return cls(
+            *origin,
+            node=Verifier.parse(plex.name),
+            label=required(found, "Label"),
+            invitation=found.get("Invitation"),
+        )
+
+    def _check(self) -> None:
+        check_name(self.label, "label")
+        if self.invitation is not None:
+            raw(self.invitation, INVITATION_BYTES, "Invitation")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Sealed):
+    """A node that is no member yet asks to be admitted.
+
+    Args:
+        label: the name it asks for.
+        invitation: id of the invitation, as 22 B64A characters.
+        proof: 32 bytes that only who knows the invitation's secret can make.
+    """
+
+    APP: ClassVar[str] = "lace/request"
+
+    label: str
+    invitation: str
+    proof: bytes
+
+    @classmethod
+    def to_plex(
+        cls, *, group: str, node: Verifier, label: str, invitation: str, proof: bytes, tai: Tai
+    ) -> Plex:
+        """Return the Plex that the requesting node seals.
+
+        Raises:
+            BadName: the label is not a name.
+            ProfileError: the invitation's id or the proof is malformed.
+        """
+        extras = [("Invitation", invitation), ("Label", label), ("Proof", b64a.encode(proof))]
+        return cls._checked(
+            Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node
+        )
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Invitation", "Label", "Proof")
+        _named_by_signer(origin, plex)
+        no_body(plex)
+        return cls(
+            *origin,
+            label=required(found, "Label"),
+            invitation=required(found, "Invitation"),
+            proof=b64a.decode(required(found, "Proof")),
+        )
+
+    def _check(self) -> None:
+        check_name(self.label, "label")
+        raw(self.invitation, INVITATION_BYTES, "Invitation")
+        if len(self.proof) != PROOF_BYTES:
+            raise ProfileError(f"its Proof stands for {len(self.proof)} bytes and not {PROOF_BYTES}")
+
+
+def _named_by_signer(origin: Origin, plex: Plex) -> None:
+    if Verifier.parse(plex.name) != origin[2]:
+        raise ProfileError("its Name is not the verifier of its signer")
