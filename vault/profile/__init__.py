@@ -8,8 +8,8 @@ accepts.
 from __future__ import annotations
 
 from vault.profile.content import (
-    APP_DATA,
-    APP_TREE,
+    DATA_APP,
+    TREE_APP,
     Chunk,
     Data,
     Manifest,
@@ -22,17 +22,15 @@ from vault.profile.fields import NUMBER_LIMIT, plain_text
 from vault.profile.groups import check_group_id, group_id, private_group
 from vault.profile.lines import Commit, Release, Resolution, Revision
 from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
-from vault.profile.people import APP_FOUNDING, APP_MEMBER, Founding, Member, NodeCard, Request
+from vault.profile.people import Founding, Member, NodeCard, Request
 from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, references
 
 __all__ = [
     "APPS",
-    "APP_DATA",
-    "APP_FOUNDING",
-    "APP_MEMBER",
-    "APP_TREE",
+    "DATA_APP",
     "MAX_ENTRIES",
     "NUMBER_LIMIT",
+    "TREE_APP",
     "AuditEntry",
     "Chunk",
     "Commit",

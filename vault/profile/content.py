@@ -18,10 +18,10 @@ from vault.profile.fields import NUMBER_LIMIT, Unsigned, decimal, describe, head
 from vault.records import Plex, Record, RecordError, RecordHash, Tai, b64a
 
 __all__ = [
-    "APP_DATA",
-    "APP_TREE",
+    "DATA_APP",
     "MAX_CHUNKS",
     "MAX_LEVEL",
+    "TREE_APP",
     "Chunk",
     "Data",
     "Manifest",
@@ -31,8 +31,8 @@ __all__ = [
     "read_data",
 ]
 
-APP_DATA = "lace/data"
-APP_TREE = "lace/tree"
+DATA_APP = "lace/data"
+TREE_APP = "lace/tree"
 MAX_CHUNKS = 500  # links of one manifest level; a Plex has at most 512 extra headers
 MAX_LEVEL = 8
 _DIGEST_BYTES = 32
@@ -47,7 +47,7 @@ class Data(Unsigned):
         content: at most 32 MiB.
     """
 
-    APP: ClassVar[str] = APP_DATA
+    APP: ClassVar[str] = DATA_APP
 
     content: bytes = field(repr=False)
 
@@ -58,7 +58,7 @@ class Data(Unsigned):
         Raises:
             RecordError: the content is larger than 32 MiB.
         """
-        return _digest_plex(APP_DATA, group, content)
+        return _digest_plex(DATA_APP, group, content)
 
     @classmethod
     def read(cls, record: Record) -> Self:
@@ -67,7 +67,7 @@ class Data(Unsigned):
         Raises:
             ProfileError: it is a manifest, or breaks a rule.
         """
-        plex = _bare(record, APP_DATA)
+        plex = _bare(record, DATA_APP)
         return cls(plex.hash, plex.group, _content_digest(plex), plex.blob.data)
 
 
@@ -79,7 +79,7 @@ class Tree(Unsigned):
         body: the page (docs/formats.md section 2).
     """
 
-    APP: ClassVar[str] = APP_TREE
+    APP: ClassVar[str] = TREE_APP
 
     body: bytes = field(repr=False)
 
@@ -90,7 +90,7 @@ class Tree(Unsigned):
         Raises:
             RecordError: the body is larger than 32 MiB.
         """
-        return _digest_plex(APP_TREE, group, body)
+        return _digest_plex(TREE_APP, group, body)
 
     @classmethod
     def read(cls, record: Record) -> Self:
@@ -99,7 +99,7 @@ class Tree(Unsigned):
         Raises:
             ProfileError: it breaks a rule.
         """
-        plex = _bare(record, APP_TREE)
+        plex = _bare(record, TREE_APP)
         return cls(plex.hash, plex.group, _content_digest(plex), plex.blob.data)
 
 
@@ -119,7 +119,7 @@ class Manifest(Unsigned):
         chunks: 1 to 500, in the order of the content.
     """
 
-    APP: ClassVar[str] = APP_DATA
+    APP: ClassVar[str] = DATA_APP
 
     level: int
     chunks: tuple[Chunk, ...]
@@ -133,7 +133,7 @@ class Manifest(Unsigned):
         """
         extras = [(_CHUNK_LINK, f"{chunk.length} {chunk.target.text}") for chunk in chunks]
         extras += [("Content-Length", str(sum(chunk.length for chunk in chunks))), ("Level", str(level))]
-        plex = Plex.build(group=group, app=APP_DATA, name=b64a.encode(digest), tai=Tai.ZERO, extras=extras)
+        plex = Plex.build(group=group, app=DATA_APP, name=b64a.encode(digest), tai=Tai.ZERO, extras=extras)
         cls.read(plex)
         return plex
 
@@ -144,7 +144,7 @@ class Manifest(Unsigned):
         Raises:
             ProfileError: it breaks a rule.
         """
-        plex = _bare(record, APP_DATA)
+        plex = _bare(record, DATA_APP)
         try:
             return cls._of(plex)
         except ProfileError as fault:
@@ -199,7 +199,7 @@ def check_data(plex: Plex) -> bytes:
     Raises:
         ProfileError: `Name` is not the digest, `TAI` is not zero, or there is an extra header.
     """
-    return _content_digest(_bare(plex, APP_DATA))
+    return _content_digest(_bare(plex, DATA_APP))
 
 
 def read_data(record: Record) -> Data | Manifest:

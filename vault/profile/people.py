@@ -12,8 +12,6 @@ from vault.profile.groups import TAG_CHARACTERS
 from vault.records import Plex, Tai, Verifier, b64a
 
 __all__ = [
-    "APP_FOUNDING",
-    "APP_MEMBER",
     "INVITATION_BYTES",
     "PROFILE",
     "PROOF_BYTES",
@@ -24,8 +22,6 @@ __all__ = [
     "Request",
 ]
 
-APP_FOUNDING = "lace/founding"
-APP_MEMBER = "lace/member"
 PROFILE = "0"
 SALT_BYTES = 32
 INVITATION_BYTES = 16
@@ -40,7 +36,7 @@ class Founding(Sealed):
         salt: 32 random bytes that make the circle unlike any other of its name.
     """
 
-    APP: ClassVar[str] = APP_FOUNDING
+    APP: ClassVar[str] = "lace/founding"
     NAME: ClassVar[str] = "founding"
 
     salt: bytes
@@ -137,7 +133,7 @@ class Member(Sealed):
         invitation: id of the invitation that was used, as 22 B64A characters, or None.
     """
 
-    APP: ClassVar[str] = APP_MEMBER
+    APP: ClassVar[str] = "lace/member"
 
     node: Verifier
     label: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from vault.profile.content import APP_DATA, APP_TREE, Data, Manifest, Tree, read_data
+from vault.profile.content import DATA_APP, TREE_APP, Data, Manifest, Tree, read_data
 from vault.profile.lines import Commit, Release, Resolution, Revision
 from vault.profile.log import AuditEntry, LogEntry
 from vault.profile.people import Founding, Member, NodeCard, Request
@@ -31,8 +31,8 @@ ProfileValue = (
 )
 
 _READERS: dict[str, Callable[[Record], ProfileValue]] = {
-    APP_DATA: read_data,
-    APP_TREE: Tree.read,
+    DATA_APP: read_data,
+    TREE_APP: Tree.read,
     Founding.APP: Founding.read,
     NodeCard.APP: NodeCard.read,
     Member.APP: Member.read,
