@@ -201,8 +201,8 @@ def make_entry(
 ) -> AuditEntry:
     """Return the entry that follows `previous`, dated by `tai`; None begins the chain.
 
-    Texts are brought to NFC, and characters that would do harm on a terminal become U+FFFD, so that
-    whatever a peer sent can be written down (CYB-11).
+    Texts are brought to NFC, cut after 4,096 characters, and rid of characters that would do harm on a
+    terminal (they become U+FFFD), so that whatever a peer sent can be written down (CYB-11).
 
     Raises:
         AuditError: the previous Seal is no audit entry, or a part has not its form.

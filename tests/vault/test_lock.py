@@ -195,7 +195,7 @@ def test_a_deleted_lock_file_is_noticed(path: Path, monkeypatch: pytest.MonkeyPa
         real(fd)
 
     monkeypatch.setattr(lock_module, "_try_lock", lock_then_lose)
-    with VaultLock(path).held(timeout=5):
+    with VaultLock(path, sleep=lambda _seconds: None).held(timeout=5):
         assert path.exists()
         monkeypatch.undo()
         with pytest.raises(Locked), VaultLock(path).held(timeout=0):
