@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Set lace up from a checkout: one command to see it, one to check it. Needs nothing but Python.
+
+    python3 bootstrap.py demo            three people, one shared folder, the whole story
+    python3 bootstrap.py test            the complete check
+    python3 bootstrap.py test -- ARGS    the same, with arguments for pytest
+
+Both make `.venv` beside this file on the first run and reuse it afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+STAMP = VENV / "lace-stamp"
+PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
+OLDEST = (3, 11)
+CHECKS = (
+    ("style", ["ruff", "check", "."]),
+    ("format", ["ruff", "format", "--check", "."]),
+    ("types", ["mypy"]),
+    ("floors", ["lint-imports"]),
+)
+
+
+class SetUpFailed(Exception):
+    """What the person reads when the set-up cannot go on."""
+
+
+def main(argv: list[str]) -> int:
+    """Do what the first word says and return an exit code."""
+    if sys.version_info < OLDEST:
+        return _say(
+            "lace needs Python {}.{} or newer; this is {}.{}. Run this file with a newer one, "
+            "for example: python3.12 bootstrap.py demo".format(*OLDEST, *sys.version_info[:2]),
+            2,
+        )
+    command, rest = (argv[0], argv[1:]) if argv else ("", [])
+    if rest[:1] == ["--"]:
+        rest = rest[1:]
+    try:
+        if command == "demo":
+            _prepare("demo")
+            return _run([_tool("lace"), "demo", *rest])
+        if command == "test":
+            _prepare("test")
+            return _check(rest)
+    except SetUpFailed as error:
+        return _say(str(error), 10)
+    except KeyboardInterrupt:
+        return _say("Stopped. The next run goes on from here.", 130)
+    is_help = command in {"", "help", "-h", "--help"}
+    sys.stderr.write("" if is_help else f"There is no command {command!r}.\n\n")
+    return _say((__doc__ or "").strip(), 0 if is_help and command else 2)
+
+
+def _check(arguments: list[str]) -> int:
+    """Run every check even when one fails, pytest last, so that its closing line is the last one."""
+    failed = []
+    for name, command in CHECKS:
+        _say(f"--- {name}: {' '.join(command)}")
+        if _run([_tool(command[0]), *command[1:]]):
+            failed.append(name)
+    if failed:
+        _say(f"--- not clean: {', '.join(failed)}")
+    pytest = ["pytest", "-q", "-n", "auto", *arguments]
+    _say(f"--- tests: {' '.join(pytest)}")
+    code = _run([_tool("python"), "-m", *pytest])
+    return code or (1 if failed else 0)
+
+
+def _prepare(mode: str) -> None:
+    """Make `.venv` hold what the mode needs; does nothing when it already does."""
+    stamps = {name: _stamp(name) for name in ("demo", "test")}
+    have = STAMP.read_text("utf-8").strip() if STAMP.is_file() else ""
+    # The set-up for tests runs the checkout itself, so it serves the demo too.
+    if have == stamps["test"] or have == stamps[mode]:
+        return
+    if not _venv_fits():
+        _make_venv()
+    STAMP.unlink(missing_ok=True)
+    _say("Installing lace and what it needs into .venv; this takes a minute the first time.")
+    target = ["--editable", f"{ROOT}[test]"] if mode == "test" else [str(ROOT)]
+    pip = [_tool("python"), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    if _run([*pip, *target]):
+        raise SetUpFailed(
+            "Installing into .venv failed; pip's own words are above. If they speak of a connection, "
+            "go online and run the same command again."
+        )
+    STAMP.write_text(stamps[mode] + "\n", "utf-8")
+
+
+def _venv_fits() -> bool:
+    """Whether `.venv` is there, works and belongs to this very Python."""
+    try:
+        found = subprocess.run(  # noqa: S603 - our own interpreter
+            [_tool("python"), "-c", "import pip, sys; sys.stdout.write(sys.version)"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    return found.returncode == 0 and found.stdout == sys.version
+
+
+def _make_venv() -> None:
+    if VENV.exists():
+        if not (VENV / "pyvenv.cfg").is_file():
+            raise SetUpFailed(
+                f"{VENV} is in the way: it is no virtual environment. Move it and run this again."
+            )
+        shutil.rmtree(VENV)
+    _say(f"Making .venv with Python {sys.version.split()[0]}.")
+    made = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "venv", str(VENV)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=_environment(),
+    )
+    if made.returncode:
+        words = (made.stdout + made.stderr).strip()
+        raise SetUpFailed(
+            f"{words}\n\nThis Python cannot make a virtual environment. On Debian or Ubuntu install "
+            "its missing part with: sudo apt install python3-venv"
+        )
+
+
+def _stamp(mode: str) -> str:
+    """Return what `.venv` was made from: Python, pyproject.toml, and for the demo the copied sources."""
+    digest = hashlib.sha256(f"{mode}\n{sys.version}\n{ROOT}\n".encode())
+    files = [ROOT / "pyproject.toml"]
+    if mode == "demo":
+        for package in PACKAGES:
+            files += sorted(
+                path for path in (ROOT / package).rglob("*") if path.suffix != ".pyc" and path.is_file()
+            )
+    for file in files:
+        digest.update(f"{file.relative_to(ROOT)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return f"{mode} {digest.hexdigest()}"
+
+
+def _tool(name: str) -> str:
+    return str(BIN / (name + ".exe" if os.name == "nt" else name))
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what would mix another Python's packages in."""
+    unwanted = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
+    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+    path = os.pathsep.join([str(BIN), kept.get("PATH", os.defpath)])
+    return {**kept, "PATH": path, "PYTHONNOUSERSITE": "1"}
+
+
+def _run(command: list[str]) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        return subprocess.call(command, cwd=ROOT, env=_environment())  # noqa: S603 - names from this file
+    except OSError as error:
+        raise SetUpFailed(
+            f"{command[0]} cannot be run ({error.strerror}). Delete .venv and run this again."
+        ) from error
+
+
+def _say(text: str, code: int = 0) -> int:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
