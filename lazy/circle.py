@@ -1,0 +1,340 @@
+"""Belonging, as acts: invite, accept, admit, join, leave, adopt (architecture, Belonging).
+
+Nobody is trusted on first use: a node becomes a member by a record that a member sealed, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lazy.invitations import Invitation, check_proof, proof
+from lazy.people import NoSuchPeer, label_of, node_of, peers
+from lazy.places import NameTaken, Place, add_place, open_place, places
+from transports.mailbox import MailboxPlace
+from vault.errors import CallerError, DataError, PlaceError
+from vault.keys import KeyMissing, KeyStore
+from vault.names import check_name
+from vault.profile import Member, NodeCard, Request
+from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a
+from vault.surroundings import Surroundings
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = [
+    "AlreadyMember",
+    "NotMember",
+    "OtherGroup",
+    "RequestInfo",
+    "accept",
+    "admit",
+    "adopt",
+    "consider",
+    "invite",
+    "join",
+    "leave",
+    "leave_request",
+    "requests",
+]
+
+INVITATION_SECONDS = 14 * 24 * 3600
+
+
+class AlreadyMember(CallerError):
+    """The node is a member already."""
+
+    code = "already-member"
+    exit_code = 2
+    hint = "See the members with: lace members"
+
+
+class NotMember(CallerError):
+    """This node is no member yet, so it can admit nobody."""
+
+    code = "not-member"
+    exit_code = 2
+    hint = "Sync with the person who invited you first."
+
+
+class OtherGroup(DataError):
+    """Something belongs to another group."""
+
+    code = "other-group"
+    exit_code = 43
+    hint = "One vault holds one group; open the vault of that group."
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """Somebody who asked to belong and is not admitted.
+
+    Args:
+        node: verifier text.
+        name: the label they gave themselves.
+        place: where the request lies.
+        tai: when they say they asked; display only.
+        problem: why it was not admitted by itself.
+    """
+
+    node: str
+    name: str
+    place: str
+    tai: str
+    problem: str
+
+
+def invite(vault: Vault, label: str = "") -> Invitation:
+    """Make an invitation: one line of text that admits one person once.
+
+    Raises:
+        NotMember: this node cannot admit anybody yet.
+    """
+    if label:
+        check_name(label)
+    _require_member(vault)
+    expires = Tai(vault.around.tai().seconds + INVITATION_SECONDS)
+    made = Invitation(
+        group=vault.group.split("/", 1)[0],
+        founding=b64a.decode(vault.store.meta("founding_plex")),
+        inviter=vault.node,
+        secret=vault.around.entropy(16),
+        expires=expires,
+        name=label,
+        places=tuple((place.name, place.uri) for place in places(vault) if place.peer is None),
+    )
+    with vault.writing() as w:
+        w.store.run(
+            "INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label
+        )
+        w.audit("lazy-invite", made.id, {"label": label} if label else {})
+    return made
+
+
+def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> tuple[Vault, Invitation]:
+    """Make a vault from an invitation and leave a request where it can be left.
+
+    Raises:
+        VaultExists, BadName, and what `Invitation.decode` raises: the line is cut, mistyped or expired.
+    """
+    invitation = Invitation.decode(line)
+    invitation.check_time(around.tai())
+    name = name or invitation.name
+    if not name:
+        raise CallerError(
+            "The invitation suggests no name for you.", hint="Say who you are: lace accept INVITE --name N"
+        )
+    vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding)
+    with vault.writing() as w:
+        w.store.set_meta("invitation", line)
+        w.store.set_meta("inviter", invitation.inviter.text)
+        w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
+    for place_name, uri in invitation.places:
+        add_place(vault, place_name, uri, cwd=folder, create=False)
+    for place in places(vault):
+        try:
+            leave_request(vault, open_place(place))
+        except PlaceError:
+            continue  # the next sync leaves it
+    return vault, invitation
+
+
+def leave_request(vault: Vault, place: MailboxPlace) -> bool:
+    """Leave my request in my mailbox at a place, unless I am a member or never was invited; tell whether it was left."""
+    line = vault.store.meta("invitation")
+    if not line or _is_member(vault, vault.node.text):
+        return False
+    invitation = Invitation.decode(line)
+    if place.read_request(vault.group, vault.node) is not None:
+        return False
+    plex = Request.to_plex(
+        group=vault.group,
+        node=vault.node,
+        invitation=invitation.id,
+        label=vault.name,
+        proof=proof(invitation.secret, vault.group, vault.node),
+        tai=vault.around.tai(),
+    )
+    place.writer(vault.group, vault.node).put_request(Seal.sign(plex, vault.key()).encode())
+    return True
+
+
+def consider(vault: Vault, place: str, sealed: Seal) -> str | None:
+    """Look at one request: admit it when it proves an unused invitation of mine, else list it.
+
+    Returns:
+        The label of the person admitted, or None.
+
+    Raises:
+        ProfileError: the request breaks the profile.
+        OtherGroup: it is for another group.
+    """
+    value = Request.read(sealed)
+    if value.group != vault.group:
+        raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
+    node = value.signer.text
+    if _is_member(vault, node):
+        return None
+    row = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
+    problem = _request_problem(vault, value, row[0] if row else None)
+    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node)
+    if problem and known and str(known[0][0]) == problem:
+        return None
+    with vault.writing() as w:
+        if problem:
+            w.store.run(
+                "INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)",
+                node,
+                value.label,
+                place,
+                value.tai.text,
+                problem,
+                sealed.encode(),
+            )
+            return None
+        _admit(w, vault, value.signer, value.label, value.invitation)
+        w.store.run("UPDATE invitation SET used_by = ? WHERE id = ?", node, value.invitation)
+    return value.label
+
+
+def _request_problem(vault: Vault, value: Request, row: Sequence[object] | None) -> str:
+    if not _is_member(vault, vault.node.text):
+        return "I am no member myself yet"
+    if row is None:
+        return "it proves no invitation of mine"
+    secret, expires, used_by = row
+    if used_by:
+        return f"its invitation was already used by {label_of(vault, str(used_by))}"
+    if not check_proof(bytes(secret), vault.group, value.signer, value.proof):  # type: ignore[arg-type]
+        return "its proof of the invitation is wrong"
+    if Tai.parse(str(expires)) < vault.around.tai():
+        return "its invitation has expired"
+    return ""
+
+
+def requests(vault: Vault) -> list[RequestInfo]:
+    """Return who asked to belong and is not admitted, sorted by name."""
+    rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
+    return [RequestInfo(*(str(value) for value in row)) for row in rows if not _is_member(vault, str(row[0]))]
+
+
+def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:
+    """Admit a node by hand: the one a request by that name came from, or the one whose key is given.
+
+    Raises:
+        NotMember: this node may not admit.
+        AlreadyMember: nothing to do.
+        NoSuchPeer: no request by that name, and no key given.
+    """
+    check_name(name)
+    _require_member(vault)
+    if key is None:
+        found = [request for request in requests(vault) if name in {request.name, request.node}]
+        if len(found) != 1:
+            many = "several requests" if found else "no request"
+            raise NoSuchPeer(
+                f"There is {many} by {name!r}.", hint="See: lace requests, or give the key with --key V..."
+            )
+        key = found[0].node
+    node = Verifier.parse(key)
+    if _is_member(vault, node.text):
+        raise AlreadyMember(f"{name} is a member already.")
+    with vault.writing() as w:
+        return _admit(w, vault, node, name, None), node
+
+
+def _admit(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:
+    sealed = w.seal(
+        Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai())
+    )
+    w.log([sealed.hash])
+    w.store.run("DELETE FROM request WHERE node = ?", node.text)
+    w.store.run("DELETE FROM refused WHERE code = 'stranger'")
+    w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
+    return sealed.hash
+
+
+def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
+    """Register a peer by key, with a place of its own: admits it when it is no member yet; moves nothing (LAZ-50).
+
+    Raises:
+        NameTaken: the name is a peer or place already (LAZ-51).
+    """
+    check_name(name)
+    node = Verifier.parse(key)
+    if any(person.name == name for person in peers(vault)) or vault.store.rows(
+        "SELECT 1 FROM peer WHERE name = ?", name
+    ):
+        raise NameTaken(f"There is already a peer called {name!r}.")
+    with vault.writing() as w:
+        if _is_member(vault, vault.node.text) and not _is_member(vault, node.text):
+            _admit(w, vault, node, name, None)
+        w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
+        left = set(vault.store.meta("left").split()) - {node.text}
+        w.store.set_meta("left", " ".join(sorted(left)))
+        w.audit("lazy-join", name, {"key": key, "uri": uri})
+    return add_place(vault, f"{name}-place", uri, cwd=cwd, peer=name)
+
+
+def leave(vault: Vault, name: str) -> str:
+    """Drop a peer from the sync list; keep what came from it (LAZ-53). Returns the node left."""
+    node = node_of(vault, name)
+    with vault.writing() as w:
+        w.store.run("DELETE FROM peer WHERE node = ?", node)
+        w.store.run("DELETE FROM place WHERE peer = ?", node)
+        w.store.set_meta("left", " ".join(sorted({*vault.store.meta("left").split(), node})))
+        w.audit("lazy-leave", name, {"node": node})
+    return node
+
+
+def adopt(vault: Vault, *, name: str = "") -> bool:
+    """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
+
+    With the old key here the old node admits the new one, so that nobody has to; else the new node is an ordinary
+    request. Nothing that was stored is lost.
+
+    Returns:
+        Whether the new node was admitted by the old key.
+    """
+    around = vault.around
+    old = vault.node
+    name = check_name(name) if name else vault.name
+    keys = KeyStore(around.data_root)
+    try:
+        old_key = keys.load(old, around.passphrase)
+    except KeyMissing:
+        old_key = None
+    new_key = keys.create(around.entropy(32), None)
+    with vault.lock.held(timeout=60.0), vault.store.transaction():
+        vault.store.set_meta("node", new_key.verifier.text)
+        vault.store.set_meta("name", name)
+        vault.store.set_meta("instance", around.entropy(16).hex())
+        vault.store.run("DELETE FROM published")
+    vault.forget_key()
+    with vault.writing() as w:
+        entries = [
+            w.seal(
+                NodeCard.to_plex(
+                    group=vault.group, node=vault.node, label=name, machine=around.host, tai=w.tai()
+                )
+            ).hash
+        ]
+        if old_key is not None:
+            plex: Plex = Member.to_plex(
+                group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai()
+            )
+            sealed = Seal.sign(plex, old_key)
+            w.put([sealed])
+            entries.append(sealed.hash)
+        w.log(entries)
+        w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
+    return old_key is not None
+
+
+def _is_member(vault: Vault, node: str) -> bool:
+    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node))
+
+
+def _require_member(vault: Vault) -> None:
+    if not _is_member(vault, vault.node.text):
+        raise NotMember("This node is no member of the group yet.")

@@ -1,0 +1,364 @@
+"""Conflicts: two kinds, both derived from records, never decided by lace (architecture, Deciding).
+
+A *version conflict* is one desk and version released with different content, not settled by a resolution that counts
+here. A *head conflict* is two heads that do not merge cleanly; it is noted when an update meets it and ends when my
+line contains both. Only when something was first seen, and which proposals I accepted, is local.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from blake3 import blake3
+
+from lazy.people import label_of
+from vault.errors import CallerError
+from vault.history import (
+    ReleaseInfo,
+    ancestors,
+    commit_info,
+    highest_release_below,
+    line_head,
+    newest,
+    releases,
+    sealed_record,
+)
+from vault.names import BadVersion, Version
+from vault.profile import Resolution
+from vault.records import RecordHash, Tai
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = [
+    "Conflict",
+    "ConflictKind",
+    "NoSuchConflict",
+    "Proposal",
+    "Side",
+    "Status",
+    "conflict_named",
+    "conflicts",
+    "note_head_conflict",
+    "note_version_conflicts",
+]
+
+
+class NoSuchConflict(CallerError):
+    """There is no such open conflict (LAZ-43)."""
+
+    code = "no-such-conflict"
+    exit_code = 2
+    hint = "See the open ones with: lace conflicts"
+
+
+class ConflictKind(StrEnum):
+    """What is in conflict."""
+
+    VERSION = "version"
+    HEAD = "head"
+
+
+class Status(StrEnum):
+    """LAZ-36; the words local and remote are this viewer's."""
+
+    PENDING = "pending"
+    RESOLVED_LOCAL = "resolved-local"
+    RESOLVED_REMOTE = "resolved-remote"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a conflict.
+
+    Args:
+        commit: its commit.
+        release: its release, for a version conflict.
+        node: who released or committed it.
+        name: their name here.
+        content_sha512: `sha512:<hex>` of its content, when its tree is here.
+        tai: when, for display.
+        version: the released version, or None for a head that was not released.
+    """
+
+    commit: RecordHash
+    release: RecordHash | None
+    node: str
+    name: str
+    content_sha512: str
+    tai: str
+    version: Version | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Somebody's resolution that does not count here yet."""
+
+    resolution: RecordHash
+    node: str
+    name: str
+    result: RecordHash
+    chosen: RecordHash | None
+    release: RecordHash | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One conflict, with everything a person needs to decide it."""
+
+    id: str
+    kind: ConflictKind
+    desk: str
+    version: Version | None
+    sides: tuple[Side, ...]
+    ancestor: Version | None
+    detected: str
+    status: Status
+    proposals: tuple[Proposal, ...]
+    results: tuple[RecordHash, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a person is still needed."""
+        return self.status is Status.PENDING
+
+
+def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
+    """Return the open conflicts, or all there ever were, in (desk, version, id) order."""
+    found = [_version_conflict(vault, desk, version, group) for desk, version, group in _contested(vault)]
+    found += _head_conflicts(vault)
+    return [c for c in found if include_settled or c.is_open]
+
+
+def conflict_named(vault: Vault, text: str) -> Conflict:
+    """Return the open conflict that an id, its beginning, or `[DESK@]VERSION` names.
+
+    Raises:
+        NoSuchConflict: none or several fit.
+    """
+    everything = conflicts(vault, include_settled=True)
+    desk, _, version_text = text.rpartition("@")
+    try:
+        version = Version.parse(version_text)
+    except BadVersion:
+        version = None
+    fitting = [
+        c
+        for c in everything
+        if c.id == text
+        or (len(text) >= 4 and c.id.startswith(text))
+        or (version is not None and c.version == version and desk in {"", c.desk})
+    ]
+    still_open = [c for c in fitting if c.is_open]
+    if len(still_open) == 1:
+        return still_open[0]
+    if still_open:
+        raise NoSuchConflict(
+            f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts"
+        )
+    if fitting:
+        raise NoSuchConflict(f"The conflict {text!r} is resolved already ({fitting[0].status}).")
+    raise NoSuchConflict(f"There is no conflict {text!r}.")
+
+
+def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
+    """Note when version conflicts were first seen; return the ids of new ones (LAZ-38)."""
+    fresh = []
+    for desk, version, _ in _contested(vault):
+        conflict_id = _version_id(vault, desk, version)
+        row = w.store.run(
+            "INSERT OR IGNORE INTO conflict VALUES (?, ?, ?, ?, '', '')",
+            conflict_id,
+            desk,
+            str(version),
+            w.tai().text,
+        )
+        if row.rowcount:
+            fresh.append(conflict_id)
+            w.audit("lace-conflict", f"{desk}@{version}", {"id": conflict_id})
+    return fresh
+
+
+def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordHash]) -> str:
+    """Note that these foreign heads do not merge cleanly with mine; return the conflict's id."""
+    texts = sorted(commit.text for commit in commits)
+    conflict_id = _id(vault, desk, *texts)
+    row = w.store.run(
+        "INSERT OR IGNORE INTO conflict VALUES (?, ?, '', ?, '', ?)",
+        conflict_id,
+        desk,
+        w.tai().text,
+        " ".join(texts),
+    )
+    if row.rowcount:
+        w.audit("lace-conflict", desk, {"id": conflict_id}, relates_to=texts)
+    return conflict_id
+
+
+def _id(vault: Vault, *parts: str) -> str:
+    text = "\n".join(("lace-conflict/v1", vault.group, *parts))
+    return blake3(text.encode()).hexdigest()[:12]
+
+
+def _version_id(vault: Vault, desk: str, version: Version) -> str:
+    return _id(vault, desk, str(version))
+
+
+def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
+    """Return every (desk, version) that visible releases give different content (H-17)."""
+    rows = vault.store.rows(
+        "SELECT desk, version FROM release WHERE visible = 1 GROUP BY desk, version"
+        " HAVING count(DISTINCT sha512) > 1 ORDER BY desk, version"
+    )
+    return [
+        (
+            str(desk),
+            Version.parse(str(version)),
+            releases(vault.store, str(desk), version=Version.parse(str(version))),
+        )
+        for desk, version in rows
+    ]
+
+
+def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo]) -> Conflict:
+    conflict_id = _version_id(vault, desk, version)
+    row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
+    detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
+    sides = tuple(_release_side(vault, release) for release in group)
+    all_resolutions = _resolutions(vault, desk, version, {release.hash.text for release in group})
+    mine = _line(vault, desk)
+    counting = [
+        r
+        for r in all_resolutions
+        if r.signer is not None
+        and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine)
+    ]
+    effective = _effective(vault, counting)
+    contents = {commit_info(vault.store, r.result).tree for r in effective}
+    settled = len(contents) == 1
+    counting_hashes = {r.hash for r in counting}
+    newest_results = {r.hash for r in _effective(vault, all_resolutions)}
+    proposals = tuple(
+        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, r.chosen, r.release)
+        for r in all_resolutions
+        if r.signer is not None
+        and r.hash not in counting_hashes
+        and r.hash in newest_results
+        and commit_info(vault.store, r.result).tree not in contents
+    )
+    status = _status(vault, effective[0], group) if settled and not proposals else Status.PENDING
+    return Conflict(
+        conflict_id,
+        ConflictKind.VERSION,
+        desk,
+        version,
+        sides,
+        highest_release_below(vault.store, desk, [release.commit for release in group]),
+        detected,
+        status,
+        proposals,
+        tuple(r.result for r in effective),
+    )
+
+
+def _status(vault: Vault, resolution: Resolution, group: list[ReleaseInfo]) -> Status:
+    if resolution.chosen is None:
+        return Status.MERGED
+    owner = next((release.node for release in group if release.hash == resolution.chosen), "")
+    return Status.RESOLVED_LOCAL if owner == vault.node.text else Status.RESOLVED_REMOTE
+
+
+def _resolutions(vault: Vault, desk: str, version: Version, sides: set[str]) -> list[Resolution]:
+    """Return the visible resolutions of one version that name every side there is."""
+    found = []
+    for (hash_text,) in vault.store.rows(
+        "SELECT hash FROM resolution WHERE desk = ? AND version = ? AND visible = 1 ORDER BY hash",
+        desk,
+        str(version),
+    ):
+        stored = vault.store.stored(RecordHash.parse(str(hash_text)))
+        if stored is None:
+            continue
+        value = Resolution.read(sealed_record(stored))
+        if sides <= {side.text for side in value.sides}:
+            found.append(value)
+    return found
+
+
+def _effective(vault: Vault, found: list[Resolution]) -> list[Resolution]:
+    """Drop resolutions whose result is an ancestor of another one's: a later decision includes it."""
+    covered: set[str] = set()
+    for value in found:
+        covered |= ancestors(vault.store, value.result) - {value.result.text}
+    return [value for value in found if value.result.text not in covered]
+
+
+def _line(vault: Vault, desk: str) -> set[str]:
+    head = line_head(vault.store, vault.node.text, desk)
+    return ancestors(vault.store, head.commit) if head else set()
+
+
+def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
+    return Side(
+        release.commit,
+        release.hash,
+        release.node,
+        label_of(vault, release.node),
+        release.content_sha512,
+        release.tai,
+        release.version,
+    )
+
+
+def _head_conflicts(vault: Vault) -> list[Conflict]:
+    found = []
+    for conflict_id, desk, detected, commits in vault.store.rows(
+        "SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id"
+    ):
+        foreign = [RecordHash.parse(text) for text in str(commits).split()]
+        mine = line_head(vault.store, vault.node.text, str(desk))
+        settled = all(head.text in _line(vault, str(desk)) for head in foreign)
+        heads = [*([mine.commit] if mine and not settled else []), *foreign]
+        found.append(
+            Conflict(
+                str(conflict_id),
+                ConflictKind.HEAD,
+                str(desk),
+                None,
+                tuple(_head_side(vault, head) for head in heads),
+                highest_release_below(vault.store, str(desk), heads),
+                str(detected),
+                Status.MERGED if settled or _superseded(vault, str(desk), foreign) else Status.PENDING,
+                (),
+                (),
+            )
+        )
+    return found
+
+
+def _superseded(vault: Vault, desk: str, foreign: list[RecordHash]) -> bool:
+    """A head conflict is stale when its heads were built upon: the newer heads have their own."""
+    current = newest(vault.store, [release.commit for release in releases(vault.store, desk)])
+    return not set(foreign) <= set(current)
+
+
+def _head_side(vault: Vault, commit: RecordHash) -> Side:
+    info = commit_info(vault.store, commit)
+    released = [release for release in releases(vault.store, info.desk) if release.commit == commit]
+    content = f"{released[0].content_sha512}" if released else ""
+    owner = released[0].node if released else info.signer
+    return Side(
+        commit,
+        released[0].hash if released else None,
+        owner,
+        label_of(vault, owner),
+        content,
+        info.tai,
+        released[0].version if released else None,
+    )
+
+
+def detected_iso(conflict: Conflict) -> str:
+    """Return when the conflict was first seen here, as ISO 8601 UTC (LAZ-35)."""
+    return Tai.parse(conflict.detected).to_utc_iso() if conflict.detected else ""

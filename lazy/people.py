@@ -1,0 +1,122 @@
+"""Who is who: labels people see, nodes records carry, and the one place where one becomes the other.
+
+Labels come from `lace/member` and `lace/node` records and from the names this person gave to peers. They are for
+people; no decision reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault.errors import CallerError
+from vault.vault import Vault
+
+__all__ = ["MemberInfo", "NoSuchPeer", "Person", "label_of", "members", "node_of", "peers"]
+
+SELF = "self"
+
+
+class NoSuchPeer(CallerError):
+    """A name that is no peer and no member here."""
+
+    code = "no-such-peer"
+    exit_code = 2
+    hint = "See who is there with: lace members, lace peers"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberInfo:
+    """One member: verifier text, label, admission depth, and who admitted them (label)."""
+
+    node: str
+    name: str
+    machine: str
+    depth: int
+    admitted_by: str | None
+    me: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A peer as this person knows it: its local name and its node."""
+
+    name: str
+    node: str
+
+
+def peers(vault: Vault) -> list[Person]:
+    """Return everybody I sync with, sorted by name: every other member, and peers joined by hand.
+
+    A member's name is the one I gave, else its label; equal labels are told apart by the node's first characters.
+    """
+    given = {str(node): str(name) for name, node in vault.store.rows("SELECT name, node FROM peer")}
+    left = set(vault.store.meta("left").split())
+    me = vault.node.text
+    found = {str(node): str(label) for node, label in vault.store.rows("SELECT node, label FROM member")}
+    names: dict[str, str] = {}
+    for node, label in sorted(found.items()):
+        if node != me and node not in left:
+            names[node] = given.get(node, label)
+    for node, name in given.items():
+        if node not in left:
+            names.setdefault(node, name)
+    return sorted(
+        (Person(name, node) for node, name in _distinct(names).items()), key=lambda p: (p.name, p.node)
+    )
+
+
+def _distinct(names: dict[str, str]) -> dict[str, str]:
+    counts: dict[str, int] = {}
+    for name in names.values():
+        counts[name] = counts.get(name, 0) + 1
+    return {node: name if counts[name] == 1 else f"{name}-{node[2:8]}" for node, name in names.items()}
+
+
+def members(vault: Vault) -> list[MemberInfo]:
+    """Return the members of the group, the founder first, then by depth and name."""
+    me = vault.node.text
+    machines = {
+        str(node): str(machine)
+        for node, machine in vault.store.rows("SELECT node, machine FROM card ORDER BY tai, p")
+    }
+    return [
+        MemberInfo(
+            str(node),
+            str(label),
+            machines.get(str(node), ""),
+            int(str(depth)),
+            label_of(vault, str(by)) if by else None,
+            str(node) == me,
+        )
+        for node, label, depth, by in vault.store.rows(
+            "SELECT node, label, depth, admitted_by FROM member ORDER BY depth, label, node"
+        )
+    ]
+
+
+def label_of(vault: Vault, node: str) -> str:
+    """Return the name to show for a node: mine, the one I gave, its label, or the start of its verifier."""
+    if node == vault.node.text:
+        return vault.name
+    for person in peers(vault):
+        if person.node == node:
+            return person.name
+    row = vault.store.rows(
+        "SELECT label FROM member WHERE node = ?1 UNION ALL SELECT label FROM request WHERE node = ?1", node
+    )
+    return str(row[0][0]) if row else node[:10]
+
+
+def node_of(vault: Vault, name: str) -> str:
+    """Return the node a person's name means; `self` is me.
+
+    Raises:
+        NoSuchPeer: nobody here has that name.
+    """
+    if name in {SELF, vault.name}:
+        return vault.node.text
+    for person in peers(vault):
+        if person.name == name or person.node == name:
+            return person.node
+    known = ", ".join(person.name for person in peers(vault)) or "nobody yet"
+    raise NoSuchPeer(f"Nobody here is called {name!r}.", hint=f"I know: {known}.")

@@ -1,0 +1,169 @@
+"""Places: where bytes lie. A place serves all members unless it is bound to one peer (architecture, section 2).
+
+Places and peers share one namespace of names. A place's id is kept with it, so that another stick under the same
+path is noticed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lazy.people import node_of, peers
+from transports.address import AddressKind, parse_address
+from transports.drop import Drop
+from transports.mailbox import MailboxPlace
+from vault.errors import CallerError
+from vault.names import check_name
+from vault.vault import Vault
+
+__all__ = [
+    "NameTaken",
+    "NoSuchPlace",
+    "Place",
+    "add_place",
+    "open_place",
+    "place_named",
+    "places",
+    "remove_place",
+    "serving",
+]
+
+
+class NoSuchPlace(CallerError):
+    """A name that is no place here."""
+
+    code = "no-such-place"
+    exit_code = 2
+    hint = "Add one with: lace place add NAME DIR"
+
+
+class NameTaken(CallerError):
+    """Peers and places share one namespace."""
+
+    code = "name-taken"
+    exit_code = 2
+    hint = "Choose another name, or remove the old one first."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place as configured.
+
+    Args:
+        name: its local name.
+        kind: `drop`; more kinds come with the other roads.
+        uri: where it lies.
+        place_id: what lies there says it is; empty until first seen.
+        peer: verifier text of the one peer it is for, or None for all members.
+    """
+
+    name: str
+    kind: str
+    uri: str
+    place_id: str
+    peer: str | None
+
+
+def places(vault: Vault) -> list[Place]:
+    """Return the places, sorted by name."""
+    rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
+    return [Place(str(n), str(k), str(u), str(i), str(p) if p else None) for n, k, u, i, p in rows]
+
+
+def place_named(vault: Vault, name: str) -> Place:
+    """Return the place of that name.
+
+    Raises:
+        NoSuchPlace: there is none.
+    """
+    for place in places(vault):
+        if place.name == name:
+            return place
+    known = ", ".join(place.name for place in places(vault))
+    raise NoSuchPlace(
+        f"There is no place called {name!r}.", hint=f"I know: {known}." if known else NoSuchPlace.hint
+    )
+
+
+def serving(vault: Vault, name: str) -> list[Place]:
+    """Return the places a name of a place or a peer stands for; a peer's own places come first.
+
+    Raises:
+        NoSuchPeer, NoSuchPlace: the name is neither.
+    """
+    own = [place for place in places(vault) if place.name == name]
+    if own:
+        return own
+    node = node_of(vault, name)
+    found = [place for place in places(vault) if place.peer in {None, node}]
+    if not found:
+        raise NoSuchPlace(f"No place serves {name!r} yet.")
+    return sorted(found, key=lambda place: (place.peer != node, place.name))
+
+
+def add_place(
+    vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True
+) -> Place:
+    """Remember a place. A new or empty directory becomes a drop.
+
+    Args:
+        vault: whose place it is.
+        name: its name; no peer and no other place may have it.
+        uri: a directory, or a URI.
+        cwd: what a relative directory is relative to.
+        peer: name of the one peer it is for.
+        create: make the drop when the directory is new or empty; without it an absent medium is remembered as it is.
+
+    Raises:
+        NameTaken, BadName: the name cannot be used.
+        PlaceError: the directory is something else.
+    """
+    check_name(name, "place name")
+    if any(place.name == name for place in places(vault)) or any(p.name == name for p in peers(vault)):
+        raise NameTaken(f"The name {name!r} is already in use.")
+    address = parse_address(uri, cwd)
+    if address.kind is not AddressKind.DROP or address.path is None:
+        raise NoSuchPlace(f"{uri} is not a directory.")
+    place_id = ""
+    if create:
+        place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
+    elif address.path.is_dir():
+        place_id = Drop.open(address.path).place_id
+    place = Place(name, address.kind.value, address.uri, place_id, node_of(vault, peer) if peer else None)
+    with vault.writing() as w:
+        w.store.run(
+            "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
+            place.name,
+            place.kind,
+            place.uri,
+            place.place_id,
+            place.peer,
+        )
+        w.audit("lazy-join", name, {"uri": place.uri, "kind": place.kind})
+    return place
+
+
+def remove_place(vault: Vault, name: str) -> Place:
+    """Forget a place; what lies there and what came from it stays.
+
+    Raises:
+        NoSuchPlace: there is none of that name.
+    """
+    place = place_named(vault, name)
+    with vault.writing() as w:
+        w.store.run("DELETE FROM place WHERE name = ?", name)
+        w.audit("lazy-leave", name, {"uri": place.uri})
+    return place
+
+
+def open_place(place: Place) -> MailboxPlace:
+    """Open the place for reading and writing.
+
+    Raises:
+        PlaceError: it is not there, or it is another medium under the same path.
+    """
+    address = parse_address(place.uri, Path("/"))
+    if address.path is None:
+        raise NoSuchPlace(f"{place.uri} is not a directory.")
+    return Drop.open(address.path, expected_id=place.place_id or None)

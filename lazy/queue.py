@@ -1,0 +1,123 @@
+"""The queue: what I shared that a peer has not confirmed (LAZ-46 to LAZ-49).
+
+An entry is `queued`, then `on-medium` once a place that serves the peer holds it, and it leaves only when the peer's
+own sealed vector shows it. Nothing is kept for this: it follows from my log, what I published where, and the vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lazy.people import peers
+from lazy.places import places
+from vault.history import sealed_record
+from vault.profile import Member, NodeCard, Release, Resolution, read
+from vault.records import RecordHash, Tai
+from vault.vault import Vault
+
+__all__ = ["QueueEntry", "QueueState", "queue"]
+
+
+class QueueState(StrEnum):
+    """Where an entry waits; a confirmed one is gone from the queue."""
+
+    QUEUED = "queued"
+    ON_MEDIUM = "on-medium"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEntry:
+    """One thing I shared that waits for one peer.
+
+    Args:
+        peer: its name.
+        seq: number of my log entry.
+        record: what is shared.
+        what: the same, for people: `release main 2.4.0`.
+        since: ISO 8601 UTC, for display.
+        state: where it waits.
+        places: names of the places that hold it, or that could carry it.
+        reason: why it is still here, for people.
+    """
+
+    peer: str
+    seq: int
+    record: RecordHash
+    what: str
+    since: str
+    state: QueueState
+    places: tuple[str, ...]
+    reason: str
+
+
+def queue(vault: Vault) -> list[QueueEntry]:
+    """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56)."""
+    me = vault.node.text
+    log = vault.store.rows("SELECT seq, p FROM log WHERE node = ? ORDER BY seq", me)
+    published = {
+        str(pid): int(str(seq)) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")
+    }
+    configured = places(vault)
+    entries: list[QueueEntry] = []
+    for person in peers(vault):
+        row = vault.store.rows("SELECT seq FROM peer_vector WHERE node = ? AND of_node = ?", person.node, me)
+        confirmed = int(str(row[0][0])) if row else 0
+        serving = [place for place in configured if place.peer in {None, person.node}]
+        for seq, p in log:
+            number = int(str(seq))
+            if number <= confirmed:
+                continue
+            holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= number)
+            entries += _entries(
+                vault, person.name, number, int(str(p)), holding, tuple(s.name for s in serving)
+            )
+    return entries
+
+
+def _entries(
+    vault: Vault, peer: str, seq: int, p: int, holding: tuple[str, ...], serving: tuple[str, ...]
+) -> list[QueueEntry]:
+    found = []
+    for target, tai in vault.store.rows(
+        "SELECT k.t, r.tai FROM link k JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN rec r ON r.p = k.p"
+        " WHERE k.p = ? ORDER BY k.idx",
+        p,
+    ):
+        record = RecordHash.parse(str(target))
+        if holding:
+            state, reason = QueueState.ON_MEDIUM, f"on {', '.join(holding)}; {peer} has not confirmed it yet"
+        elif serving:
+            state, reason = QueueState.QUEUED, f"local, not pushed; send it with: lace sync {serving[0]}"
+        else:
+            state, reason = (
+                QueueState.QUEUED,
+                f"local, not pushed; no place serves {peer}: lace place add NAME DIR",
+            )
+        found.append(
+            QueueEntry(
+                peer,
+                seq,
+                record,
+                _what(vault, record),
+                Tai.parse(str(tai)).to_utc_iso(),
+                state,
+                holding or serving,
+                reason,
+            )
+        )
+    return found
+
+
+def _what(vault: Vault, record: RecordHash) -> str:
+    stored = vault.store.stored(record)
+    value = read(sealed_record(stored)) if stored else None
+    if isinstance(value, Release):
+        return f"release {value.desk} {value.version}"
+    if isinstance(value, Resolution):
+        return f"resolution {value.desk} {value.version}"
+    if isinstance(value, Member):
+        return f"admission of {value.label}"
+    if isinstance(value, NodeCard):
+        return f"card of {value.label}"
+    return "founding" if value is not None else "record"

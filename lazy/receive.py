@@ -1,0 +1,219 @@
+"""Receiving: from bytes a stranger wrote to records that count (LAZ-63, LAZ-69 to LAZ-72, INT-118).
+
+Every record is validated whole: form, digests, signature, group, profile, tree form, and the signer's membership.
+Sealed records are evidence and come first; a tree waits in memory until evidence reaches it; content is asked for
+only when a tree that counts reaches it. So nothing unsigned is stored that no member vouches for, and what is left
+over at the end of a round is dropped (architecture, decision 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lazy.people import label_of
+from vault.desks.tree import parse_page
+from vault.errors import LaceError
+from vault.lock import Holder
+from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Member, Request, read
+from vault.records import Plex, RecordHash, Seal, parse_record
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["STASH_BYTES", "Receiver", "Refusal"]
+
+STASH_BYTES = (
+    64 << 20
+)  # trees waiting for evidence; above it they are asked for again when evidence names them
+_NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One record that was refused: its hash, the code of the rule, and a sentence."""
+
+    hash: RecordHash
+    code: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Receiver:
+    """Takes validated records of one sync into the vault.
+
+    Args:
+        vault: where they go.
+        source: name of the place or peer they came from, for audit and `refused`.
+    """
+
+    vault: Vault
+    source: str
+    refusals: list[Refusal] = field(default_factory=list)
+    received: list[RecordHash] = field(default_factory=list)
+    _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
+    _stashed_bytes: int = 0
+    _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
+
+    # What to ask for
+
+    def refused_before(self) -> set[RecordHash]:
+        """Return records refused in earlier syncs; they are not fetched again until trust changes."""
+        rows = self.vault.store.rows("SELECT kind, digest FROM refused")
+        return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}  # type: ignore[arg-type]
+
+    def wants(self, record: RecordHash, app: str) -> bool:
+        """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
+        if record.kind == "S":
+            return True
+        return app == TREE_APP and self._stashed_bytes < STASH_BYTES and record not in self._stash
+
+    def holes(self) -> set[RecordHash]:
+        """Return records that counted records reach and that are missing here."""
+        rows = self.vault.store.rows("SELECT DISTINCT want FROM hole")
+        return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
+
+    # Taking in
+
+    def take(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        on_wait: Callable[[Holder | None], None] | None = None,
+    ) -> None:
+        """Validate and store one batch of records in one transaction."""
+        ready: list[tuple[Seal | Plex, bytes]] = []
+        for record_hash, stored in batch:
+            record = self._validated(record_hash, stored)
+            if record is None:
+                continue
+            if isinstance(record, Seal):
+                self._strangers[record.hash] = (record, stored)
+            elif record.app == TREE_APP and record.hash not in self._wanted(record.hash):
+                self._stash[record.hash] = (record, stored)
+                self._stashed_bytes += len(stored)
+            else:
+                ready.append((record, stored))
+        if ready or self._strangers or self._stash:
+            with self.vault.writing(on_wait, receiving=True) as w:
+                self._store(w, ready)
+
+    def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
+        """Store what counts: evidence of members, then whatever that evidence reaches."""
+        store = w.store
+        before = len(self.received)
+        self._keep(w, ready)
+        while self._admit_evidence(w):
+            pass
+        while True:
+            store.settle(self.vault.node.text, self.vault.founding, final=False)
+            wanted = self.holes_in_stash()
+            if not wanted:
+                break
+            self._keep(w, [self._stash.pop(record) for record in wanted])
+        if len(self.received) > before:
+            store.run("DELETE FROM refused WHERE code = 'unreached'")
+
+    def holes_in_stash(self) -> list[RecordHash]:
+        """Return stashed trees that counted records reach."""
+        if not self._stash:
+            return []
+        rows = self.vault.store.rows("SELECT DISTINCT want FROM hole")
+        return [hole for row in rows if (hole := RecordHash.parse(str(row[0]))) in self._stash]
+
+    def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
+        pairs = list(records)
+        if pairs:
+            w.store.add(pairs)
+            self.received += [record.hash for record, _ in pairs]
+
+    def _admit_evidence(self, w: Writer) -> bool:
+        """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
+        members = {str(row[0]) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node.text}
+        taken: list[tuple[Seal | Plex, bytes]] = []
+        grows = False
+        for record_hash, (seal, stored) in list(self._strangers.items()):
+            app = seal.plex.app
+            if app == Founding.APP:
+                if not self._is_founding(seal):
+                    continue
+                w.store.set_meta("founding", seal.hash.text)
+            elif seal.signer.text not in members:
+                continue
+            taken.append((seal, stored))
+            grows = grows or app in {Founding.APP, Member.APP}
+            del self._strangers[record_hash]
+        self._keep(w, taken)
+        if grows:
+            w.store.settle(self.vault.node.text, self.vault.founding, final=False)
+        return grows
+
+    def _is_founding(self, seal: Seal) -> bool:
+        return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
+
+    def _wanted(self, record: RecordHash) -> set[RecordHash]:
+        row = self.vault.store.rows("SELECT 1 FROM hole WHERE want = ?", record.text)
+        return {record} if row else set()
+
+    # Judging
+
+    def _validated(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex | None:
+        """Return the record when everything about it that needs no trust is right; else refuse it."""
+        try:
+            record = parse_record(stored)
+            if record.hash != record_hash:
+                return self.refuse(record_hash, "wrong-record", f"its bytes are the record {record.hash}")
+            if not isinstance(record, Seal | Plex):
+                return self.refuse(record_hash, "bare-blob", "a bare Blob is never exchanged")
+            plex = record.plex if isinstance(record, Seal) else record
+            if plex.app in _NEVER_SHARED:
+                return self.refuse(
+                    record_hash, "never-shared", f"a record of kind {plex.app} is never shared"
+                )
+            if not isinstance(record, Seal) and plex.app not in {DATA_APP, TREE_APP}:
+                return self.refuse(
+                    record_hash, "unsigned", f"an unsigned record of kind {plex.app} claims nothing"
+                )
+            if plex.group != self.vault.group and not self._may_be_founding(plex):
+                return self.refuse(record_hash, "other-group", f"it belongs to the group {plex.group}")
+            read(record)
+            if plex.app == TREE_APP:
+                parse_page(plex.blob.data)
+        except LaceError as error:
+            return self.refuse(record_hash, error.code, error.message)
+        return record
+
+    def _may_be_founding(self, plex: Plex) -> bool:
+        return plex.app == Founding.APP and plex.group == self.vault.group.split("/", 1)[0]
+
+    def refuse(self, record_hash: RecordHash, code: str, reason: str) -> None:
+        """Note a refusal; it is remembered and audited when the round ends."""
+        self.refusals.append(Refusal(record_hash, code, reason))
+
+    def finish(self, w: Writer) -> None:
+        """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
+        for record_hash, (seal, _) in self._strangers.items():
+            who = label_of(self.vault, seal.signer.text)
+            reason = f"it is sealed by {who}, who is no member"
+            if seal.plex.app == Founding.APP:
+                reason = "it founds another group"
+            self.refuse(record_hash, "stranger", reason)
+        self._strangers.clear()
+        self._stash.clear()
+        self._stashed_bytes = 0
+        tai = w.tai().text
+        for refusal in self.refusals:
+            known = w.store.run(
+                "INSERT OR IGNORE INTO refused VALUES (?, ?, ?, ?, ?, ?)",
+                refusal.hash.digest,
+                refusal.hash.kind,
+                refusal.code,
+                refusal.reason,
+                self.source,
+                tai,
+            )
+            if known.rowcount:
+                w.audit(
+                    "lace-refuse",
+                    refusal.hash.text,
+                    {"code": refusal.code, "source": self.source},
+                    motivation=refusal.reason,
+                )

@@ -1,0 +1,112 @@
+"""What a sync did: one value that the command line prints and the app shows (INT-131, cli.md "Sync")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vault.names import Version
+from vault.records import RecordHash
+
+__all__ = ["ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about one mailbox that a person should know: a code and a sentence; the rest of the sync went on."""
+
+    code: str
+    message: str
+    peer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRelease:
+    """A release that became visible by this sync."""
+
+    release: RecordHash
+    desk: str
+    version: Version
+    node: str
+    name: str
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeResult:
+    """One interlace exchange with one peer's mailbox (the Interlace-Result).
+
+    Args:
+        peer: the peer's name here.
+        peer_verifier: its verifier text.
+        link_id: label of the link, or None while unproven (INT-74 to INT-76).
+        plan_id: `E.` of the plan.
+        advertised: records its listing names that were looked at.
+        received: records stored.
+        rejected: records refused, with code and reason.
+        not_available: records advertised whose bytes could not be read there.
+        fixed_point: whether nothing requestable was left.
+        rounds: loops of request, transfer and validation.
+        closed_by: what ended it: `fixed-point`, or a reason.
+        cursor_updated: whether the cursor on this mailbox moved.
+    """
+
+    peer: str
+    peer_verifier: str
+    link_id: str | None
+    plan_id: str | None
+    advertised: int
+    received: tuple[RecordHash, ...]
+    rejected: tuple[tuple[RecordHash, str, str], ...]
+    not_available: tuple[RecordHash, ...]
+    fixed_point: bool
+    rounds: int
+    closed_by: str
+    cursor_updated: bool
+
+
+@dataclass(slots=True)
+class PlaceResult:
+    """One place, read and written once.
+
+    Args:
+        name: the place's name.
+        kind: its kind.
+        planned: a dry run; nothing was changed anywhere.
+        queued: the place could not be reached; what waits for it stays queued.
+        sent: records put on the place, or that would be.
+        bytes_to_send: only planned: their stored bytes.
+        records_to_receive: only planned: advertised records that are missing here.
+        unreleased: commits that peers say they have not released, by name: none of our concern.
+    """
+
+    name: str
+    kind: str
+    planned: bool = False
+    queued: bool = False
+    exchanges: list[ExchangeResult] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    admitted: list[str] = field(default_factory=list)
+    releases: list[NewRelease] = field(default_factory=list)
+    new_conflicts: list[str] = field(default_factory=list)
+    sent: int = 0
+    bytes_to_send: int = 0
+    records_to_receive: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    round_trips: int = 0
+    passes: int = 0
+    vector_before: dict[str, int] = field(default_factory=dict)
+    vector_after: dict[str, int] = field(default_factory=dict)
+    unreleased: dict[str, int] = field(default_factory=dict)
+    safe_to_remove: bool = False
+    next: str = ""
+
+    @property
+    def received(self) -> list[RecordHash]:
+        """All records stored, in order."""
+        return [record for exchange in self.exchanges for record in exchange.received]
+
+    @property
+    def rejected(self) -> list[tuple[RecordHash, str, str]]:
+        """All records refused."""
+        return [record for exchange in self.exchanges for record in exchange.rejected]

@@ -1,0 +1,193 @@
+"""`status`: where I stand and whether anything needs me, from stored state only (LAZ-54 to LAZ-56)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from lazy.conflicts import conflicts
+from lazy.people import peers
+from lazy.places import places
+from lazy.queue import queue
+from lazy.update import heads_to_update
+from lazy.vectors import Mark, ahead_behind, my_vector, vectors
+from vault.history import Relation, highest_version, line_head, relation, releases
+from vault.names import Version
+from vault.records import RecordHash, Tai
+from vault.vault import Vault
+from vault.work import MAIN, checkout_of, unreleased
+
+__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeskStatus:
+    """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released."""
+
+    desk: str
+    version: Version | None
+    revision: int
+    relation: Relation
+    unreleased: int
+    highest: Version | None
+
+
+@dataclass(frozen=True, slots=True)
+class PeerStatus:
+    """One peer, as its last seen head says.
+
+    Args:
+        name: its name.
+        node: verifier text.
+        state: `synced`, `behind` (it has what I lack), `ahead` (I have what it lacks), or `not synced`.
+        last_sync: ISO 8601 UTC of the last visit that read it, or None.
+        versions: the range of its releases held here, such as `1.0.0-2.1.0`, or `none`.
+        behind: log entries it has that I lack.
+        ahead: log entries I have that it lacks.
+        unreleased: commits it says it has not released.
+    """
+
+    name: str
+    node: str
+    state: str
+    last_sync: str | None
+    versions: str
+    behind: int
+    ahead: int
+    unreleased: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceStatus:
+    """One place and its last visit."""
+
+    name: str
+    kind: str
+    uri: str
+    peer: str | None
+    last_sync: str | None
+    last: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything `lace status` says.
+
+    Args:
+        ahead: releases of mine that no peer has confirmed.
+        queue: entries waiting, over all peers.
+        conflicts: open ones that need me.
+    """
+
+    vault: str
+    node: str
+    name: str
+    group: str
+    member: bool
+    desks: tuple[DeskStatus, ...]
+    peers: tuple[PeerStatus, ...]
+    places: tuple[PlaceStatus, ...]
+    ahead: int
+    queue: int
+    conflicts: int
+    requests: int
+    records: int
+
+
+def status(vault: Vault) -> Status:
+    """Return the state as stored; nothing outside `.vault` is touched."""
+    store = vault.store
+    with store.reading():
+        waiting = queue(vault)
+        open_conflicts = conflicts(vault)
+        mine = my_vector(vault)
+        known = vectors(vault)
+        found_peers = tuple(
+            _peer(vault, person.name, person.node, mine, known[person.name]) for person in peers(vault)
+        )
+        last = {
+            str(p): (str(t), json.loads(str(r)))
+            for p, t, r in store.rows("SELECT place, tai, result FROM last_sync")
+        }
+        return Status(
+            vault=str(vault.folder),
+            node=vault.node.text,
+            name=vault.name,
+            group=vault.group,
+            member=bool(store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)),
+            desks=(_desk(vault, MAIN),),
+            peers=found_peers,
+            places=tuple(
+                PlaceStatus(
+                    place.name,
+                    place.kind,
+                    place.uri,
+                    place.peer,
+                    Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
+                    last[place.name][1] if place.name in last else {},
+                )
+                for place in places(vault)
+            ),
+            ahead=len({entry.record for entry in waiting if entry.what.startswith("release ")}),
+            queue=len(waiting),
+            conflicts=len(open_conflicts),
+            requests=int(
+                str(
+                    store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][
+                        0
+                    ]
+                )
+            ),
+            records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
+        )
+
+
+def _desk(vault: Vault, desk: str) -> DeskStatus:
+    own = releases(vault.store, desk, node=vault.node.text)
+    head = line_head(vault.store, vault.node.text, desk)
+    heads, waiting = heads_to_update(vault, desk)
+    base = checkout_of(vault, desk)
+    return DeskStatus(
+        desk,
+        max((release.version for release in own), default=None),
+        head.number if head else 0,
+        _relation(vault, base.commit if base else None, heads, waiting),
+        unreleased(vault, desk),
+        highest_version(vault.store, desk),
+    )
+
+
+def _relation(vault: Vault, ours: RecordHash | None, heads: list[RecordHash], waiting: list[str]) -> Relation:
+    if waiting or any(c.kind == "head" for c in conflicts(vault)):
+        return Relation.CONFLICTING
+    found = {relation(vault.store, ours, head) for head in heads}
+    for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
+        if worst in found:
+            return worst
+    if ours is not None and found == {Relation.AHEAD}:
+        return Relation.AHEAD
+    return Relation.SAME
+
+
+def _peer(vault: Vault, name: str, node: str, mine: dict[str, Mark], theirs: dict[str, Mark]) -> PeerStatus:
+    row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", node)
+    held = sorted(release.version for release in releases(vault.store, node=node))
+    ahead, behind = ahead_behind(mine, theirs) if theirs else (sum(m.seq for m in mine.values()), 0)
+    if not row:
+        state = "not synced"
+    elif behind:
+        state = f"{behind} behind"
+    elif ahead:
+        state = f"{ahead} ahead"
+    else:
+        state = "synced"
+    return PeerStatus(
+        name,
+        node,
+        state,
+        Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
+        "none" if not held else f"{held[0]}" if len(held) == 1 else f"{held[0]}-{held[-1]}",
+        behind,
+        ahead,
+        int(str(row[0][1] or 0)) if row else 0,
+    )

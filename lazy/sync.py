@@ -1,0 +1,304 @@
+"""Sync: one visit to a place, made of publishing and of reading everybody's mailbox there (architecture, decision 4).
+
+A visit publishes what is mine to share, reads all mailboxes until a pass brings nothing new, and publishes again when
+reading changed my vector. Push and pull are the halves (LAZ-23 to LAZ-27, INT-135). A mailbox whose head is the one
+last read costs one small read. What one mailbox gets wrong is named, and the rest of the visit goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from lazy.circle import consider, leave_request
+from lazy.conflicts import conflicts, note_version_conflicts
+from lazy.exchange import MailboxReader
+from lazy.files import write_lazy_files
+from lazy.people import label_of
+from lazy.places import Place, open_place, serving
+from lazy.publish import pending, publish_mine
+from lazy.receive import Receiver
+from lazy.results import NewRelease, PlaceResult, Problem
+from transports.mailbox import MailboxPlace
+from vault.desks.diff import diff_trees
+from vault.errors import DataError, LaceError, PeerError, PlaceError
+from vault.history import ReleaseInfo, commit_info, releases
+from vault.records import Seal, Verifier, parse_record
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["sync"]
+
+MAX_PASSES = 16  # a pass that brings nothing new ends it long before
+
+
+def sync(
+    vault: Vault,
+    names: Sequence[str],
+    *,
+    push: bool = True,
+    pull: bool = True,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> list[PlaceResult]:
+    """Visit the places that the names stand for, each once however many peers use it.
+
+    Args:
+        vault: whose sync it is.
+        names: peers or places.
+        push: publish what is mine to share.
+        pull: read the others.
+        dry_run: say what would move and change nothing, here or there.
+        watch: progress and cancel.
+
+    Returns:
+        One result a place. A place that cannot be reached leaves its result `queued`.
+
+    Raises:
+        NoSuchPeer, NoSuchPlace: a name is neither.
+        PlaceError: no place could be reached and something was to be read.
+        Cancelled: the person stopped it; what was stored stays.
+    """
+    wanted: dict[str, Place] = {place.name: place for name in names for place in serving(vault, name)}
+    results = []
+    unreachable: PlaceError | None = None
+    for place in wanted.values():
+        try:
+            results.append(_visit(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch))
+        except PlaceError as error:
+            unreachable = error
+            results.append(_queued(vault, place, error, dry_run=dry_run))
+    if unreachable is not None and pull and all(result.queued for result in results):
+        raise unreachable
+    return results
+
+
+def _queued(vault: Vault, place: Place, error: PlaceError, *, dry_run: bool) -> PlaceResult:
+    """Note a place that could not be reached; what waits stays queued (LAZ-24, LAZ-47)."""
+    result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True)
+    result.problems.append(Problem(error.code, error.message))
+    result.vector_before = result.vector_after = _vector(vault)
+    result.next = f"lace sync {place.name}"
+    if not dry_run:
+        with vault.writing() as w:
+            w.audit(
+                "lazy-push", place.name, {"result": "queued", "code": error.code}, motivation=error.message
+            )
+    return result
+
+
+def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
+    medium = open_place(place)
+    result = PlaceResult(place.name, place.kind, planned=dry_run)
+    result.vector_before = _vector(vault)
+    before = {release.hash for release in releases(vault.store)}
+    if dry_run:
+        _plan(vault, place, medium, result, push=push, pull=pull)
+        return result
+    leave_request(vault, medium)
+    receiver = Receiver(vault, place.name)
+    try:
+        if push:
+            result.sent += publish_mine(vault, medium, watch).records
+        if pull:
+            _read_all(vault, place, medium, receiver, result, watch)
+    finally:
+        _close(vault, place, receiver, result, before)
+    if push and pull:
+        result.sent += publish_mine(vault, medium, watch).records
+    _finish(vault, place, medium, result, push=push, pull=pull)
+    return result
+
+
+def _read_all(
+    vault: Vault, place: Place, medium: MailboxPlace, receiver: Receiver, result: PlaceResult, watch: Watch
+) -> None:
+    """Read every mailbox until a pass brings nothing new: no record, and nobody admitted."""
+    reader = MailboxReader(vault, medium, receiver, watch)
+    for number in range(1, MAX_PASSES + 1):
+        result.passes = number
+        result.problems.clear()
+        progress = False
+        for node in medium.nodes(vault.group):
+            watch.cancelled()
+            if node != vault.node:
+                progress |= _admit(vault, place, medium, node, result)
+            progress |= _read_one(vault, reader, node, result)
+        if not progress:
+            return
+
+
+def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, result: PlaceResult) -> bool:
+    """Look at a node's request; tell whether somebody was admitted."""
+    try:
+        stored = medium.read_request(vault.group, node)
+        if stored is None:
+            return False
+        sealed = parse_record(stored)
+        if not isinstance(sealed, Seal) or sealed.signer != node:
+            raise DataError(f"The request in the mailbox of {node} is not sealed by it.")
+        name = consider(vault, place.name, sealed)
+    except (DataError, PeerError) as error:
+        result.problems.append(
+            Problem(error.code or "bad-request", error.message, label_of(vault, node.text))
+        )
+        return False
+    if name is None:
+        return False
+    result.admitted.append(name)
+    return True
+
+
+def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: PlaceResult) -> bool:
+    """Run the exchange with one mailbox; tell whether it brought anything new."""
+    try:
+        exchange = reader.read(node)
+    except PlaceError:
+        raise
+    except (DataError, PeerError) as error:
+        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+        return False
+    if exchange is None:
+        return False
+    old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
+    if old is None:
+        result.exchanges.append(exchange)
+    else:
+        result.exchanges[result.exchanges.index(old)] = replace(
+            exchange,
+            received=(*old.received, *exchange.received),
+            rejected=(*old.rejected, *exchange.rejected),
+            rounds=old.rounds + exchange.rounds,
+            advertised=max(old.advertised, exchange.advertised),
+        )
+    return bool(exchange.received)
+
+
+def _close(vault: Vault, place: Place, receiver: Receiver, result: PlaceResult, before: set[object]) -> None:
+    """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction."""
+    with vault.writing() as w:
+        receiver.finish(w)
+        w.store.settle(vault.node.text, vault.founding)
+        result.new_conflicts = note_version_conflicts(w, vault)
+    _spread_refusals(receiver, result)
+    for release in releases(vault.store):
+        if release.hash not in before and release.node != vault.node.text:
+            result.releases.append(_new_release(vault, release))
+    result.vector_after = _vector(vault)
+
+
+def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
+    """Show refusals judged at the round's end with the exchange they came in."""
+    shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
+    late = [r for r in receiver.refusals if r.hash not in shown]
+    for refusal in late:
+        entry = (refusal.hash, refusal.code, refusal.reason)
+        if result.exchanges:
+            last = result.exchanges[-1]
+            result.exchanges[-1] = replace(last, rejected=(*last.rejected, entry))
+
+
+def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
+    info = commit_info(vault.store, release.commit)
+    older = [r for r in releases(vault.store, release.desk) if r.commit in set(info.parents)]
+    base = commit_info(vault.store, older[-1].commit).tree if older else None
+    try:
+        files = sum(1 for _ in diff_trees(vault.store, base, info.tree))
+    except LaceError:
+        files = 0
+    return NewRelease(
+        release.hash, release.desk, release.version, release.node, label_of(vault, release.node), files
+    )
+
+
+def _finish(
+    vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool
+) -> None:
+    result.bytes_read, result.bytes_written = medium.count.read, medium.count.written
+    result.round_trips = 0  # a passive medium has none
+    result.safe_to_remove = push
+    result.vector_after = _vector(vault)
+    result.next = _next(vault, result)
+    for node, count in vault.store.rows(
+        "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
+    ):
+        result.unreleased[label_of(vault, str(node))] = int(str(count))
+    verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
+    with vault.writing() as w:
+        if not place.place_id:
+            w.store.run("UPDATE place SET place_id = ? WHERE name = ?", medium.place_id, place.name)
+        w.store.run(
+            "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
+            place.name,
+            w.tai().text,
+            json.dumps(_summary(result), sort_keys=True),
+        )
+        w.audit(
+            verb,
+            place.name,
+            {
+                "received": str(len(result.received)),
+                "rejected": str(len(result.rejected)),
+                "sent": str(result.sent),
+                "admitted": ", ".join(result.admitted) or "nobody",
+            },
+        )
+    write_lazy_files(vault)
+
+
+def _summary(result: PlaceResult) -> dict[str, object]:
+    return {
+        "sent": result.sent,
+        "received": len(result.received),
+        "rejected": len(result.rejected),
+        "bytes_read": result.bytes_read,
+        "bytes_written": result.bytes_written,
+        "admitted": result.admitted,
+        "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
+        "conflicts": result.new_conflicts,
+        "problems": [asdict(problem) for problem in result.problems],
+        "safe_to_remove": result.safe_to_remove,
+    }
+
+
+def _next(vault: Vault, result: PlaceResult) -> str:
+    """Name the command a person wants next."""
+    still_open = conflicts(vault)
+    if still_open:
+        return (
+            f"lace resolve {still_open[0].id} --prefer local|remote"
+            if len(still_open) == 1
+            else "lace conflicts"
+        )
+    if result.releases:
+        return "lace update"
+    if any(True for _ in vault.store.rows("SELECT 1 FROM request LIMIT 1")):
+        return "lace requests"
+    return ""
+
+
+def _plan(
+    vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool
+) -> None:
+    """Fill in what a visit would move, from listings alone; nothing is written."""
+    del place
+    if push:
+        outgoing = pending(vault, medium)
+        result.sent, result.bytes_to_send = outgoing.records, outgoing.bytes
+    if pull:
+        reader = MailboxReader(vault, medium, Receiver(vault, result.name), Watch())
+        for node in medium.nodes(vault.group):
+            try:
+                result.records_to_receive += reader.missing(node)
+            except (DataError, PeerError) as error:
+                result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+    result.bytes_read = medium.count.read
+    result.vector_after = result.vector_before
+
+
+def _vector(vault: Vault) -> dict[str, int]:
+    return {
+        str(node): int(str(seq))
+        for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")
+    }

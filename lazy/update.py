@@ -1,0 +1,363 @@
+"""`update`: bring friends' released work into my folder (architecture, One folder).
+
+It fast-forwards, or makes one merge commit; what does not merge cleanly changes nothing on disk, is listed by path,
+and waits for a person. Dirty files are committed first, never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vault.desks.checkout import CheckoutResult
+from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
+
+from lazy.conflicts import conflicts, note_head_conflict
+from lazy.people import label_of, node_of
+from vault.desks.diff import diff_trees
+from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.errors import CallerError
+from vault.history import (
+    Relation,
+    ancestors,
+    commit_info,
+    merge_base,
+    newest,
+    relation,
+    releases,
+)
+from vault.names import Version
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.work import (
+    MAIN,
+    Checkout,
+    Watch,
+    adopt_commit,
+    changes,
+    checkout_of,
+    checkout_tree,
+    record_commit,
+    seal_commit,
+    set_checkout,
+)
+from vault.writer import Writer
+
+__all__ = [
+    "FolderInTheWay",
+    "NothingFrom",
+    "Updated",
+    "fold",
+    "follow",
+    "heads_to_update",
+    "merge_heads",
+    "update",
+]
+
+
+class NothingFrom(CallerError):
+    """The peer has released nothing that is visible here."""
+
+    code = "nothing-from-peer"
+    exit_code = 2
+    hint = "Sync first: lace sync PLACE"
+
+
+class FolderInTheWay(CallerError):
+    """Files in the folder stand where others have to be written."""
+
+    code = "folder-in-the-way"
+    exit_code = 2
+    hint = "Move those files away or commit them, then run the same command again; nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did, or would do.
+
+    Args:
+        relation: how my head stood to the heads taken in.
+        commit: the commit my folder stands on now; None when there is none yet.
+        revision: the number my line gave it, or None when nothing was made.
+        written: paths written or deleted in the folder.
+        merged: paths whose content was merged from several sides.
+        conflicts: paths that need a person; then nothing was changed.
+        conflict_id: the conflict noted for them.
+        waiting: open version conflicts that keep heads out, by id.
+        sources: names of the friends whose heads were taken.
+        versions: their versions.
+        saved: the commit "before update" made of dirty files, if any.
+    """
+
+    relation: Relation
+    commit: RecordHash | None
+    revision: int | None
+    written: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    conflicts: tuple[PathConflict, ...] = ()
+    conflict_id: str = ""
+    waiting: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    versions: tuple[Version, ...] = ()
+    saved: RecordHash | None = None
+
+
+def heads_to_update(
+    vault: Vault, desk: str = MAIN, *, peer: str | None = None, version: Version | None = None
+) -> tuple[list[RecordHash], list[str]]:
+    """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
+
+    A head that is a side of an open version conflict waits for that decision, unless somebody released on top.
+
+    Raises:
+        NothingFrom: `peer` or `version` names nothing that is visible here.
+    """
+    node = node_of(vault, peer) if peer else None
+    found = releases(vault.store, desk, version=version, node=node)
+    if (peer or version) and not found:
+        what = f"{desk} {version}" if version else desk
+        raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
+    heads = newest(vault.store, [release.commit for release in found])
+    contested: dict[RecordHash, str] = {}
+    for conflict in conflicts(vault):
+        if conflict.desk == desk and conflict.version is not None:
+            contested.update({side.commit: conflict.id for side in conflict.sides})
+    waiting = sorted({contested[head] for head in heads if head in contested})
+    return [head for head in heads if head not in contested], waiting
+
+
+def update(
+    vault: Vault,
+    desk: str = MAIN,
+    *,
+    peer: str | None = None,
+    version: Version | None = None,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> Updated:
+    """Bring friends' released work into the folder.
+
+    Without `peer` it takes all visible released heads. With `dry_run` nothing is written anywhere.
+
+    Raises:
+        NothingFrom: `peer` or `version` names nothing that is visible here.
+        FolderInTheWay: a file of mine would have been overwritten.
+    """
+    if dry_run:
+        return _plan(vault, desk, peer, version, watch)
+    with vault.writing() as w:
+        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
+        base = checkout_of(vault, desk)
+        if not _missing(vault, base.commit if base else None, heads):
+            return _nothing(w, vault, desk, base, heads, waiting)
+        saved = seal_commit(w, vault, "before update", desk=desk, watch=watch)
+        base = checkout_of(vault, desk)
+        mine = base.commit if base else None
+        done = take_in(w, vault, desk, mine, heads, "update", watch=watch)
+        result = _named(vault, desk, heads, done, waiting, saved.commit if saved else None)
+        if done.conflicts:
+            conflict_id = note_head_conflict(w, vault, desk, _missing(vault, mine, heads))
+            return replace(result, conflict_id=conflict_id)
+        w.audit(
+            "lace-update",
+            desk,
+            {"relation": result.relation, "commit": str(result.commit)},
+            relates_to=[h.text for h in heads],
+        )
+        return result
+
+
+def take_in(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    mine: RecordHash | None,
+    heads: Sequence[RecordHash],
+    message: str,
+    *,
+    watch: Watch = Watch(),
+    always: bool = False,
+) -> Updated:
+    """Bring heads into my line inside a write: fast-forward, or one merge commit with sorted parents.
+
+    With `always` a head is taken even when its content equals mine: a decision belongs into the line.
+    """
+    base = checkout_of(vault, desk)
+    line = ancestors(vault.store, mine) if mine else set()
+    missing = [h for h in heads if h.text not in line] if always else _missing(vault, mine, heads)
+    if not missing:
+        return Updated(Relation.AHEAD, mine, None)
+    everything = newest(vault.store, [*([mine] if mine else []), *missing])
+    if len(everything) == 1:
+        target = everything[0]
+        tree = commit_info(vault.store, target).tree
+        result = follow(w, vault, desk, base.tree if base else None, tree, watch)
+        number = adopt_commit(w, vault, desk, target, tree)
+        return Updated(Relation.BEHIND, target, number, written=(*result.written, *result.deleted))
+    outcome, merged = fold(vault.store, w, vault, everything, ours=mine)
+    if outcome.root is None:
+        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+    w.flush()
+    result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    names = ", ".join(
+        dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
+    )
+    commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
+    return Updated(
+        Relation.MERGEABLE, commit, number, written=(*result.written, *result.deleted), merged=tuple(merged)
+    )
+
+
+def follow(
+    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
+) -> CheckoutResult:
+    """Bring the folder to a tree inside a write.
+
+    Raises:
+        FolderInTheWay: a file that is neither the old nor the new content stands in the way; nothing was changed.
+    """
+    result = checkout_tree(w, vault, desk, before, after, watch)
+    blocking = [f"{skip.path} ({skip.reason})" for skip in result.skipped if skip.blocking]
+    if blocking:
+        shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
+        raise FolderInTheWay(f"These files are in the way: {shown}.")
+    return result
+
+
+def fold(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    *,
+    ours: RecordHash | None,
+    tree: RecordHash | None = None,
+    merged_before: Sequence[RecordHash] = (),
+) -> tuple[MergeOutcome, list[str]]:
+    """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
+
+    Args:
+        source: where trees and content are read.
+        sink: where merged ones go.
+        vault: whose graph it is.
+        heads: commits, none an ancestor of another.
+        ours: the one that is mine, if any.
+        tree: stands for the first head's tree, when earlier merges changed it.
+        merged_before: further heads that `tree` contains already.
+    """
+    order = sorted(heads, key=lambda head: (head != ours, head.text))
+    tree = tree or commit_info(vault.store, order[0]).tree
+    merged: dict[str, None] = {}
+    done = [*(head for head in merged_before if head != order[0]), order[0]]
+    outcome = MergeOutcome.clean(tree)
+    for head in order[1:]:
+        bases = [found.commit for found in (merge_base(vault.store, d, head) for d in done) if found]
+        nearest = newest(vault.store, bases)
+        base = commit_info(vault.store, nearest[0]).tree if nearest else None
+        outcome = merge_trees(
+            source,
+            sink,
+            vault.group,
+            base,
+            tree,
+            commit_info(vault.store, head).tree,
+            labels=(_label(vault, done[-1]), _label(vault, head)),
+        )
+        if outcome.root is None:
+            return outcome, list(merged)
+        merged.update(dict.fromkeys(outcome.merged))
+        tree = outcome.root
+        done.append(head)
+    return outcome, list(merged)
+
+
+def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> MergeOutcome:
+    """Try a merge in memory; writes nothing."""
+    overlay = MemoryObjects(fallback=vault.store)
+    return fold(overlay, overlay, vault, newest(vault.store, heads), ours=ours)[0]
+
+
+def _label(vault: Vault, commit: RecordHash) -> str:
+    info = commit_info(vault.store, commit)
+    version = next((r.version for r in releases(vault.store, info.desk) if r.commit == commit), None)
+    return label_of(vault, info.signer) + (f" {version}" if version else "")
+
+
+def _missing(vault: Vault, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return the heads that are neither in my line nor equal to it in content."""
+    if mine is None:
+        return list(heads)
+    line = ancestors(vault.store, mine)
+    tree = commit_info(vault.store, mine).tree
+    return [head for head in heads if head.text not in line and commit_info(vault.store, head).tree != tree]
+
+
+def _nothing(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    base: Checkout | None,
+    heads: Sequence[RecordHash],
+    waiting: Sequence[str],
+) -> Updated:
+    """Nothing to bring in; remember equal heads, so that my next commit names them and crossing merges die out."""
+    if base is None:
+        return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
+    line = ancestors(vault.store, base.commit)
+    equal = [head for head in heads if head.text not in line and head not in base.also]
+    if equal:
+        set_checkout(w, desk, Checkout(base.commit, base.tree, (*base.also, *equal)))
+    ahead = all(relation(vault.store, base.commit, head) is Relation.AHEAD for head in heads)
+    return Updated(
+        Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME,
+        base.commit,
+        None,
+        waiting=tuple(waiting),
+    )
+
+
+def _named(
+    vault: Vault,
+    desk: str,
+    heads: Sequence[RecordHash],
+    done: Updated,
+    waiting: Sequence[str],
+    saved: RecordHash | None,
+) -> Updated:
+    taken = [release for release in releases(vault.store, desk) if release.commit in set(heads)]
+    names = (label_of(vault, release.node) for release in taken if release.node != vault.node.text)
+    return replace(
+        done,
+        waiting=tuple(waiting),
+        sources=tuple(dict.fromkeys(names)),
+        versions=tuple(dict.fromkeys(release.version for release in taken)),
+        saved=saved,
+    )
+
+
+def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
+    """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
+    heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
+    base = checkout_of(vault, desk)
+    missing = _missing(vault, base.commit if base else None, heads)
+    if not missing:
+        return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
+    everything = newest(vault.store, [*([base.commit] if base else []), *missing])
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = changes(vault, desk, watch) if base else None
+    if len(everything) == 1 and not (dirty and dirty.items):
+        target = commit_info(vault.store, everything[0]).tree
+        written = tuple(
+            change.path for change in diff_trees(vault.store, base.tree if base else None, target)
+        )
+        done = Updated(Relation.BEHIND, everything[0], None, written=written)
+        return _named(vault, desk, heads, done, waiting, None)
+    outcome, merged = fold(overlay, overlay, vault, everything, ours=base.commit if base else None)
+    if outcome.root is None:
+        done = Updated(Relation.CONFLICTING, base.commit if base else None, None, conflicts=outcome.conflicts)
+    else:
+        written = tuple(
+            change.path for change in diff_trees(overlay, base.tree if base else None, outcome.root)
+        )
+        done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged))
+    return _named(vault, desk, heads, done, waiting, None)

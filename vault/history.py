@@ -1,0 +1,266 @@
+"""Questions about lines, commits and releases, answered from the views (architecture, section 2).
+
+Nothing here reads a clock to decide anything: order is the commit graph, then Lamport, then node (H-26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vault.errors import DataError
+from vault.names import Version
+from vault.profile import Commit
+from vault.records import RecordHash, Seal, parse_record
+from vault.store import Store
+
+__all__ = [
+    "CommitInfo",
+    "Head",
+    "MergeBase",
+    "Relation",
+    "ReleaseInfo",
+    "ancestors",
+    "commit_info",
+    "highest_release_below",
+    "highest_version",
+    "line_head",
+    "merge_base",
+    "newest",
+    "relation",
+    "releases",
+    "revision",
+    "sealed_record",
+]
+
+
+class CommitMissing(DataError):
+    """A commit that something names is not in this vault."""
+
+    code = "commit-missing"
+    exit_code = 42
+    hint = "Sync with a friend who has it, then try again."
+
+
+class Relation(StrEnum):
+    """How my head stands to another (architecture, One folder)."""
+
+    SAME = "same"
+    AHEAD = "ahead"
+    BEHIND = "behind"
+    MERGEABLE = "mergeable"
+    CONFLICTING = "conflicting"
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest revision of one node's line of a desk."""
+
+    node: str
+    desk: str
+    number: int
+    rev: RecordHash
+    commit: RecordHash
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """One commit: its root tree, parents (sorted by hash text), signer, time for display, message."""
+
+    hash: RecordHash
+    desk: str
+    tree: RecordHash
+    parents: tuple[RecordHash, ...]
+    signer: str
+    tai: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseInfo:
+    """One visible release."""
+
+    hash: RecordHash
+    node: str
+    desk: str
+    version: Version
+    commit: RecordHash
+    content_sha512: str
+    tai: str
+    seq: int
+    lamport: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBase:
+    """The nearest common ancestor whose tree is here, and how many nearer ones had to be skipped."""
+
+    commit: RecordHash
+    skipped: int
+
+
+def line_head(store: Store, node: str, desk: str) -> Head | None:
+    """Return the newest revision of a node's line, or None when the line is empty (H-24)."""
+    row = store.rows(
+        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? ORDER BY number DESC, hash LIMIT 1",
+        node,
+        desk,
+    )
+    return _head(node, desk, row[0]) if row else None
+
+
+def revision(store: Store, node: str, desk: str, number: int) -> Head | None:
+    """Return revision `number` of a node's line, or None."""
+    row = store.rows(
+        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number = ? ORDER BY hash LIMIT 1",
+        node,
+        desk,
+        number,
+    )
+    return _head(node, desk, row[0]) if row else None
+
+
+def _head(node: str, desk: str, row: tuple[object, ...]) -> Head:
+    number, rev, commit = row
+    return Head(node, desk, int(str(number)), RecordHash.parse(str(rev)), RecordHash.parse(str(commit)))
+
+
+def commit_info(store: Store, commit: RecordHash) -> CommitInfo:
+    """Return one commit.
+
+    Raises:
+        CommitMissing: it is not here.
+    """
+    stored = store.stored(commit)
+    if stored is None:
+        raise CommitMissing(f"Commit {commit} is not in this vault.")
+    value = Commit.read(sealed_record(stored))
+    return CommitInfo(
+        commit, value.desk, value.tree, value.parents, value.signer.text, value.tai.text, value.message
+    )
+
+
+def sealed_record(stored: bytes) -> Seal:
+    """Return a stored sealed record that was verified when it came in.
+
+    Raises:
+        CommitMissing: it is not sealed.
+    """
+    record = parse_record(stored, verify=False)
+    if not isinstance(record, Seal):
+        raise CommitMissing(f"The record {record.hash} is not sealed.")
+    return record
+
+
+def ancestors(store: Store, commit: RecordHash) -> set[str]:
+    """Return the hash texts of a commit and all its ancestors that are here."""
+    rows = store.rows(
+        "WITH RECURSIVE up(h) AS (SELECT ? UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up",
+        commit.text,
+    )
+    return {str(row[0]) for row in rows}
+
+
+def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
+    """Return those commits that are no ancestor of another one given, sorted by hash text."""
+    given = {commit.text: commit for commit in commits}
+    covered: set[str] = set()
+    for commit in given.values():
+        covered |= ancestors(store, commit) - {commit.text}
+    return [given[text] for text in sorted(given.keys() - covered)]
+
+
+def tree_is_here(store: Store, commit: RecordHash) -> bool:
+    """Tell whether a commit's tree can be read here: it is mine, or it was shared with its content."""
+    row = store.rows(
+        "SELECT 1 FROM commits c JOIN body b ON b.digest = ? WHERE c.hash = ?",
+        _tree_digest(store, commit),
+        commit.text,
+    )
+    return bool(row)
+
+
+def _tree_digest(store: Store, commit: RecordHash) -> bytes:
+    row = store.rows("SELECT tree FROM commits WHERE hash = ?", commit.text)
+    return RecordHash.parse(str(row[0][0])).digest if row else b""
+
+
+def merge_base(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase | None:
+    """Return the nearest common ancestor whose tree is here, or None for unrelated histories.
+
+    Of several nearest ones (criss-cross) the one with the most ancestors is taken, then the smaller hash text: any
+    of them is a correct base, and the choice is the same for everybody.
+    """
+    common = ancestors(store, ours) & ancestors(store, theirs)
+    skipped = 0
+    while common:
+        heads = newest(store, [RecordHash.parse(text) for text in common])
+        here = [head for head in heads if tree_is_here(store, head)]
+        if here:
+            best = min(here, key=lambda head: (-len(ancestors(store, head)), head.text))
+            return MergeBase(best, skipped)
+        skipped += len(heads)
+        common -= {head.text for head in heads}
+    return None
+
+
+def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relation:
+    """Return how my head stands to another, as far as the graph tells; MERGEABLE means: try.
+
+    `CONFLICTING` is only known after a merge was tried (`lazy.update`).
+    """
+    if ours is None:
+        return Relation.BEHIND
+    mine, other = commit_info(store, ours), commit_info(store, theirs)
+    if ours == theirs or mine.tree == other.tree:
+        return Relation.SAME
+    if theirs.text in ancestors(store, ours):
+        return Relation.AHEAD
+    if ours.text in ancestors(store, theirs):
+        return Relation.BEHIND
+    return Relation.MERGEABLE if merge_base(store, ours, theirs) else Relation.UNRELATED
+
+
+def releases(
+    store: Store, desk: str | None = None, *, version: Version | None = None, node: str | None = None
+) -> list[ReleaseInfo]:
+    """Return visible releases in (Lamport, node) order, optionally of one desk, version or node."""
+    rows = store.rows(
+        "SELECT hash, node, desk, version, commit_hash, sha512, tai, seq, lamport FROM release WHERE visible = 1"
+        " AND (?1 IS NULL OR desk = ?1) AND (?2 IS NULL OR version = ?2) AND (?3 IS NULL OR node = ?3)"
+        " ORDER BY lamport, node, hash",
+        desk,
+        str(version) if version else None,
+        node,
+    )
+    return [
+        ReleaseInfo(
+            RecordHash.parse(str(r[0])),
+            str(r[1]),
+            str(r[2]),
+            Version.parse(str(r[3])),
+            RecordHash.parse(str(r[4])),
+            str(r[5]),
+            str(r[6]),
+            int(str(r[7])),
+            int(str(r[8])),
+        )
+        for r in rows
+    ]
+
+
+def highest_version(store: Store, desk: str) -> Version | None:
+    """Return the highest visible release version of a desk in the group, or None."""
+    return max((release.version for release in releases(store, desk)), default=None)
+
+
+def highest_release_below(store: Store, desk: str, commits: Iterable[RecordHash]) -> Version | None:
+    """Return the highest release whose commit is a proper ancestor of all these commits, or None (H-18)."""
+    common: set[str] | None = None
+    for commit in commits:
+        up = ancestors(store, commit) - {commit.text}
+        common = up if common is None else common & up
+    found = [release.version for release in releases(store, desk) if release.commit.text in (common or set())]
+    return max(found, default=None)

@@ -1,0 +1,80 @@
+"""One SQLite connection, opened the same way everywhere, with its faults named for a person."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vault.errors import DataError, EnvironmentFault
+from vault.store.schema import migrate
+
+__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named"]
+
+_BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
+
+
+class StoreDamaged(DataError):
+    """SQLite found the store's file damaged."""
+
+    code = "store-damaged"
+    exit_code = 41
+    hint = "Run: lace fsck --repair"
+
+
+class StoreUnwritable(EnvironmentFault):
+    """The store's file cannot be written."""
+
+    code = "store-unwritable"
+    exit_code = 13
+    hint = "Check free space and the permissions of the .vault directory, then run the same command again."
+
+
+class VaultBusy(EnvironmentFault):
+    """Another process holds the store."""
+
+    code = "vault-busy"
+    exit_code = 11
+    hint = "Another lace is writing here; wait for it to end and run the same command again."
+
+
+def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """Open the store at `path` in WAL mode, migrated to this program's schema.
+
+    `synchronous=FULL`: an acknowledged action survives a power cut (APP-13).
+
+    Raises:
+        StoreDamaged, StoreUnwritable, VaultBusy, StoreTooNew: named for a person.
+    """
+    if not create and not path.is_file():
+        raise StoreDamaged(f"The store {path.name} is missing from {path.parent}.")
+    with faults_named(path):
+        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            db.execute("PRAGMA foreign_keys=OFF")
+            db.execute("PRAGMA cache_size=-16000")
+            migrate(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+@contextmanager
+def faults_named(path: Path) -> Iterator[None]:
+    """Turn SQLite's faults inside the block into the error tree."""
+    try:
+        yield
+    except sqlite3.DatabaseError as fault:
+        text = str(fault)
+        if isinstance(fault, sqlite3.OperationalError):
+            if "locked" in text or "busy" in text:
+                raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
+            if "readonly" in text or "full" in text or "unable to open" in text or "I/O" in text:
+                raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
+        if "malformed" in text or "not a database" in text:
+            raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault
+        raise

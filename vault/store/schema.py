@@ -1,0 +1,150 @@
+"""Tables of the store, in three kinds, and the migrations that make them.
+
+*Truth* is `body`: stored record bytes by arrival position. *Local* tables hold what this person chose or saw and no
+record carries: places, cursors, refusals, the checkout. *Derived* tables are views over the bodies; `lace fsck
+--repair` may delete them all and rebuild the identical state.
+
+Symbols (`sym`) intern texts that repeat, so that facts are integers. Content and tree records write no fact rows:
+their facts are keyed and lazy (design: rules engine). Digests are 32-byte blobs; `kind` is the letter of the hash
+text.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from vault.errors import EnvironmentFault
+
+__all__ = ["DERIVED_TABLES", "SCHEMA_VERSION", "StoreTooNew", "create_derived", "migrate"]
+
+
+class StoreTooNew(EnvironmentFault):
+    """The vault was written by a newer lace."""
+
+    code = "vault-too-new"
+    exit_code = 12
+    hint = "Install a newer lace; nothing was changed."
+
+
+_TRUTH: Final = """
+CREATE TABLE body(p INTEGER PRIMARY KEY, kind TEXT NOT NULL, digest BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);
+"""
+
+_LOCAL: Final = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE peer(name TEXT PRIMARY KEY, node TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+CREATE TABLE place(name TEXT PRIMARY KEY, kind TEXT NOT NULL, uri TEXT NOT NULL, place_id TEXT NOT NULL,
+    peer TEXT) WITHOUT ROWID;
+CREATE TABLE invitation(id TEXT PRIMARY KEY, secret BLOB NOT NULL, expires TEXT NOT NULL, label TEXT NOT NULL,
+    used_by TEXT) WITHOUT ROWID;
+CREATE TABLE request(node TEXT PRIMARY KEY, label TEXT NOT NULL, place TEXT NOT NULL, tai TEXT NOT NULL,
+    problem TEXT NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE refused(digest BLOB PRIMARY KEY, kind TEXT NOT NULL, code TEXT NOT NULL, reason TEXT NOT NULL,
+    source TEXT NOT NULL, tai TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE checkout(desk TEXT PRIMARY KEY, commit_hash TEXT NOT NULL, tree TEXT NOT NULL,
+    also TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE dircache(desk TEXT NOT NULL, dir TEXT NOT NULL, blob BLOB NOT NULL, PRIMARY KEY(desk, dir)) WITHOUT ROWID;
+CREATE TABLE exposure(at INTEGER PRIMARY KEY AUTOINCREMENT, p INTEGER NOT NULL UNIQUE);
+CREATE TABLE seen(place_id TEXT NOT NULL, node TEXT NOT NULL, number INTEGER NOT NULL, head BLOB NOT NULL,
+    runs TEXT NOT NULL, unreleased INTEGER, tai TEXT NOT NULL, whole INTEGER NOT NULL,
+    PRIMARY KEY(place_id, node)) WITHOUT ROWID;
+CREATE TABLE published(place_id TEXT PRIMARY KEY, number INTEGER NOT NULL, head BLOB NOT NULL,
+    epoch TEXT NOT NULL, at INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE peer_vector(node TEXT NOT NULL, of_node TEXT NOT NULL, seq INTEGER NOT NULL, plex BLOB NOT NULL,
+    forked INTEGER NOT NULL, PRIMARY KEY(node, of_node)) WITHOUT ROWID;
+CREATE TABLE met(node TEXT PRIMARY KEY, tai TEXT NOT NULL, place TEXT NOT NULL, unreleased INTEGER) WITHOUT ROWID;
+CREATE TABLE conflict(id TEXT PRIMARY KEY, desk TEXT NOT NULL, version TEXT NOT NULL, detected TEXT NOT NULL,
+    accepted TEXT NOT NULL, heads TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE last_sync(place TEXT PRIMARY KEY, tai TEXT NOT NULL, result TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+_DERIVED: Final = """
+CREATE TABLE sym(id INTEGER PRIMARY KEY, s TEXT NOT NULL UNIQUE);
+CREATE TABLE rec(p INTEGER PRIMARY KEY, grp INTEGER, app INTEGER, name TEXT, signer INTEGER, tai TEXT,
+    size INTEGER NOT NULL, plex BLOB);
+CREATE INDEX rec_name ON rec(app, name) WHERE name IS NOT NULL;
+CREATE UNIQUE INDEX rec_plex ON rec(plex, p) WHERE plex IS NOT NULL;
+CREATE TABLE field(p INTEGER NOT NULL, name INTEGER NOT NULL, idx INTEGER NOT NULL, val INTEGER NOT NULL,
+    PRIMARY KEY(p, name, idx)) WITHOUT ROWID;
+CREATE INDEX field_value ON field(name, val, p);
+CREATE TABLE link(p INTEGER NOT NULL, name INTEGER NOT NULL, idx INTEGER NOT NULL, data INTEGER NOT NULL,
+    t TEXT NOT NULL, PRIMARY KEY(p, name, idx)) WITHOUT ROWID;
+CREATE INDEX link_target ON link(t, p);
+CREATE TABLE counts(app INTEGER PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE log(node TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, plex BLOB NOT NULL, prev TEXT, lamport INTEGER NOT NULL,
+    p INTEGER NOT NULL, PRIMARY KEY(node, seq, hash)) WITHOUT ROWID;
+CREATE TABLE vector(node TEXT PRIMARY KEY, seq INTEGER NOT NULL, plex BLOB NOT NULL, forked INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE member(node TEXT PRIMARY KEY, label TEXT NOT NULL, depth INTEGER NOT NULL, admitted_by TEXT)
+    WITHOUT ROWID;
+CREATE TABLE admission(p INTEGER PRIMARY KEY, signer TEXT NOT NULL, node TEXT NOT NULL, invitation TEXT);
+CREATE TABLE card(p INTEGER PRIMARY KEY, node TEXT NOT NULL, label TEXT NOT NULL, machine TEXT NOT NULL, tai TEXT NOT NULL);
+CREATE TABLE commits(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, desk TEXT NOT NULL, tree TEXT NOT NULL,
+    signer TEXT NOT NULL, tai TEXT NOT NULL);
+CREATE TABLE parent(child TEXT NOT NULL, parent TEXT NOT NULL, PRIMARY KEY(child, parent)) WITHOUT ROWID;
+CREATE TABLE rev(node TEXT NOT NULL, desk TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL,
+    commit_hash TEXT NOT NULL, p INTEGER NOT NULL, PRIMARY KEY(node, desk, number, hash)) WITHOUT ROWID;
+CREATE TABLE release(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, node TEXT NOT NULL, desk TEXT NOT NULL,
+    version TEXT NOT NULL, commit_hash TEXT NOT NULL, sha512 TEXT NOT NULL, tai TEXT NOT NULL, seq INTEGER,
+    lamport INTEGER, visible INTEGER NOT NULL);
+CREATE INDEX release_version ON release(desk, version);
+CREATE TABLE resolution(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, node TEXT NOT NULL, desk TEXT NOT NULL,
+    version TEXT NOT NULL, chosen TEXT, release TEXT, result TEXT NOT NULL, tai TEXT NOT NULL, visible INTEGER NOT NULL);
+CREATE TABLE side(p INTEGER NOT NULL, release TEXT NOT NULL, PRIMARY KEY(p, release)) WITHOUT ROWID;
+CREATE TABLE shared(p INTEGER PRIMARY KEY, content INTEGER NOT NULL);
+CREATE TABLE hole(want TEXT NOT NULL, content INTEGER NOT NULL, PRIMARY KEY(want, content)) WITHOUT ROWID;
+CREATE TABLE sums(hash BLOB PRIMARY KEY, sha512 TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE audit(seq INTEGER PRIMARY KEY, p INTEGER NOT NULL, verb TEXT NOT NULL);
+"""
+
+DERIVED_TABLES: Final = tuple(
+    line.split("(")[0].split()[2] for line in _DERIVED.splitlines() if line.startswith("CREATE TABLE")
+)
+
+
+def create_derived(db: sqlite3.Connection) -> None:
+    """Make the derived tables anew, empty; the caller holds the transaction."""
+    for table in DERIVED_TABLES:
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    _run(db, _DERIVED)
+
+
+def _first(db: sqlite3.Connection) -> None:
+    _run(db, _TRUTH)
+    _run(db, _LOCAL)
+    create_derived(db)
+
+
+_MIGRATIONS: Final = (_first,)
+SCHEMA_VERSION: Final = len(_MIGRATIONS)
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a store to this program's schema, one transaction a step.
+
+    Raises:
+        StoreTooNew: the store's version is above `SCHEMA_VERSION`; nothing was changed.
+    """
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > SCHEMA_VERSION:
+        raise StoreTooNew(
+            f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}."
+        )
+    for step in range(version, SCHEMA_VERSION):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if int(db.execute("PRAGMA user_version").fetchone()[0]) == step:
+                _MIGRATIONS[step](db)
+                db.execute(f"PRAGMA user_version = {step + 1}")
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+
+
+def _run(db: sqlite3.Connection, script: str) -> None:
+    # executescript would commit the transaction under our feet
+    for statement in script.split(";"):
+        if statement.strip():
+            db.execute(statement)

@@ -1,0 +1,139 @@
+"""`Shared`: what is reachable from the log entries that count, kept transitively closed as a local fact.
+
+The closure is extended level by level with set look-ups, so its cost follows what is new. A reference to a record
+that is not here is a *hole*: it is named, and the closure goes on from it when the record arrives. Each record that
+becomes shared gets the next number of the exposure log, which is what a writer's cursor on a medium counts
+(architecture, decision 8).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from vault.desks.tree import parse_page
+from vault.nodelog import reaches
+from vault.profile import read
+from vault.records import RecordHash, parse_record
+
+__all__ = ["Sharing"]
+
+_CHUNK = 400  # hashes a set look-up
+_LEAF = "lace/data"
+_TREE = "lace/tree"
+
+Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
+
+
+class Sharing:
+    """The `shared`, `hole` and `exposure` tables of one store connection."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def is_whole(self) -> bool:
+        """Tell whether nothing that is shared is missing here."""
+        return self._db.execute("SELECT 1 FROM hole LIMIT 1").fetchone() is None
+
+    def holes(self) -> list[RecordHash]:
+        """Return the missing records that shared records reach, sorted."""
+        return sorted({RecordHash.parse(str(r[0])) for r in self._db.execute("SELECT want FROM hole")})
+
+    def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
+        """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
+        frontier: list[Want] = [(root, True) for root in roots]
+        frontier += self._filled(added)
+        grown = False
+        while frontier:
+            frontier, more = self._level(frontier)
+            grown = grown or more
+        return grown
+
+    def is_closed(self, root: RecordHash) -> bool:
+        """Tell whether everything `root` reaches is here; walks it all, so only asked while there are holes."""
+        seen: set[Want] = set()
+        frontier: list[Want] = [(root, True)]
+        while frontier:
+            present = self._present([want[0] for want in frontier])
+            if len(present) < len({want[0] for want in frontier}):
+                return False
+            seen.update(frontier)
+            following = {child for want in frontier for child in self._children(present[want[0]], want[1])}
+            frontier = [want for want in following if want not in seen]
+        return True
+
+    def _filled(self, added: Sequence[RecordHash]) -> list[Want]:
+        """Close the holes that arrived records fill, and return them as roots of the closure."""
+        if self.is_whole():
+            return []
+        filled: list[Want] = []
+        for start in range(0, len(added), _CHUNK):
+            part = [record.text for record in added[start : start + _CHUNK]]
+            marks = ",".join("?" * len(part))
+            rows = self._db.execute(
+                f"SELECT want, content FROM hole WHERE want IN ({marks})", part
+            ).fetchall()
+            filled += [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
+            self._db.execute(f"DELETE FROM hole WHERE want IN ({marks})", part)  # noqa: S608
+        return filled
+
+    def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
+        """Share one level of the closure; return the next level and whether anything was new."""
+        present = self._present([want[0] for want in wants])
+        have_content: dict[int, bool] = {}
+        positions = sorted({p for p, _, _ in present.values()})
+        for start in range(0, len(positions), _CHUNK):
+            part = positions[start : start + _CHUNK]
+            marks = ",".join("?" * len(part))
+            have_content.update(
+                (int(p), bool(c))
+                for p, c in self._db.execute(f"SELECT p, content FROM shared WHERE p IN ({marks})", part)  # noqa: S608
+            )
+        missing: list[tuple[str, int]] = []
+        fresh: dict[int, int] = {}
+        following: dict[Want, None] = {}
+        for record, content in wants:
+            found = present.get(record)
+            if found is None:
+                missing.append((record.text, int(content)))
+                continue
+            p = found[0]
+            if have_content.get(p, False) or (p in have_content and not content):
+                continue
+            have_content[p] = content
+            fresh[p] = int(content)
+            following.update(dict.fromkeys(self._children(found, content)))
+        self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", missing)
+        self._db.executemany(
+            "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
+            fresh.items(),
+        )
+        self._db.executemany("INSERT OR IGNORE INTO exposure(p) VALUES (?)", [(p,) for p in fresh])
+        return list(following), bool(fresh)
+
+    def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[int, str, bytes]]:
+        """Map the records that are here to (position, App, stored bytes; none for content)."""
+        found: dict[RecordHash, tuple[int, str, bytes]] = {}
+        digests = list({record.digest for record in records})
+        for start in range(0, len(digests), _CHUNK):
+            part = digests[start : start + _CHUNK]
+            marks = ",".join("?" * len(part))
+            rows = self._db.execute(
+                "SELECT b.kind, b.digest, b.p, s.s,"  # noqa: S608 - only marks
+                f" CASE WHEN s.s = '{_LEAF}' THEN x'' WHEN s.s = '{_TREE}' THEN substr(b.bytes, -r.size) ELSE b.bytes END"
+                f" FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN ({marks})",
+                part,
+            )
+            for kind, digest, p, app, stored in rows:
+                found[RecordHash(kind, bytes(digest))] = (int(p), str(app), bytes(stored))
+        return found
+
+    @staticmethod
+    def _children(found: tuple[int, str, bytes], content: bool) -> list[Want]:
+        _, app, stored = found
+        if app == _LEAF:
+            return []
+        if app == _TREE:
+            return [(item.hash, True) for item in parse_page(stored).items]
+        value = read(parse_record(stored, verify=False))
+        return [] if value is None else list(reaches(value, content))

@@ -1,0 +1,219 @@
+"""The store: validated records in one SQLite file, with their facts and views in the same transaction.
+
+Records are the truth. `Store.add` takes only records that were fully validated by `vault.records`; facts and views
+follow inside the same transaction (`vault.store.facts`, `vault.store.views`), so a crash leaves all or nothing
+(architecture, decision 3). The position `p` of a record is its arrival position in this store: it serves wake
+routing and cursors, never visibility (INT-125).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from vault.desks.sums import content_sha512
+from vault.records import Plex, Record, RecordHash, Seal, parse_record
+from vault.store import facts
+from vault.store.database import connect, faults_named
+from vault.store.schema import create_derived
+from vault.store.views import Views
+
+__all__ = ["Store"]
+
+_CHUNK = 500  # keys a set look-up: SQLite's classic variable limit is 999
+
+
+class Store:
+    """The record store of one vault. One instance belongs to one thread.
+
+    Raises (all methods): the named faults of `vault.store.database`.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        self.db = connect(path, create=create)
+        self._symbols = facts.Symbols(self.db)
+        self._views = Views(self.db, self.content_sum)
+
+    def close(self) -> None:
+        """Close the file; the instance must not be used afterwards."""
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block as one transaction; views settle before it commits."""
+        with faults_named(self.path):
+            if self.db.in_transaction:
+                yield
+                return
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.db.execute("COMMIT")
+            except BaseException:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                self._symbols.forget()
+                self._views.forget()
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold one read snapshot for the block (INT-94)."""
+        with faults_named(self.path):
+            if self.db.in_transaction:
+                yield
+                return
+            self.db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.db.execute("COMMIT")
+
+    # Records
+
+    def add(self, records: Iterable[tuple[Record, bytes]]) -> list[int]:
+        """Store validated records with their stored bytes; known ones are skipped.
+
+        Args:
+            records: pairs of a validated record and exactly its stored bytes. Bare Blobs are never stored (H-8).
+
+        Returns:
+            The positions of the records that were new, in order. Must run inside `transaction`, and `settle`
+            must run before it ends.
+        """
+        added: list[int] = []
+        for record, stored in records:
+            row = self.db.execute(
+                "INSERT OR IGNORE INTO body(kind, digest, bytes) VALUES (?, ?, ?)",
+                (record.hash.kind, record.hash.digest, stored),
+            )
+            if row.rowcount and isinstance(record, Seal | Plex):
+                position = int(row.lastrowid or 0)
+                facts.index(self.db, self._symbols, position, record)
+                self._views.apply(position, record)
+                added.append(position)
+        return added
+
+    def settle(self, me: str | None, founding: str | None, *, final: bool = True) -> None:
+        """Bring the views that depend on several records up to date: membership, vectors, sharing, visibility.
+
+        Args:
+            me: this node's verifier text; my own log counts before I am a member.
+            founding: hash text of the founding Seal, or None while it is not here.
+            final: also judge visibility; a batch in the middle of a round leaves that to the last one.
+        """
+        self._views.settle(me=me, founding=founding, final=final)
+
+    def position(self, record: RecordHash) -> int | None:
+        """Return the arrival position of a stored record, or None."""
+        row = self.db.execute(
+            "SELECT p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+        )
+        found = row.fetchone()
+        return int(found[0]) if found else None
+
+    def stored(self, record: RecordHash) -> bytes | None:
+        """Return the stored bytes of a record, or None when it is not here."""
+        row = self.db.execute(
+            "SELECT bytes FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+        ).fetchone()
+        return bytes(row[0]) if row else None
+
+    def content(self, record: RecordHash) -> bytes | None:
+        """Return the data of the record's embedded Blob, or None when it is not here."""
+        row = self.db.execute(
+            "SELECT CASE WHEN r.size = 0 THEN x'' ELSE substr(b.bytes, -r.size) END"
+            " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+            (record.digest, record.kind),
+        ).fetchone()
+        return bytes(row[0]) if row else None
+
+    def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
+        """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""
+        found: set[RecordHash] = set()
+        keys = list(records)
+        for start in range(0, len(keys), _CHUNK):
+            part = keys[start : start + _CHUNK]
+            marks = ",".join("?" * len(part))
+            rows = self.db.execute(
+                f"SELECT kind, digest FROM body WHERE digest IN ({marks})",  # noqa: S608 - only marks
+                [key.digest for key in part],
+            )
+            found.update(RecordHash(kind, bytes(digest)) for kind, digest in rows)
+        return found.intersection(keys)
+
+    def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
+        """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
+        for p, kind, digest, stored in self.db.execute(
+            "SELECT p, kind, digest, bytes FROM body WHERE p >= ? ORDER BY p", (first,)
+        ):
+            yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
+
+    def content_sum(self, tree: RecordHash) -> str:
+        """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
+        return f"sha512:{content_sha512(self, tree, _Sums(self.db))}"
+
+    def rebuild(self, me: str | None, founding: str | None) -> None:
+        """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""
+        create_derived(self.db)
+        self._symbols.forget()
+        self._views.forget()
+        for p, _, stored in self.bodies():
+            record = parse_record(stored, verify=False)
+            if isinstance(record, Seal | Plex):
+                facts.index(self.db, self._symbols, p, record)
+                self._views.apply(p, record)
+        self.settle(me, founding)
+
+    # Meta
+
+    def meta(self, key: str, default: str = "") -> str:
+        """Return one local setting of the store itself."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else default
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep one local setting of the store itself; inside `transaction`."""
+        self.db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            (key, value),
+        )
+
+    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """Run one constant query of the floors above and return all rows; never text from outside."""
+        with faults_named(self.path):
+            return list(self.db.execute(sql, values))
+
+    def changes_since(self, data_version: int | None) -> tuple[bool, int]:
+        """Tell whether another connection wrote since `data_version`, and return the present one."""
+        now = int(self.db.execute("PRAGMA data_version").fetchone()[0])
+        return now != data_version, now
+
+    def run(self, sql: str, *values: object) -> sqlite3.Cursor:
+        """Run one constant statement of the floors above, inside `transaction`."""
+        return self.db.execute(sql, values)
+
+
+class _Sums:
+    """The `sums` table as the cache of Content-SHA512 values."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def get(self, record: RecordHash) -> str | None:
+        row = self._db.execute("SELECT sha512 FROM sums WHERE hash = ?", (record.digest,)).fetchone()
+        return str(row[0]) if row else None
+
+    def put(self, record: RecordHash, sha512: str) -> None:
+        if self._db.in_transaction:
+            self._db.execute("INSERT OR REPLACE INTO sums VALUES (?, ?)", (record.digest, sha512))

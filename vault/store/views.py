@@ -1,0 +1,313 @@
+"""Views: everything a question needs that is not a record, kept beside the records and rebuilt from them.
+
+Two steps inside the transaction that adds records. `Views.apply` writes what one record says by itself. `Views.settle`
+then brings what depends on several records to its one answer for the set of records present: membership, version
+vectors, the closure of what is shared (`Shared`), visible releases. Settling is incremental, and its result is a
+function of the set of records and of who I am, never of their order: `lace fsck` rebuilds all of it and compares.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from vault.membership import members_of
+from vault.profile import (
+    AuditEntry,
+    Commit,
+    Founding,
+    LogEntry,
+    Member,
+    NodeCard,
+    Release,
+    Resolution,
+    Revision,
+    read,
+)
+from vault.records import Plex, RecordHash, Seal, parse_record
+from vault.store.sharing import Sharing
+
+__all__ = ["Views"]
+
+HIDDEN, VISIBLE, MISMATCH = 0, 1, -1
+
+_CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
+
+
+class Views:
+    """The views of one store connection; lives as long as the connection.
+
+    Args:
+        db: the store's connection.
+        content_sum: computes the Content-SHA512 of a root tree that is complete here.
+    """
+
+    def __init__(self, db: sqlite3.Connection, content_sum: Callable[[RecordHash], str]) -> None:
+        self._db = db
+        self._content_sum = content_sum
+        self._sharing = Sharing(db)
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is noted for settling, after a transaction was rolled back or settled."""
+        self._nodes: set[str] = set()
+        self._added: list[RecordHash] = []
+        self._belonging = False
+
+    def apply(self, p: int, record: Plex | Seal) -> None:
+        """Write what the record at position `p` says by itself, and note what must settle."""
+        self._added.append(record.hash)
+        if isinstance(record, Plex) and record.app in _CONTENT_APPS:
+            return
+        value = read(record)
+        if value is None or value.signer is None:
+            return
+        writer = _WRITERS.get(type(value))
+        if writer is not None:
+            writer(self._db, p, value)
+        if isinstance(value, LogEntry):
+            self._nodes.add(value.signer.text)
+        elif isinstance(value, Founding | Member | NodeCard):
+            self._belonging = True
+
+    def settle(self, *, me: str | None, founding: str | None, final: bool = True) -> None:
+        """Bring membership, vectors, sharing and visibility to their answer for the records present."""
+        db = self._db
+        if self._belonging and founding:
+            self._nodes |= self._settle_members(founding)
+        members = {str(row[0]) for row in db.execute("SELECT node FROM member")} | ({me} if me else set())
+        roots: list[RecordHash] = []
+        for node in sorted(self._nodes & members):
+            roots += self._settle_vector(node)
+        grown = self._sharing.extend(roots, self._added)
+        self.forget()
+        # Asked of the tables and not of memory: a round that was cut off is judged by the next action.
+        if final and (grown or self._has_hidden()):
+            self._settle_visible()
+
+    def _has_hidden(self) -> bool:
+        hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"
+        return self._db.execute(hidden).fetchone() is not None
+
+    def _settle_members(self, founding: str) -> set[str]:
+        """Recompute the membership view; return the nodes that are members now and were not."""
+        db = self._db
+        row = db.execute(
+            "SELECT bytes FROM body WHERE digest = ?", (RecordHash.parse(founding).digest,)
+        ).fetchone()
+        if row is None:
+            return set()
+        value = read(_sealed(bytes(row[0])))
+        if not isinstance(value, Founding):
+            return set()
+        stored = [
+            read(_sealed(bytes(r[0])))
+            for r in db.execute("SELECT b.bytes FROM admission a JOIN body b USING (p) ORDER BY p")
+        ]
+        membership = members_of(value, [m for m in stored if isinstance(m, Member)])
+        before = {str(r[0]) for r in db.execute("SELECT node FROM member")}
+        db.execute("DELETE FROM member")
+        cards = {
+            str(node): str(label)
+            for node, label in db.execute("SELECT node, label FROM card ORDER BY tai, label")
+        }
+        for member in membership.all:
+            node = member.node.text
+            db.execute(
+                "INSERT INTO member VALUES (?, ?, ?, ?)",
+                (
+                    node,
+                    cards.get(node) or member.label or "founder",
+                    member.depth,
+                    member.admitted_by.text if member.admitted_by else None,
+                ),
+            )
+        return {str(r[0]) for r in db.execute("SELECT node FROM member")} - before
+
+    def _settle_vector(self, node: str) -> list[RecordHash]:
+        """Move the vector of one node as far as its log is contiguous; return log entries that are shared now."""
+        db = self._db
+        rows = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
+        seq, plex, was_forked = (int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else (0, b"", False)
+        fork = db.execute(
+            "SELECT min(seq) FROM (SELECT seq FROM log WHERE node = ? GROUP BY seq HAVING count(DISTINCT plex) > 1)",
+            (node,),
+        ).fetchone()[0]
+        start = seq
+        if fork is not None and seq >= fork:
+            seq = int(fork) - 1
+            start = seq
+            plex = self._plex_at(node, seq)
+        for next_seq, next_plex, prev in db.execute(
+            "SELECT seq, plex, prev FROM log WHERE node = ? AND seq > ? ORDER BY seq, hash", (node, seq)
+        ).fetchall():
+            if (
+                next_seq != seq + 1
+                or (fork is not None and next_seq >= fork)
+                or not self._follows(node, seq, prev)
+            ):
+                if next_seq == seq:
+                    continue  # a second seal over the same Plex
+                break
+            seq, plex = int(next_seq), bytes(next_plex)
+        if seq:
+            db.execute(
+                "INSERT INTO vector VALUES (?, ?, ?, ?) ON CONFLICT(node) DO UPDATE"
+                " SET seq = excluded.seq, plex = excluded.plex, forked = excluded.forked",
+                (node, seq, plex, int(fork is not None)),
+            )
+        elif rows:
+            db.execute("DELETE FROM vector WHERE node = ?", (node,))
+        # Both branches of a fork are exchanged and kept, so beyond it everything counts as shared.
+        upper = seq if fork is None else 2**63 - 1
+        lower = start if was_forked == (fork is not None) and fork is None else 0
+        return [
+            RecordHash.parse(str(r[0]))
+            for r in db.execute(
+                "SELECT hash FROM log WHERE node = ? AND seq > ? AND seq <= ? ORDER BY seq, hash",
+                (node, lower, upper),
+            )
+        ]
+
+    def _plex_at(self, node: str, seq: int) -> bytes:
+        row = self._db.execute(
+            "SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)
+        ).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def _follows(self, node: str, seq: int, prev: str | None) -> bool:
+        if seq == 0:
+            return prev is None
+        row = self._db.execute(
+            "SELECT 1 FROM log WHERE node = ? AND seq = ? AND hash = ?", (node, seq, prev)
+        ).fetchone()
+        return row is not None
+
+    def _settle_visible(self) -> None:
+        """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
+        db = self._db
+        db.execute(
+            "UPDATE release SET (seq, lamport) = (SELECT g.seq, g.lamport FROM link k JOIN log g ON g.p = k.p"
+            "  JOIN sym s ON s.id = k.data AND s.s = 'entry'"
+            "  WHERE k.t = release.hash AND g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE seq IS NULL"
+        )
+        whole = self._sharing.is_whole()
+        for p, hash_text, commit, claimed in db.execute(
+            "SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node"
+            " JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq ORDER BY r.p"
+        ).fetchall():
+            if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                continue
+            tree = db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
+            if tree is None:
+                continue
+            matches = self._content_sum(RecordHash.parse(str(tree[0]))) == claimed
+            db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
+        for p, hash_text in db.execute(
+            "SELECT r.p, r.hash FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
+        ).fetchall():
+            if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
+
+
+def _sealed(stored: bytes) -> Seal:
+    record = parse_record(stored, verify=False)
+    assert isinstance(record, Seal)  # noqa: S101 - the query selects sealed kinds only
+    return record
+
+
+def _log(db: sqlite3.Connection, p: int, value: LogEntry) -> None:
+    db.execute(
+        "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            value.signer.text,
+            value.seq,
+            value.hash.text,
+            value.plex_digest,
+            value.prev.text if value.prev else None,
+            value.lamport,
+            p,
+        ),
+    )
+
+
+def _member(db: sqlite3.Connection, p: int, value: Member) -> None:
+    db.execute(
+        "INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation)
+    )
+
+
+def _card(db: sqlite3.Connection, p: int, value: NodeCard) -> None:
+    db.execute(
+        "INSERT INTO card VALUES (?, ?, ?, ?, ?)",
+        (p, value.signer.text, value.label, value.machine or "", value.tai.text),
+    )
+
+
+def _commit(db: sqlite3.Connection, p: int, value: Commit) -> None:
+    db.execute(
+        "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)",
+        (p, value.hash.text, value.desk, value.tree.text, value.signer.text, value.tai.text),
+    )
+    _pairs(db, "INSERT OR IGNORE INTO parent VALUES (?, ?)", value.hash.text, value.parents)
+
+
+def _revision(db: sqlite3.Connection, p: int, value: Revision) -> None:
+    db.execute(
+        "INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)",
+        (value.signer.text, value.desk, value.number, value.hash.text, value.commit.text, p),
+    )
+
+
+def _release(db: sqlite3.Connection, p: int, value: Release) -> None:
+    db.execute(
+        "INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)",
+        (
+            p,
+            value.hash.text,
+            value.signer.text,
+            value.desk,
+            str(value.version),
+            value.commit.text,
+            value.content_sha512,
+            value.tai.text,
+        ),
+    )
+
+
+def _resolution(db: sqlite3.Connection, p: int, value: Resolution) -> None:
+    db.execute(
+        "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        (
+            p,
+            value.hash.text,
+            value.signer.text,
+            value.desk,
+            str(value.version),
+            value.chosen.text if value.chosen else None,
+            value.release.text if value.release else None,
+            value.result.text,
+            value.tai.text,
+        ),
+    )
+    _pairs(db, "INSERT OR IGNORE INTO side VALUES (?, ?)", p, value.sides)
+
+
+def _audit(db: sqlite3.Connection, p: int, value: AuditEntry) -> None:
+    db.execute("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", (value.number, p, value.verb))
+
+
+def _pairs(db: sqlite3.Connection, sql: str, left: str | int, right: Iterable[RecordHash]) -> None:
+    db.executemany(sql, [(left, item.text) for item in right])
+
+
+_WRITERS: dict[type, Callable[..., None]] = {
+    LogEntry: _log,
+    Member: _member,
+    NodeCard: _card,
+    Commit: _commit,
+    Revision: _revision,
+    Release: _release,
+    Resolution: _resolution,
+    AuditEntry: _audit,
+}

@@ -1,0 +1,44 @@
+"""What the vault is told about the world: the one value through which clock, randomness and machine come in.
+
+The floors below the terminal read no clock, environment or randomness themselves (architecture, section 3). The
+command line makes one `Surroundings`; tests make another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault.records import Tai
+
+__all__ = ["Surroundings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The world as one person's lace sees it.
+
+    Args:
+        data_root: directory of private keys and marks, outside every vault (architecture, decision 2).
+        machine: 32 hex characters that stay the same on this machine.
+        host: the machine's name, shown to friends beside the person's.
+        now_ns: wall clock in nanoseconds since 1970 UTC; display and `TAI` only, never a decision (LAZ-16).
+        entropy: returns that many random bytes.
+        sleep: waits that many seconds; used while another process holds the vault.
+        passphrase: asks for the passphrase of a protected key, or None when nobody can be asked.
+        program: version text of this program, for audit entries.
+    """
+
+    data_root: Path
+    machine: str
+    host: str
+    now_ns: Callable[[], int]
+    entropy: Callable[[int], bytes]
+    sleep: Callable[[float], None]
+    passphrase: Callable[[], bytes] | None = None
+    program: str = "0"
+
+    def tai(self) -> Tai:
+        """Return the wall clock as TAI."""
+        return Tai.from_unix_ns(self.now_ns())

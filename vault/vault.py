@@ -1,0 +1,267 @@
+"""A vault: one folder's `.vault`, opened. The door to everything on floor 0.
+
+A `Vault` holds the store, the settings, the lock and the mark of one node. Reading goes to `vault.store`; every change
+goes through `Vault.writing`, which is one lock, one transaction, one check of the mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from vault.config import Settings
+from vault.errors import CallerError, EnvironmentFault
+from vault.files import write_atomic
+from vault.keys import KeyStore
+from vault.lock import Holder, VaultLock
+from vault.mark import MarkFile, mark_path
+from vault.names import check_group_name, check_name
+from vault.profile import Founding, NodeCard, group_id, private_group
+from vault.records import RecordHash, Seal, Verifier, b64a
+from vault.store import Store
+from vault.suite import SigningKey
+from vault.surroundings import Surroundings
+from vault.writer import Writer
+
+__all__ = ["DOT_VAULT", "NoVault", "Vault", "VaultExists", "VaultUnfinished", "find_vault"]
+
+DOT_VAULT = ".vault"
+_LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk
+
+
+class NoVault(EnvironmentFault):
+    """There is no vault here or above."""
+
+    code = "no-vault"
+    exit_code = 10
+    hint = "Begin one with: lace init, or join friends with: lace accept INVITE"
+
+
+class VaultExists(CallerError):
+    """The folder already has a vault."""
+
+    code = "vault-exists"
+    exit_code = 2
+    hint = "See what it is with: lace status"
+
+
+class VaultUnfinished(EnvironmentFault):
+    """A vault's set-up was cut off before it was complete."""
+
+    code = "vault-unfinished"
+    exit_code = 14
+    hint = "Delete its .vault directory (it holds nothing yet) and run the command again."
+
+
+def find_vault(start: Path) -> Path | None:
+    """Return the nearest folder at or above `start` that has a vault."""
+    for folder in (start, *start.parents):
+        if (folder / DOT_VAULT / "store.db").is_file():
+            return folder
+    return None
+
+
+class Vault:
+    """One opened vault. Belongs to one thread; open another for another thread.
+
+    Args:
+        folder: the shared folder; its `.vault` holds the state (APP-2).
+        around: clock, randomness and machine.
+    """
+
+    def __init__(self, folder: Path, around: Surroundings) -> None:
+        self.folder = folder
+        self.dot = folder / DOT_VAULT
+        self.around = around
+        if not (self.dot / "store.db").is_file():
+            raise NoVault(f"There is no vault in {folder}.")
+        self.store = Store(self.dot / "store.db")
+        if not self.store.meta("node"):
+            self.store.close()
+            raise VaultUnfinished(f"The vault in {folder} was never finished.")
+        self.lock = VaultLock(self.dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+        self._key: SigningKey | None = None
+
+    @classmethod
+    def found(cls, folder: Path, around: Surroundings, *, name: str, group: str) -> Self:
+        """Begin a group: make the node's key, the vault, and the founding record in its first log entry.
+
+        Raises:
+            VaultExists: the folder already has one.
+            BadName: the person's or group's name cannot be carried.
+        """
+        check_group_name(group)
+        key = cls._prepare(folder, around, name)
+        founding = Founding.to_plex(
+            group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai()
+        )
+        whole = group_id(founding)
+        return cls._finish(folder, around, key, name, whole, founding.hash.digest, Seal.sign(founding, key))
+
+    @classmethod
+    def enter(cls, folder: Path, around: Surroundings, *, name: str, group: str, founding: bytes) -> Self:
+        """Make a vault for a group that somebody else founded (`accept`).
+
+        Args:
+            folder: empty, new or filled.
+            around: clock, randomness and machine.
+            name: the person's name.
+            group: the full group id.
+            founding: the founding Plex's digest; only a founding record with it is ever believed.
+
+        Raises:
+            VaultExists, BadName: as `found`.
+        """
+        key = cls._prepare(folder, around, name)
+        return cls._finish(folder, around, key, name, group, founding, None)
+
+    @classmethod
+    def _prepare(cls, folder: Path, around: Surroundings, name: str) -> SigningKey:
+        check_name(name)
+        dot = folder / DOT_VAULT
+        if (dot / "store.db").exists():
+            raise VaultExists(f"There is already a vault in {folder}.")
+        dot.mkdir(parents=True, exist_ok=True)
+        write_atomic(dot / ".gitignore", b"*\n")
+        return KeyStore(around.data_root).create(around.entropy(32))
+
+    @classmethod
+    def _finish(
+        cls,
+        folder: Path,
+        around: Surroundings,
+        key: SigningKey,
+        name: str,
+        group: str,
+        founding_plex: bytes,
+        founding: Seal | None,
+    ) -> Self:
+        with Store(folder / DOT_VAULT / "store.db", create=True) as store, store.transaction():
+            for meta, value in {
+                "instance": around.entropy(16).hex(),
+                "epoch": around.entropy(16).hex(),
+                "name": name,
+                "group": group,
+                "founding_plex": b64a.encode(founding_plex),
+                "founding": founding.hash.text if founding else "",
+                "node": key.verifier.text,
+            }.items():
+                store.set_meta(meta, value)
+        vault = cls(folder, around)
+        vault._key = key
+        vault.introduce(name, founding)
+        return vault
+
+    def introduce(self, name: str, founding: Seal | None = None) -> None:
+        """Write this node's card, as the first or a further log entry."""
+        with self.writing() as w:
+            entries = []
+            if founding is not None:
+                w.put([founding])
+                entries.append(founding.hash)
+            card = w.seal(
+                NodeCard.to_plex(
+                    group=self.group, node=self.node, label=name, machine=self.around.host, tai=w.tai()
+                )
+            )
+            w.log([*entries, card.hash])
+            w.audit("lace-init" if founding else "lace-introduce", name, {"group": self.group})
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Who and where
+
+    @property
+    def node(self) -> Verifier:
+        """This node's verifier."""
+        return Verifier.parse(self.store.meta("node"))
+
+    @property
+    def name(self) -> str:
+        """The person's name, as friends see it."""
+        return self.store.meta("name")
+
+    @property
+    def group(self) -> str:
+        """The full group id: `<name>/<tag>`."""
+        return self.store.meta("group")
+
+    @property
+    def founding(self) -> str | None:
+        """Hash text of the founding Seal, or None while it has not arrived."""
+        return self.store.meta("founding") or None
+
+    def is_founding(self, seal: Seal) -> bool:
+        """Tell whether this is the founding record this vault was begun or invited for."""
+        return seal.plex.hash.digest == b64a.decode(self.store.meta("founding_plex"))
+
+    @property
+    def private_group(self) -> str:
+        """The Group of records that never leave this vault."""
+        return private_group(self.node)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings a person may edit, read anew."""
+        return Settings.load(self.dot / "config.toml")
+
+    @property
+    def mark(self) -> MarkFile:
+        """The mark beside the key (architecture, decision 2)."""
+        instance = self.store.meta("instance")
+        return MarkFile(mark_path(self.around.data_root, instance), instance)
+
+    def key(self) -> SigningKey:
+        """Return the node's key, asking for its passphrase when it has one.
+
+        Raises:
+            KeyMissing, KeyLocked, KeyFileDamaged, KeyExposed: with a way out.
+        """
+        if self._key is None:
+            self._key = KeyStore(self.around.data_root).load(self.node, self.around.passphrase)
+        return self._key
+
+    def forget_key(self) -> None:
+        """Load the key anew at the next use, after the node changed (`adopt`)."""
+        self._key = None
+
+    # Writing
+
+    @contextmanager
+    def writing(
+        self, on_wait: Callable[[Holder | None], None] | None = None, *, receiving: bool = False
+    ) -> Iterator[Writer]:
+        """Hold the lock and one transaction for a person's action; views settle before it commits.
+
+        With `receiving` only records of others are stored and nothing can be signed: the mark is not asked, so a
+        restored vault can fetch its own missing entries, and visibility is left to the round's end.
+
+        Nothing signed inside leaves the vault before the mark says `done`: sync reads the committed store only.
+
+        Raises:
+            Locked: another process kept the vault too long.
+            VaultBehindMark, OtherMachine: the vault was copied or restored, found before anything is signed.
+        """
+        with self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait):
+            writer = Writer(self, may_sign=not receiving)
+            if not receiving:
+                writer.check_mark()
+            with self.store.transaction():
+                yield writer
+                writer.flush()
+                self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
+            writer.done()
+
+    def content_hash(self, tree: RecordHash) -> str:
+        """Return `sha512:<hex>` of a root tree that is here (H-2)."""
+        return self.store.content_sum(tree)

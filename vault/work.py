@@ -1,0 +1,435 @@
+"""What one person does in one folder, offline: see changes, commit, release, read, check out (LAZ-1, LAZ-45).
+
+Every act here is one transaction of `Vault.writing`. A commit is sealed and not shared; a release gives a commit a
+version and shares it through the node's log. Nothing here knows a peer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault.desks.checkout import CheckoutResult, apply_tree
+from vault.desks.diff import Change, diff_trees
+from vault.desks.edit import select_paths
+from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.worktree import Problem, snapshot
+from vault.errors import CallerError
+from vault.history import commit_info, highest_version, line_head, releases
+from vault.names import Version
+from vault.profile import Commit, Release, Revision
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = [
+    "MAIN",
+    "Changes",
+    "Checkout",
+    "Committed",
+    "NothingToRelease",
+    "Released",
+    "VersionTaken",
+    "Watch",
+    "changes",
+    "checkout_of",
+    "commit",
+    "next_version",
+    "release",
+    "seal_commit",
+    "set_checkout",
+    "unreleased",
+]
+
+MAIN = "main"
+
+
+class VersionTaken(CallerError):
+    """A released version is immutable (CYB-5)."""
+
+    code = "version-taken"
+    exit_code = 2
+    hint = "Choose a higher version, or leave it out and lace proposes one."
+
+
+class NothingToRelease(CallerError):
+    """There is no commit to release, or nothing changed since the last release."""
+
+    code = "nothing-to-release"
+    exit_code = 2
+    hint = "Change something first, or name a version to release the same content again."
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How long work is watched and stopped; passed down to every loop over files or records.
+
+    Args:
+        progress: called with (done, total or 0 when unknown, what).
+        cancelled: raises `Cancelled` when the person asked to stop.
+    """
+
+    progress: Callable[[int, int, str], None] = field(default=lambda _done, _total, _what: None)
+    cancelled: Callable[[], None] = field(default=lambda: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """What the folder stands on: the parent of the next commit.
+
+    Args:
+        commit: the commit checked out.
+        tree: its root tree.
+        also: commits with the same tree that the next commit names as parents too, so that crossing merges die out.
+    """
+
+    commit: RecordHash
+    tree: RecordHash
+    also: tuple[RecordHash, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How the folder differs from what it stands on."""
+
+    desk: str
+    tree: RecordHash
+    items: tuple[Change, ...]
+    problems: tuple[Problem, ...]
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return [item.path for item in self.items if item.kind == kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """One commit that was made."""
+
+    commit: RecordHash
+    desk: str
+    revision: int
+    items: tuple[Change, ...]
+    problems: tuple[Problem, ...]
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return [item.path for item in self.items if item.kind == kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """One release that was made, with the commit made for it, if any."""
+
+    release: RecordHash
+    version: Version
+    desk: str
+    commit: RecordHash
+    seq: int
+    content_sha512: str
+    committed: Committed | None
+    files: int
+    bytes: int
+    first: bool
+
+
+class _DirCache:
+    """The `dircache` table as the directory cache of one desk."""
+
+    def __init__(self, vault: Vault, desk: str) -> None:
+        self._store, self._desk = vault.store, desk
+        self._fresh: dict[str, bytes] = {}
+
+    def load(self, directory: str) -> bytes | None:
+        row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
+        return bytes(row[0][0]) if row else None  # type: ignore[arg-type]
+
+    def save(self, directory: str, blob: bytes) -> None:
+        self._fresh[directory] = blob
+
+    def drop(self, directory: str) -> None:
+        self._store.run("DELETE FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
+
+    def keep(self) -> None:
+        """Write what was saved; inside the transaction, so a cache never runs ahead of the store."""
+        self._store.db.executemany(
+            "INSERT OR REPLACE INTO dircache VALUES (?, ?, ?)",
+            [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
+        )
+
+
+def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
+    """Return what the folder stands on, or None before the first commit."""
+    row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
+    if not row:
+        return None
+    commit, tree, also = (str(value) for value in row[0])
+    return Checkout(
+        RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split())
+    )
+
+
+def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
+    """Record what the folder stands on from now."""
+    w.store.run(
+        "INSERT OR REPLACE INTO checkout VALUES (?, ?, ?, ?)",
+        desk,
+        checkout.commit.text,
+        checkout.tree.text,
+        " ".join(commit.text for commit in checkout.also),
+    )
+
+
+def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch()) -> Changes:
+    """Compare the folder with what it stands on; reads only files whose stat changed, writes nothing."""
+    base = checkout_of(vault, desk)
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    snap = snapshot(
+        vault.folder,
+        group=vault.group,
+        source=overlay,
+        sink=overlay,
+        base=base.tree if base else None,
+        cache=_DirCache(vault, desk),
+        now_ns=vault.around.now_ns(),
+        cancel=watch.cancelled,
+        progress=watch.progress,
+    )
+    items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
+    return Changes(desk, snap.root, items, snap.problems)
+
+
+def commit(
+    vault: Vault, message: str, paths: Sequence[str] = (), *, desk: str = MAIN, watch: Watch = Watch()
+) -> Committed | None:
+    """Commit what changed in the folder, or only at and below `paths`; None when nothing changed.
+
+    The commit is sealed and not shared (LAZ-57).
+    """
+    with vault.writing() as w:
+        made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
+        if made:
+            w.audit(
+                "seal-commit",
+                made.commit.text,
+                {"desk": desk, "revision": str(made.revision)},
+                motivation=message,
+            )
+        return made
+
+
+def seal_commit(
+    w: Writer,
+    vault: Vault,
+    message: str,
+    paths: Sequence[str] = (),
+    *,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+    parents: Sequence[RecordHash] = (),
+) -> Committed | None:
+    """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit."""
+    base = checkout_of(vault, desk)
+    cache = _DirCache(vault, desk)
+    snap = snapshot(
+        vault.folder,
+        group=vault.group,
+        source=vault.store,
+        sink=w,
+        base=base.tree if base else None,
+        cache=cache,
+        now_ns=vault.around.now_ns(),
+        cancel=watch.cancelled,
+        progress=watch.progress,
+    )
+    w.flush()
+    root = snap.root
+    if paths:
+        root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
+        w.flush()
+    cache.keep()
+    items = tuple(diff_trees(vault.store, base.tree if base else None, root))
+    if not items and not parents and base is not None:
+        return None
+    all_parents = {*parents, *(base.also if base else ())} | ({base.commit} if base else set())
+    made = record_commit(w, vault, desk, root, sorted(all_parents, key=str), message)
+    return Committed(made[0], desk, made[1], items, snap.problems)
+
+
+def record_commit(
+    w: Writer, vault: Vault, desk: str, root: RecordHash, parents: Sequence[RecordHash], message: str
+) -> tuple[RecordHash, int]:
+    """Seal a commit of a tree and number it on my line; the folder stands on it from now."""
+    known = [commit_info(vault.store, parent).tai for parent in parents]
+    sealed = w.seal(
+        Commit.to_plex(
+            group=vault.group,
+            desk=desk,
+            parents=tuple(parents),
+            tree=root,
+            message=message,
+            tai=w.tai(*known),
+        )
+    )
+    return sealed.hash, adopt_commit(w, vault, desk, sealed.hash, root)
+
+
+def adopt_commit(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    commit_hash: RecordHash,
+    root: RecordHash,
+    also: Sequence[RecordHash] = (),
+) -> int:
+    """Give a commit the next number of my line and make the folder stand on it; return the number."""
+    head = line_head(vault.store, vault.node.text, desk)
+    number = head.number + 1 if head else 1
+    w.seal(
+        Revision.to_plex(
+            group=vault.group,
+            desk=desk,
+            number=number,
+            commit=commit_hash,
+            prev=head.rev if head else None,
+            tai=w.tai(),
+        )
+    )
+    set_checkout(w, desk, Checkout(commit_hash, root, tuple(also)))
+    return number
+
+
+def next_version(vault: Vault, desk: str = MAIN) -> Version:
+    """Return the version proposed for the next release: the highest visible in the group plus one patch."""
+    highest = highest_version(vault.store, desk)
+    return highest.next_patch() if highest else Version(1, 0, 0)
+
+
+def unreleased(vault: Vault, desk: str = MAIN) -> int:
+    """Count my revisions after my last released one (advisory for friends, H-30)."""
+    row = vault.store.rows(
+        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT max(v.number) FROM rev v"
+        " JOIN release r ON r.commit_hash = v.commit_hash AND r.node = v.node WHERE v.node = ?1 AND v.desk = ?2), 0)",
+        vault.node.text,
+        desk,
+    )
+    return int(str(row[0][0]))
+
+
+def release(
+    vault: Vault,
+    version: Version | None = None,
+    message: str = "",
+    *,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+) -> Released:
+    """Commit what is changed, give the commit a version, and share it in this node's log.
+
+    Raises:
+        VersionTaken: the version is already released by somebody visible here.
+        NothingToRelease: no commit yet, or nothing new and no version named.
+    """
+    with vault.writing() as w:
+        version_text = version or next_version(vault, desk)
+        if releases(vault.store, desk, version=version_text) or vault.store.rows(
+            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
+            vault.node.text,
+            desk,
+            str(version_text),
+        ):
+            raise VersionTaken(
+                f"{desk} {version_text} is already released.",
+                hint=f"The next free version is {next_version(vault, desk)}.",
+            )
+        committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
+        if committed is None and version is None and not unreleased(vault, desk):
+            raise NothingToRelease(f"Nothing changed in {desk} since your last release.")
+        return seal_release(w, vault, version_text, message, committed, desk=desk)
+
+
+def seal_release(
+    w: Writer,
+    vault: Vault,
+    version: Version,
+    message: str,
+    committed: Committed | None = None,
+    *,
+    desk: str = MAIN,
+) -> Released:
+    """Release the head of my line inside a write, and share it in my log."""
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        raise NothingToRelease(f"There is no commit in {desk} yet.")
+    first = not releases(vault.store, desk, node=vault.node.text)
+    tree = commit_info(vault.store, head.commit).tree
+    content = vault.store.content_sum(tree)
+    sealed = w.seal(
+        Release.to_plex(
+            group=vault.group,
+            desk=desk,
+            version=version,
+            commit=head.commit,
+            rev=head.rev,
+            content_sha512=content,
+            message=message,
+            tai=w.tai(),
+        )
+    )
+    entry = w.log([sealed.hash])
+    w.audit(
+        "seal-release",
+        f"{desk}@{version}",
+        {"release": sealed.hash.text, "seq": str(entry.seq)},
+        motivation=message,
+    )
+    files, size = tree_totals(vault, tree)
+    return Released(
+        sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first
+    )
+
+
+def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:
+    """Return how many files a tree holds and their bytes."""
+    files = size = 0
+    for change in diff_trees(vault.store, None, tree):
+        if change.after is not None and change.after.kind != "d":
+            files += 1
+            size += change.after.size
+    return files, size
+
+
+def checkout_tree(
+    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
+) -> CheckoutResult:
+    """Bring the folder from one tree to another inside a write; touches only paths that differ."""
+    cache = _DirCache(vault, desk)
+    result = apply_tree(
+        vault.folder,
+        before=before,
+        after=after,
+        source=vault.store,
+        cache=cache,
+        now_ns=vault.around.now_ns(),
+        cancel=watch.cancelled,
+        progress=watch.progress,
+    )
+    cache.keep()
+    return result
+
+
+def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:
+    """Write a tree into another directory, which must hold nothing that would be overwritten."""
+    to.mkdir(parents=True, exist_ok=True)
+    nowhere = MemoryCache()
+    return apply_tree(
+        to,
+        before=None,
+        after=tree,
+        source=vault.store,
+        cache=nowhere,
+        now_ns=vault.around.now_ns(),
+        cancel=watch.cancelled,
+        progress=watch.progress,
+    )

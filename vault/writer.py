@@ -1,0 +1,166 @@
+"""The one way records are made: sealed, added, logged and audited inside `Vault.writing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from vault.audit import make_entry
+from vault.mark import MarkState, MarkVerdict, check, require_writable
+from vault.profile import LogEntry
+from vault.records import Plex, RecordHash, Seal, Tai, parse_record
+
+if TYPE_CHECKING:
+    from vault.vault import Vault
+
+__all__ = ["Writer"]
+
+_BATCH_RECORDS = 512
+_BATCH_BYTES = 8 << 20
+MAX_ENTRIES = 400  # links of one log entry (docs/formats.md)
+
+
+class Writer:
+    """What an action may do while it holds the vault; made by `Vault.writing`.
+
+    It is also a `Sink` for the content and tree records that a snapshot of the folder makes: they are stored in
+    batches.
+    """
+
+    def __init__(self, vault: Vault, *, may_sign: bool = True) -> None:
+        self._may_sign = may_sign
+        self._vault = vault
+        self.store = vault.store
+        self._pending: list[Plex] = []
+        self._pending_bytes = 0
+        self._logged: tuple[int, bytes] | None = None
+
+    # Records
+
+    def put(self, records: Iterable[Seal | Plex]) -> None:
+        """Store validated records."""
+        self.store.add((record, record.encode()) for record in records)
+
+    def add(self, plex: Plex) -> None:
+        """Queue one content or tree record for storing; this makes the writer a `Sink`."""
+        self._pending.append(plex)
+        self._pending_bytes += len(plex.blob.data)
+        if len(self._pending) >= _BATCH_RECORDS or self._pending_bytes >= _BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what is queued."""
+        pending, self._pending, self._pending_bytes = self._pending, [], 0
+        self.put(pending)
+
+    def seal(self, plex: Plex) -> Seal:
+        """Seal a Plex with this node's key and store it."""
+        if not self._may_sign:
+            raise RuntimeError("a receiving write signs nothing")
+        self.flush()
+        sealed = Seal.sign(plex, self._vault.key())
+        self.put([sealed])
+        return sealed
+
+    def tai(self, *after: str) -> Tai:
+        """Return the clock as TAI, moved past every TAI text in `after` (H-26)."""
+        newest = max((Tai.parse(text).plus_ns(1) for text in after), default=Tai.ZERO)
+        return max(self._vault.around.tai(), newest)
+
+    # Log
+
+    def log(self, entries: Sequence[RecordHash]) -> LogEntry:
+        """Share records: append one entry to this node's log.
+
+        The mark's `intent` is durable before the signature exists (architecture, decision 2). Lamport is one more
+        than the largest seen (LAZ-14).
+        """
+        if not 1 <= len(entries) <= MAX_ENTRIES:
+            raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
+        seq, prev_hash, prev_plex = self._tip()
+        lamport = int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]) + 1
+        plex = LogEntry.to_plex(
+            group=self._vault.group,
+            seq=seq + 1,
+            lamport=lamport,
+            prev=RecordHash.parse(prev_hash) if prev_hash else None,
+            entries=tuple(entries),
+            tai=self.tai(),
+        )
+        self._vault.mark.intent(seq + 1, prev_plex or None, plex.hash.digest)
+        sealed = self.seal(plex)
+        self._logged = (seq + 1, plex.hash.digest)
+        return LogEntry.read(sealed)
+
+    def audit(
+        self,
+        verb: str,
+        subject: str,
+        parameters: Mapping[str, str] | None = None,
+        *,
+        motivation: str = "",
+        relates_to: Sequence[str] = (),
+    ) -> None:
+        """Append one sealed entry to the private audit chain (CYB-9, CYB-11)."""
+        row = self.store.db.execute(
+            "SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT 1"
+        ).fetchone()
+        previous = parse_record(bytes(row[0]), verify=False) if row else None
+        entry = make_entry(
+            previous if isinstance(previous, Seal) else None,
+            tai=self.tai(),
+            actor=self._vault.node,
+            name=self._vault.name,
+            verb=verb,
+            object=subject,
+            parameters=sorted((parameters or {}).items()),
+            motivation=motivation,
+            relates_to=tuple(relates_to),
+            lace=self._vault.around.program,
+        )
+        self.seal(entry.to_plex())
+
+    # Mark
+
+    def _tip(self) -> tuple[int, str, bytes]:
+        row = self.store.db.execute(
+            "SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1",
+            (self.store.meta("node"),),
+        ).fetchone()
+        return (int(row[0]), str(row[1]), bytes(row[2])) if row else (0, "", b"")
+
+    def check_mark(self) -> None:
+        """Compare the vault with the mark beside the key before anything is signed.
+
+        Raises:
+            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: the vault is a copy or a restored
+                backup, or its key was moved.
+        """
+        vault, mark = self._vault, self._vault.mark
+        state = mark.load()
+        seq, _, plex = self._tip()
+        verdict = check(
+            state, seq, plex or None, vault.around.machine, node=vault.node, digest_at_done=self._at(state)
+        )
+        require_writable(verdict, seq, state)
+        if verdict is MarkVerdict.FRESH:
+            mark.begin(vault.around.machine, vault.node)
+        elif verdict is MarkVerdict.COMPLETE:
+            mark.done(seq, plex)
+        elif verdict is MarkVerdict.AHEAD:
+            mark.catch_up(seq, plex, self._plex_of(seq - 1))
+
+    def _at(self, state: MarkState | None) -> bytes | None:
+        return self._plex_of(state.done_seq) if state is not None else None
+
+    def _plex_of(self, seq: int) -> bytes | None:
+        row = self.store.db.execute(
+            "SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash LIMIT 1",
+            (self.store.meta("node"), seq),
+        ).fetchone()
+        return bytes(row[0]) if row else None
+
+    def done(self) -> None:
+        """Tell the mark that what was logged is durable; called after the transaction committed."""
+        if self._logged:
+            self._vault.mark.done(*self._logged)
