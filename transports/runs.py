@@ -7,8 +7,10 @@ immutable; `transports.merging` folds them.
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import NamedTuple
 
 import zstandard
@@ -48,7 +50,7 @@ __all__ = [
 
 ENTRY = struct.Struct("<BBHIII32s")
 FRAME = struct.Struct("<IQII")
-_MAGIC = b"lace-run/0"
+_MAGIC = b"lace-run/0\n"
 _KINDS = {ord("B"): "B", ord("P"): "P", ord("S"): "S"}
 ADD, WITHDRAW = ord("+"), ord("-")
 _FIRST_FRAME = 8  # a bundle's magic stands before its first frame
@@ -222,7 +224,7 @@ def check_tables(apps: int, entries: int) -> None:
 
 def encode_run(run: Run) -> tuple[bytes, RunRef]:
     """Return the bytes of the run's file and how a head names it."""
-    lines = [_MAGIC.decode()]
+    lines = [_MAGIC.decode().rstrip()]
     lines += [f"covers {name}" for name in run.covers]
     lines += [f"app {app}" for app in run.apps]
     for bundle in run.bundles:
@@ -256,7 +258,7 @@ def decode_run(data: bytes, *, limit: int = RUN_RAW_LIMIT, in_bundle: bool = Fal
     if end < 0:
         raise BadRun(f"The tables of the index run do not end within {RUN_TABLES_LIMIT} bytes.")
     tables = _Tables(in_bundle)
-    tables.read(raw[:end].split(b"\n"))
+    tables.read(BytesIO(raw[: end + 1]))
     entries = memoryview(raw)[end + 2 :]
     _check_entries(entries, len(tables.apps), tables.raw_sizes)
     return Run(
@@ -272,7 +274,8 @@ class _Tables:
         self.apps: list[str] = []
         self.bundles: list[BundleRef | None] = []
         self.frames = bytearray()
-        self.raw_sizes: list[int] = []
+        self.raw_sizes = array("L")
+        self._last_frame = (0, 0)
         self._in_bundle = in_bundle
         self._readers = (
             ("covers", self._covers),
@@ -281,12 +284,12 @@ class _Tables:
             ("frame", self._frame),
         )
 
-    def read(self, lines: list[bytes]) -> None:
-        if lines[0] != _MAGIC:
+    def read(self, lines: BytesIO) -> None:
+        if lines.readline() != _MAGIC:
             raise BadRun("The index run does not start with lace-run/0.")
         stage = 0
-        for line in lines[1:]:
-            word, space, rest = read_line(line, BadRun, "the index run").partition(" ")
+        for line in lines:
+            word, space, rest = read_line(line[:-1], BadRun, "the index run").partition(" ")
             while stage < len(self._readers) and self._readers[stage][0] != word:
                 stage += 1
             if stage == len(self._readers) or not space:
@@ -334,6 +337,9 @@ class _Tables:
         end = BUNDLE_LIMIT if bundle is None else bundle.size
         if offset < _FIRST_FRAME or not stored or not raw or offset + stored > end:
             raise BadRun(f"The frame {rest!r} does not lie inside its bundle.")
+        if (number, offset) <= self._last_frame:
+            raise BadRun("The frames of the index run are not sorted by bundle and offset.")
+        self._last_frame = (number, offset)
         self.frames += FRAME.pack(number, offset, stored, raw)
         self.raw_sizes.append(raw)
 
@@ -342,7 +348,7 @@ def _is_hex_key(text: str) -> bool:
     return len(text) == 64 and not set(text) - set("0123456789abcdef")
 
 
-def _check_entries(entries: memoryview, apps: int, raw_sizes: list[int]) -> None:
+def _check_entries(entries: memoryview, apps: int, raw_sizes: array[int]) -> None:
     if len(entries) % ENTRY.size:
         raise BadRun("The index run ends inside an entry.")
     frames = len(raw_sizes)

@@ -1,0 +1,88 @@
+"""Kinds of place from the text a person writes (CYB-16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address
+from transports.drop import Drop
+from transports.errors import UnknownPlaceKind
+
+
+def test_a_directory_is_a_drop(tmp_path: Path) -> None:
+    (tmp_path / "stick").mkdir()
+    expected = Address(AddressKind.DROP, file_uri(tmp_path / "stick"), tmp_path / "stick")
+    for text in ("stick", "./stick", "stick/", f"{tmp_path}/stick", f"file://{tmp_path}/stick", "x/../stick"):
+        assert parse_address(text, tmp_path) == expected
+    assert parse_address(f"file://localhost{tmp_path}/stick", tmp_path) == expected
+    assert parse_address("not there yet", tmp_path).path == tmp_path / "not there yet"
+    assert parse_address("a:b", tmp_path).kind == AddressKind.DROP
+
+
+def test_file_uris_round_trip(tmp_path: Path) -> None:
+    for name in ("a b", "ä#?%", "100%", "x;y"):
+        path = tmp_path / name
+        assert parse_address(file_uri(path), Path("/")).path == path
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("git@example.org:alice/vault", AddressKind.GIT),
+        ("alice@host:vault", AddressKind.GIT),
+        ("ssh://example.org/vault", AddressKind.GIT),
+        ("git+https://example.org/vault", AddressKind.GIT),
+        ("git+file:/srv/vault", AddressKind.GIT),
+        ("https://example.org/vault.git", AddressKind.GIT),
+        ("vault.git", AddressKind.GIT),
+        ("https://example.org/vault", AddressKind.HTTP),
+        ("http://localhost:8000", AddressKind.HTTP),
+    ],
+)
+def test_other_kinds_are_recognised_and_refused_by_name(text: str, kind: AddressKind, tmp_path: Path) -> None:
+    assert detect_kind(text, tmp_path)[0] == kind
+    with pytest.raises(UnknownPlaceKind, match="the kinds this version speaks are: drop"):
+        parse_address(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a\0b",
+        "ftp://example.org/vault",
+        "rsync://x",
+        "file://server/share",
+        "file:relative",
+        "file:///a?b",
+        "file:///%ff",
+        "file:///%00",
+        "file://[",
+    ],
+)
+def test_what_names_no_place_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UnknownPlaceKind):
+        parse_address(text, tmp_path)
+
+
+def test_vaults_bare_repositories_and_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder" / ".vault").mkdir(parents=True)
+    with pytest.raises(UnknownPlaceKind, match="a vault of its own") as caught:
+        parse_address("folder", tmp_path)
+    assert "beside the vault" in caught.value.hint
+    bare = tmp_path / "bare"
+    for name in ("objects", "refs"):
+        (bare / name).mkdir(parents=True)
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    with pytest.raises(UnknownPlaceKind, match="a git remote"):
+        parse_address("bare", tmp_path)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UnknownPlaceKind, match="is a file"):
+        parse_address("file", tmp_path)
+
+
+def test_a_drop_stays_one_whatever_its_name(tmp_path: Path) -> None:
+    Drop.create(tmp_path / "odd.git")
+    assert parse_address("odd.git", tmp_path).kind == AddressKind.DROP

@@ -1,0 +1,182 @@
+"""Bundles: form, damage, bombs (docs/formats.md section 3; faults.md rows 7, 13, 14)."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import zstandard
+from blake3 import blake3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
+from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, is_record, write_bundles
+from transports.errors import BadBundle, BadRun
+from transports.layout import FRAME_CLOSE, FRAME_RAW_LIMIT
+from transports.listing import Listing
+from vault.errors import LaceError
+from vault.records.hashes import RecordHash
+from vault.records.model import MAX_BLOB_BYTES, Plex
+from vault.records.tai import Tai
+
+
+def read_all(data: bytes, listing: Listing, wanted: set[RecordHash]) -> list[Fetched]:
+    reader = BundleReader(io.BytesIO(data))
+    return [item for reads in listing.locate(wanted) for item in reader.read_records(reads.frames)]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.binary(max_size=2000), max_size=30))
+def test_bundles_round_trip(payloads: list[bytes]) -> None:
+    stored = records(payloads)
+    data, index = bundle_of(stored)
+    assert index.size == len(data)
+    assert index.digest == blake3(data).digest()
+    assert BundleReader(io.BytesIO(data)).verify_footer() == index.run
+    assert BundleReader(io.BytesIO(data)).verify_all() == index
+    listing = Listing([index.run.placed(index.ref(key(1).verifier))])
+    assert {item.hash: item.record for item in read_all(data, listing, set(stored))} == stored
+
+
+def test_frames_close_at_one_mebibyte_and_are_read_one_by_one() -> None:
+    stored = records(bytes([number]) * 400_000 for number in range(9))
+    data, index = bundle_of(stored)
+    rows = list(index.run.frame_rows())
+    assert len(rows) == 3
+    assert all(FRAME_CLOSE <= raw < FRAME_CLOSE + 400_200 for _, _, _, raw in rows)
+    listing = Listing([index.run.placed(index.ref(key(1).verifier))])
+    wanted = sorted(stored)[4]
+    (reads,) = listing.locate({wanted})
+    assert len(reads.frames) == 1
+    assert read_all(data, listing, {wanted}) == [Fetched(wanted, stored[wanted])]
+
+
+def test_the_largest_record_fits_behind_a_smaller_one() -> None:
+    extras = [(f"X{number:03}", "y" * 1000) for number in range(512)]
+    large = Plex.build(group="g", app=APP, name="n", tai=Tai.ZERO, extras=extras, data=b"z" * MAX_BLOB_BYTES)
+    small = plex(b"q" * 900_000)
+    stored = {small.hash: small.encode(), large.hash: large.encode()}
+    data, index = bundle_of(stored)
+    assert all(raw <= FRAME_RAW_LIMIT for _, _, _, raw in index.run.frame_rows())
+    assert BundleReader(io.BytesIO(data)).verify_all() == index
+
+
+def test_every_truncation_and_change_of_a_bundle_is_noticed() -> None:
+    # faults.md row 7
+    data, _ = bundle_of(some_records(4))
+    for position in range(len(data)):
+        changed = data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+        for damaged in (data[:position], changed):
+            with pytest.raises((BadBundle, BadRun)):
+                BundleReader(io.BytesIO(damaged)).verify_all()
+    with pytest.raises(BadBundle):
+        BundleReader(io.BytesIO(data + b"x")).verify_all()
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_with_our_own_error(body: bytes) -> None:
+    for data in (body, b"LACEBND0" + body, b"LACEBND0" + body + b"LACEEND0"):
+        with pytest.raises((BadBundle, BadRun)):
+            BundleReader(io.BytesIO(data)).verify_footer()
+
+
+def test_a_footer_that_skips_bytes_is_refused() -> None:
+    data, index = bundle_of(some_records(2))
+    ((_, _, stored, _),) = index.run.frame_rows()
+    start = 8 + stored
+    body = data[:start] + b"hidden" + data[start:-52]
+    body += struct.pack("<QI", start + 6, len(data) - 52 - start)
+    with pytest.raises(BadBundle):
+        BundleReader(io.BytesIO(body + blake3(body).digest() + b"LACEEND0")).verify_footer()
+
+
+def test_bombs_in_frames_cost_nothing() -> None:
+    # faults.md row 14
+    wanted = plex(b"x").hash
+    raw = bytes(FRAME_RAW_LIMIT + 1)
+    bombs = [
+        zstandard.compress(raw),
+        zstandard.ZstdCompressor(write_content_size=False).compress(raw),
+        b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd",
+        b"",
+        zstandard.compress(b"short"),
+    ]
+    for bomb in bombs:
+        tracemalloc.start()
+        reads = FrameReads(0, len(bomb), FRAME_RAW_LIMIT, (Slice(wanted, 0, 100),))
+        (item,) = BundleReader(io.BytesIO(bomb)).read_records([reads])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert item.record is None
+        assert item.reason
+        assert peak < 2 << 20
+    huge = FrameReads(0, 1 << 31, 100, (Slice(wanted, 0, 100),))
+    assert next(BundleReader(io.BytesIO(b"")).read_records([huge])).record is None
+
+
+def test_a_record_with_a_wrong_hash_is_never_handed_out() -> None:
+    good, other = plex(b"good"), plex(b"other")
+    raw = other.encode() + good.hash.markline + other.encode()[56:]
+    frame = zstandard.compress(raw)
+    size = len(other.encode())
+    slices = (
+        Slice(good.hash, 0, size),
+        Slice(good.hash, size, len(raw) - size),
+        Slice(other.hash, 0, size - 1),
+        Slice(other.hash, len(raw) + 5, size),
+        Slice(RecordHash("S", other.hash.digest), 0, size),
+        Slice(other.hash, 0, size),
+    )
+    got = list(BundleReader(io.BytesIO(frame)).read_records([FrameReads(0, len(frame), len(raw), slices)]))
+    assert [item.record for item in got] == [None] * 5 + [other.encode()]
+    assert is_record(good.hash, good.encode())
+    assert not is_record(good.hash, good.encode()[:-1])
+
+
+def test_the_writer_refuses_bytes_of_another_record() -> None:
+    writer = BundleWriter(io.BytesIO())
+    with pytest.raises(BadBundle):
+        writer.add(plex(b"a").hash, APP, plex(b"b").encode())
+    writer.finish()
+    with pytest.raises(BadBundle):
+        writer.add(plex(b"a").hash, APP, plex(b"a").encode())
+    assert writer.finish() is writer.finish()
+
+
+def test_bundles_split_at_their_limit() -> None:
+    stored = records(random.Random(number).randbytes(300_000) for number in range(12))
+    files: list[io.BytesIO] = []
+
+    @contextmanager
+    def open_bundle() -> Iterator[BundleWriter]:
+        files.append(io.BytesIO())
+        yield BundleWriter(files[-1], limit=1_000_000)
+
+    indexes = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()))
+    assert len(indexes) == len(files) > 3
+    assert all(len(file.getvalue()) <= 1_000_000 for file in files)
+    assert {entry.hash for index in indexes for entry in index.run} == set(stored)
+    assert write_bundles(open_bundle, []) == []
+
+
+def test_a_failing_source_leaves_no_bundle() -> None:
+    ended: list[bool] = []
+
+    @contextmanager
+    def open_bundle() -> Iterator[BundleWriter]:
+        try:
+            yield BundleWriter(io.BytesIO())
+        except LaceError:
+            ended.append(True)
+            raise
+
+    good = plex(b"a")
+    with pytest.raises(BadBundle):
+        write_bundles(open_bundle, [(good.hash, APP, good.encode()), (plex(b"b").hash, APP, b"")])
+    assert ended == [True]
