@@ -45,6 +45,15 @@ _CLI = "lace_tui.cli."
 
 VERBS: tuple[Verb, ...] = (
     Verb(
+        "record verify",
+        _CLI + "verify",
+        _LOOK,
+        "Check stored records one by one, digests and signatures included.",
+        "[FILE|-]",
+        "lines",
+        ("lace record verify friends.records", "lace --json record verify < friends.records"),
+    ),
+    Verb(
         "config path",
         _CLI + "about",
         _ABOUT,

@@ -1,0 +1,97 @@
+"""`lace record verify`: judge a stream of stored records, one verdict a line (REC-82)."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Paint
+from vault.files import FileMissing, Unreadable
+from vault.records.reader import Readable, Verdict, iter_verdicts
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the file to read."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        default="-",
+        metavar="FILE",
+        help="stored records, one after the other; - is a pipe",
+    )
+
+
+def run(context: Context, args: argparse.Namespace) -> int:
+    """Print a verdict on each record and return 0, or the exit code of the first that is not valid.
+
+    Raises:
+        FileMissing, Unreadable: there is nothing to read.
+    """
+    name = "standard input" if args.file == "-" else args.file
+    opener: AbstractContextManager[BinaryIO] = (
+        nullcontext(context.world.stdin.buffer) if args.file == "-" else _open(context.cwd / args.file)
+    )
+    total = bad = code = 0
+    with context.cancellable() as token, opener as file:
+        for verdict in iter_verdicts(_Told(file, name)):
+            token.check()
+            total += 1
+            if verdict.error is not None:
+                bad += 1
+                code = code or verdict.error.exit_code
+            _print(context, verdict)
+    context.say(f"{total} record{'' if total == 1 else 's'}, {bad} not valid.")
+    return code
+
+
+class _Told:
+    """A file whose failures are told to a person."""
+
+    def __init__(self, file: Readable, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes."""
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise Unreadable(
+                f"{self._name} cannot be read: {(error.strerror or str(error)).lower()}."
+            ) from error
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise FileMissing(f"{path} does not exist.") from error
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def _print(context: Context, verdict: Verdict) -> None:
+    data = {
+        "hash": verdict.hash or None,
+        "type": verdict.type or None,
+        "ok": verdict.ok,
+        "error": None
+        if verdict.error is None
+        else {"code": verdict.code, "message": verdict.message, "hint": verdict.error.hint},
+        "offset": verdict.offset,
+        "length": verdict.length,
+    }
+
+    def text(paint: Paint) -> str:
+        name = verdict.hash or f"at byte {verdict.offset}"
+        if verdict.error is None:
+            return f"{paint.good('=')} {name}"
+        return f"{paint.bad('! not valid')} {name}: {inert(verdict.message)} ({verdict.code})"
+
+    context.emit(data, text)
