@@ -182,12 +182,14 @@ class BundleWriter:
     def _close_frame(self) -> None:
         if not self._pending:
             return
-        stored = self._compressor.compress(b"".join(self._parts))
+        # One large record is compressed as it is: joining would hold it twice.
+        stored = self._compressor.compress(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
+        self._parts = []
         for record_hash, app, offset, length in self._pending:
             location = Location(None, self._position, len(stored), self._raw, offset, length)
             self._builder.add(record_hash, app, location)
         self._write(stored)
-        self._pending, self._parts, self._raw = [], [], 0
+        self._pending, self._raw = [], 0
         self._frames += 1
 
     def _write(self, data: bytes) -> None:
@@ -302,10 +304,7 @@ def is_record(record_hash: RecordHash, record: bytes | memoryview) -> bool:
     It is the cheap half of validation; `vault.records.parse_record` is the whole of it.
     """
     view = memoryview(record)
-    return (
-        view[:MARKLINE_BYTES] == record_hash.markline
-        and payload_digest(view[MARKLINE_BYTES:]) == record_hash.digest
-    )
+    return view[:MARKLINE_BYTES] == record_hash.markline and payload_digest(view[MARKLINE_BYTES:]) == record_hash.digest
 
 
 def write_bundles(

@@ -103,7 +103,8 @@ class Drop:
             with AtomicFile(path / MARKER) as file:
                 file.write(f"lace-drop/0\nid {drop_id}\n".encode())
         except (OSError, EnvironmentFault) as error:
-            raise fault_of(error, f"The drop {path}", is_here=False) from error
+            is_here = path.parent.is_dir()
+            raise fault_of(error, f"The drop {path}", is_here=is_here, is_write=True) from error
         return cls(path, drop_id)
 
     @classmethod
@@ -330,9 +331,7 @@ class DropWriter:
         self._drop.check()
         for name, digest in self._written.items():
             if self._digest_on_medium(name) != digest:
-                raise WriteNotKept(
-                    f"{self._drop.describe()} does not keep what is written: {name} is damaged."
-                )
+                raise WriteNotKept(f"{self._drop.describe()} does not keep what is written: {name} is damaged.")
 
     def free_bytes(self) -> int:
         """Return the bytes that still fit on the medium."""

@@ -39,9 +39,7 @@ class ByteCount:
 class MailboxWriter(Protocol):
     """Writes one node's mailbox. The head comes last: until then readers see the state before."""
 
-    def add_bundle(
-        self, *, level: int = 3, limit: int = BUNDLE_LIMIT
-    ) -> AbstractContextManager[BundleWriter]:
+    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> AbstractContextManager[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
 
     def add_run(self, run: Run) -> RunRef:

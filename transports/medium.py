@@ -29,14 +29,10 @@ _BUFFER = 64 * 1024  # bytes read ahead
 _FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
 # A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.
-_FLAGS = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
-)
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
-def fault_of(
-    error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_write: bool = False
-) -> LaceError:
+def fault_of(error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_write: bool = False) -> LaceError:
     """Return the error that says who or what is to blame for what the system reported.
 
     Args:

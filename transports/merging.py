@@ -63,9 +63,7 @@ def _repack(runs: Sequence[Run], rows: list[bytes], covers: tuple[str, ...]) -> 
         if op == ADD and (number, frame) not in used_frames:
             used_frames[number, frame] = runs[number].location(frame, 0, 0)[:4]
     apps = sorted(set(used_apps.values()))
-    places = sorted(
-        set(used_frames.values()), key=lambda place: (place[0] is not None, place[0] or (), place[1:])
-    )
+    places = sorted(set(used_frames.values()), key=lambda place: (place[0] is not None, place[0] or (), place[1:]))
     check_tables(len(apps), len(rows))
     app_order = {app: number for number, app in enumerate(apps)}
     frame_order = {place: number for number, place in enumerate(places)}

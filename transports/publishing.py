@@ -114,9 +114,7 @@ def publish(
             builder.withdraw(record, app)
             withdrawn += 1
     chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
-    indexes = write_bundles(
-        lambda: writer.add_bundle(level=level, limit=PUBLISH_LIMIT), chooser.to_copy(additions)
-    )
+    indexes = write_bundles(lambda: writer.add_bundle(level=level, limit=PUBLISH_LIMIT), chooser.to_copy(additions))
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
@@ -207,9 +205,7 @@ def _write_runs(
     return tuple(kept), tuple(ref.name for ref in replaced if ref.name not in names)
 
 
-def recover_bundles(
-    place: MailboxPlace, group: str, node: Verifier, listing: Listing | None
-) -> tuple[Run, ...]:
+def recover_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> tuple[Run, ...]:
     """Return the indexes of whole, unlisted bundles in the node's own mailbox, for `publish`.
 
     An interrupted publishing leaves its finished bundles; reading them once is cheaper than writing them
@@ -259,6 +255,4 @@ def unnamed_files(
 
 def _unlisted_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> list[str]:
     used = {bundle.name for bundle in listing.bundles()} if listing is not None else set()
-    return sorted(
-        name for name in place.files(group, node) if BUNDLE_NAME.fullmatch(name) and name not in used
-    )
+    return sorted(name for name in place.files(group, node) if BUNDLE_NAME.fullmatch(name) and name not in used)

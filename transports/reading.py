@@ -88,14 +88,24 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
     return run
 
 
-def read_mailbox(place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead) -> Listing:
+def read_mailbox(
+    place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead, *, seen: Collection[str] = ()
+) -> Listing:
     """Return everything a mailbox advertises: the unfiltered listing.
+
+    Args:
+        place: the medium.
+        group: the group id.
+        node: whose mailbox it is.
+        head: its verified head.
+        seen: names of runs that the reader dealt with at an earlier visit. They are not read again, so the
+            listing then holds what is new, at a cost that follows what changed.
 
     Raises:
         DataError: a run is missing or damaged; without it the listing would be another one.
         PlaceError: the medium is gone.
     """
-    return Listing([read_run(place, group, node, ref) for ref in head.runs])
+    return Listing([read_run(place, group, node, ref) for ref in head.runs if ref.name not in seen])
 
 
 def fetch(

@@ -204,9 +204,7 @@ class RunBuilder:
                 row = ENTRY.pack(kind, WITHDRAW, app_numbers[app], 0, 0, 0, record.digest)
             else:
                 frame = frame_numbers[location[:4]]
-                row = ENTRY.pack(
-                    kind, ADD, app_numbers[app], frame, location.offset, location.length, record.digest
-                )
+                row = ENTRY.pack(kind, ADD, app_numbers[app], frame, location.offset, location.length, record.digest)
             rows.append(row)
         rows.sort(key=_sort_key)
         return Run(tuple(covers), tuple(apps), tuple(bundles), frames, b"".join(rows))
@@ -261,9 +259,7 @@ def decode_run(data: bytes, *, limit: int = RUN_RAW_LIMIT, in_bundle: bool = Fal
     tables.read(BytesIO(raw[: end + 1]))
     entries = memoryview(raw)[end + 2 :]
     _check_entries(entries, len(tables.apps), tables.raw_sizes)
-    return Run(
-        tuple(tables.covers), tuple(tables.apps), tuple(tables.bundles), bytes(tables.frames), bytes(entries)
-    )
+    return Run(tuple(tables.covers), tuple(tables.apps), tuple(tables.bundles), bytes(tables.frames), bytes(entries))
 
 
 class _Tables:

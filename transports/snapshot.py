@@ -91,9 +91,7 @@ class SnapshotHead:
             raise BadSnapshot("The snapshot head does not name an operand and its facet.")
         read_digest(self.operand[2:], BadSnapshot, "an operand")
         for fact in self.hello:
-            match = _HELLO.fullmatch(
-                read_line(fact.encode("utf-8", "replace"), BadSnapshot, "the snapshot head")
-            )
+            match = _HELLO.fullmatch(read_line(fact.encode("utf-8", "replace"), BadSnapshot, "the snapshot head"))
             if match is None or match[1] == _DERIVED:
                 raise BadSnapshot(f"{fact[:60]!r} is not a hello fact that a snapshot head may carry.")
         self._check_runs()
@@ -144,9 +142,7 @@ class SnapshotHead:
             RecordError: the group id is malformed.
         """
         extras = [(_NUMBER, str(self.number))]
-        return Plex.build(
-            group=group, app=APP, name=self.node.text, tai=self.tai, extras=extras, data=self.body()
-        )
+        return Plex.build(group=group, app=APP, name=self.node.text, tai=self.tai, extras=extras, data=self.body())
 
     @classmethod
     def read(cls, record: Seal, group: str) -> SnapshotHead:
@@ -228,9 +224,7 @@ class _Lines:
 
     def end(self) -> None:
         if self._next != len(self._lines):
-            raise BadSnapshot(
-                f"{self._lines[self._next][:60]!r} stands where the snapshot head does not allow it."
-            )
+            raise BadSnapshot(f"{self._lines[self._next][:60]!r} stands where the snapshot head does not allow it.")
 
 
 def _number(text: str) -> int:

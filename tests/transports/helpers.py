@@ -50,9 +50,7 @@ def bundle_of(stored: dict[RecordHash, bytes]) -> tuple[bytes, BundleIndex]:
     return file.getvalue(), index
 
 
-def make_head(
-    signing_key: SigningKey, place_id: str, number: int = 1, runs: Sequence[RunRef] = ()
-) -> SnapshotHead:
+def make_head(signing_key: SigningKey, place_id: str, number: int = 1, runs: Sequence[RunRef] = ()) -> SnapshotHead:
     return SnapshotHead(
         node=signing_key.verifier,
         number=number,

@@ -83,6 +83,18 @@ def test_a_drop_needs_a_parent_that_exists(tmp_path: Path) -> None:
         Drop.create(tmp_path / "file")
 
 
+@pytest.mark.parametrize(("number", "expected"), [(errno.ENOSPC, PlaceFull), (errno.EROFS, PlaceNotWritable)])
+def test_a_drop_is_not_made_on_a_medium_that_cannot_hold_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, expected: type[PlaceError]
+) -> None:
+    fuse = Fuse(monkeypatch, tmp_path / "new")
+    fuse.arm(2, fail_with(number))
+    with pytest.raises(expected):
+        Drop.create(tmp_path / "new")
+    fuse.disarm()
+    assert Drop.create(tmp_path / "new").nodes(GROUP) == []
+
+
 def test_what_is_not_the_drop_that_was_expected(drop: Drop, tmp_path: Path) -> None:
     with pytest.raises(WrongDrop):
         Drop.open(drop.path, "f" * 32)

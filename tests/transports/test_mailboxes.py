@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import tempfile
+import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.transports.helpers import (
     APP,
@@ -21,7 +27,7 @@ from tests.transports.helpers import (
 from transports.drop import Drop
 from transports.errors import BadBundle, BadRun, BadSnapshot, MissingFile
 from transports.publishing import Addition, publish, recover_bundles, unnamed_files
-from transports.reading import fetch, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from vault.errors import Cancelled, DataError, LaceError
 from vault.records.hashes import RecordHash
 from vault.records.parse import parse_record
@@ -297,6 +303,75 @@ def test_heads_do_not_move_between_mailboxes_drops_or_groups(drop: Drop, tmp_pat
     drop.writer(GROUP, key(3).verifier).publish_head(plex(b"unsealed").encode())
     with pytest.raises(BadSnapshot):
         read_head(drop, GROUP, key(3).verifier)
+
+
+def test_a_reader_reads_only_the_runs_it_has_not_seen(drop: Drop) -> None:
+    old, new = some_records(200), some_records(3, 500)
+    _, seen = put(drop, key(1), additions(old))
+    known = {ref.name for ref in seen.head.runs}
+    _, seen = put(drop, key(1), additions(new), previous=seen)
+    before = drop.count.read
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head, seen=known)
+    assert {record_hash for record_hash, _ in listing.items()} == set(new)
+    assert drop.count.read - before < 1000
+
+
+def test_reading_holds_one_frame_in_memory(drop: Drop) -> None:
+    rng = random.Random(1)
+    stored = records(rng.randbytes(500_000) for _ in range(40))
+    _, seen = put(drop, key(1), additions(stored))
+    wanted = set(stored)
+    stored.clear()
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    tracemalloc.start()
+    count = sum(item.record is not None for item in fetch(drop, GROUP, listing, wanted))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 40
+    assert peak < 8 << 20
+
+
+POOL = list(some_records(24).items())
+steps = st.lists(
+    st.tuples(
+        st.integers(1, 3),
+        st.sets(st.integers(0, len(POOL) - 1), max_size=8),
+        st.sets(st.integers(0, len(POOL) - 1), max_size=8),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps)
+def test_three_nodes_publish_and_withdraw_in_any_order(
+    plan: list[tuple[int, set[int], set[int], bool]],
+) -> None:
+    # The model is a set a node; a node references what another one of the drop holds when it is told to.
+    with tempfile.TemporaryDirectory() as directory:
+        drop = Drop.create(Path(directory) / "drop")
+        heads: dict[int, SeenHead] = {}
+        model: dict[int, set[RecordHash]] = {}
+        for number, added, removed, refers in plan:
+            others = [
+                read_mailbox(drop, GROUP, key(other).verifier, heads[other].head) for other in heads if other != number
+            ]
+            items = []
+            for index in sorted(added):
+                record_hash, record = POOL[index]
+                known = [entry for other in others if (entry := other.entry(record_hash))]
+                if refers and known:
+                    items.append(Addition(record_hash, APP, location=known[0].location))
+                else:
+                    items.append(Addition(record_hash, APP, load=partial(bytes, record)))
+            gone = {POOL[index][0] for index in removed - added}
+            _, heads[number] = put(drop, key(number), items, gone, heads.get(number))
+            model[number] = (model.get(number, set()) - gone) | {POOL[index][0] for index in added}
+        for number, expected in model.items():
+            assert fetched(drop, number, expected) == {h: record for h, record in POOL if h in expected}
+            listing = read_mailbox(drop, GROUP, key(number).verifier, heads[number].head)
+            assert {record_hash for record_hash, _ in listing.items()} == expected
 
 
 def test_an_addition_needs_bytes_or_a_location() -> None:

@@ -101,16 +101,12 @@ def test_locate_groups_by_bundle_and_frame(words: Words, wanted: list[RecordHash
 
 
 def test_locate_finds_the_same_by_search_and_by_scan() -> None:
-    words: Words = [
-        (RecordHash("P", random.Random(n).randbytes(32)), APPS[n % 3], location(n)) for n in range(500)
-    ]
+    words: Words = [(RecordHash("P", random.Random(n).randbytes(32)), APPS[n % 3], location(n)) for n in range(500)]
     listing = Listing([build(words)])
     one_by_one = [
         part for word in words for read in listing.locate({word[0]}) for f in read.frames for part in f.slices
     ]
-    together = [
-        part for read in listing.locate({w[0] for w in words}) for f in read.frames for part in f.slices
-    ]
+    together = [part for read in listing.locate({w[0] for w in words}) for f in read.frames for part in f.slices]
     assert sorted(one_by_one) == sorted(together)
     assert len(together) == 500
 
@@ -180,24 +176,14 @@ def test_the_smallest_run_is_accepted() -> None:
         pytest.param(tables("app a\n" + ROW + FRAME + "more 1\n", GOOD), id="unknown line"),
         pytest.param(tables("app a\n" + ROW + FRAME, GOOD[:-1]), id="half an entry"),
         pytest.param(tables("app a\n" + ROW + FRAME, GOOD, GOOD), id="entry twice"),
-        pytest.param(
-            tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 1, 0, 0, 10, bytes(32))), id="no such app"
-        ),
-        pytest.param(
-            tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 0, 1, 0, 10, bytes(32))), id="no such frame"
-        ),
+        pytest.param(tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 1, 0, 0, 10, bytes(32))), id="no such app"),
+        pytest.param(tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 0, 1, 0, 10, bytes(32))), id="no such frame"),
         pytest.param(
             tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 0, 0, 995, 10, bytes(32))), id="past the frame"
         ),
-        pytest.param(
-            tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 0, 0, 0, 0, bytes(32))), id="no length"
-        ),
-        pytest.param(
-            tables("app a\n" + ROW + FRAME, ENTRY.pack(81, 43, 0, 0, 0, 10, bytes(32))), id="no such kind"
-        ),
-        pytest.param(
-            tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 44, 0, 0, 0, 10, bytes(32))), id="no such op"
-        ),
+        pytest.param(tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 43, 0, 0, 0, 0, bytes(32))), id="no length"),
+        pytest.param(tables("app a\n" + ROW + FRAME, ENTRY.pack(81, 43, 0, 0, 0, 10, bytes(32))), id="no such kind"),
+        pytest.param(tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 44, 0, 0, 0, 10, bytes(32))), id="no such op"),
         pytest.param(
             tables("app a\n" + ROW + FRAME, ENTRY.pack(80, 45, 0, 0, 0, 10, bytes(32))),
             id="placed withdrawal",
