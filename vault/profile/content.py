@@ -203,12 +203,14 @@ def check_data(plex: Plex) -> bytes:
 
 
 def read_data(record: Record) -> Data | Manifest:
-    """Return the value of a `lace/data` record: direct content has no extra header, a manifest has some.
+    """Return the value of a `lace/data` record: content has no extra header, a manifest has no body.
 
     Raises:
         ProfileError: it breaks a rule.
     """
-    return Manifest.read(record) if isinstance(record, Plex) and record.extras else Data.read(record)
+    if isinstance(record, Plex) and record.extras and not record.blob.data:
+        return Manifest.read(record)
+    return Data.read(record)
 
 
 def _digest_plex(app: str, group: str, body: bytes) -> Plex:

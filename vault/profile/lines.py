@@ -66,9 +66,7 @@ class Commit(Sealed):
         """
         extras = link_pairs("parent", sorted(parents)) + link_pairs("tree", [tree])
         data = text_bytes(message)
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=desk, tai=tai, extras=extras, data=data)
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=desk, tai=tai, extras=extras, data=data))
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
@@ -117,9 +115,7 @@ class Revision(Sealed):
             ProfileError: number and `prev` do not fit each other.
         """
         extras = link_pairs("commit", [commit]) + link_pairs("prev", [prev])
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=f"{desk}/{number}", tai=tai, extras=extras)
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=f"{desk}/{number}", tai=tai, extras=extras))
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
@@ -188,9 +184,7 @@ class Release(Sealed):
             ("Content-SHA512", content_sha512),
         ]
         name, data = f"{desk}/{version}", text_bytes(message)
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=name, tai=tai, extras=extras, data=data)
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=name, tai=tai, extras=extras, data=data))
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
@@ -264,9 +258,7 @@ class Resolution(Sealed):
         extras = link_pairs("chosen", [chosen]) + link_pairs("release", [release])
         extras += link_pairs("result", [result]) + link_pairs("side", sorted(sides))
         name, data = f"{desk}/{version}", text_bytes(reason)
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=name, tai=tai, extras=extras, data=data)
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=name, tai=tai, extras=extras, data=data))
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:

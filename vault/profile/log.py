@@ -118,9 +118,7 @@ class AuditEntry(Sealed):
             ProfileError: number and parent do not fit each other.
         """
         extras = [*link_pairs("parent", [parent]), ("Verb", verb)]
-        plex = Plex.build(
-            group=private_group(node), app=cls.APP, name=str(number), tai=tai, extras=extras, data=body
-        )
+        plex = Plex.build(group=private_group(node), app=cls.APP, name=str(number), tai=tai, extras=extras, data=body)
         return cls._checked(plex, node)
 
     @classmethod

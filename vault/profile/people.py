@@ -56,9 +56,7 @@ class Founding(Sealed):
             ProfileError: the salt has another length.
         """
         extras = [("Founder", founder.text), ("Profile", PROFILE), ("Salt", b64a.encode(salt))]
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=cls.NAME, tai=tai, extras=extras), founder
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=cls.NAME, tai=tai, extras=extras), founder)
 
     @property
     def id(self) -> str:
@@ -108,9 +106,7 @@ class NodeCard(Sealed):
             RecordError: the machine's text cannot stand in a header.
         """
         extras = [("Label", label), *([("Machine", machine)] if machine else [])]
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node)
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
@@ -140,9 +136,7 @@ class Member(Sealed):
     invitation: str | None = None
 
     @classmethod
-    def to_plex(
-        cls, *, group: str, node: Verifier, label: str, invitation: str | None = None, tai: Tai
-    ) -> Plex:
+    def to_plex(cls, *, group: str, node: Verifier, label: str, invitation: str | None = None, tai: Tai) -> Plex:
         """Return the Plex that the admitting member seals.
 
         Raises:
@@ -186,9 +180,7 @@ class Request(Sealed):
     proof: bytes
 
     @classmethod
-    def to_plex(
-        cls, *, group: str, node: Verifier, label: str, invitation: str, proof: bytes, tai: Tai
-    ) -> Plex:
+    def to_plex(cls, *, group: str, node: Verifier, label: str, invitation: str, proof: bytes, tai: Tai) -> Plex:
         """Return the Plex that the requesting node seals.
 
         Raises:
@@ -196,9 +188,7 @@ class Request(Sealed):
             ProfileError: the invitation's id or the proof is malformed.
         """
         extras = [("Invitation", invitation), ("Label", label), ("Proof", b64a.encode(proof))]
-        return cls._checked(
-            Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node
-        )
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras), node)
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:

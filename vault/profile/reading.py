@@ -105,6 +105,4 @@ def references(value: ProfileValue) -> tuple[Reference, ...]:
             links = [(Role.CHUNK, [chunk.target for chunk in value.chunks])]
         case _:
             pass
-    return tuple(
-        Reference(role, target) for role, targets in links for target in targets if target is not None
-    )
+    return tuple(Reference(role, target) for role, targets in links for target in targets if target is not None)

@@ -1,0 +1,201 @@
+"""Who belongs, as a function of records (architecture, "Belonging")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from random import Random
+
+from blake3 import blake3
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault.membership import Cut, Membership, Revocation, members_of
+from vault.profile import Founding, Member
+from vault.records import RecordHash, Tai, Verifier
+
+NODES = [Verifier(bytes([n]) * 32) for n in range(7)]
+FOUNDER, ANN, BOB, CAT, DAN, EVE, STRANGER = NODES
+FOUNDING = Founding(RecordHash("S", bytes(32)), b"f" * 32, FOUNDER, "friends", Tai(1), salt=bytes(32))
+DIGEST = b"d" * 32
+
+
+def admits(signer: Verifier, node: Verifier, label: str = "x") -> Member:
+    seed = signer.key + node.key + label.encode()
+    record = RecordHash("S", blake3(seed).digest())
+    return Member(record, blake3(seed).digest(), signer, FOUNDING.id, Tai(1), node=node, label=label)
+
+
+def revokes(signer: Verifier, target: Verifier, last: int = 5, *, seq: int = 9, lamport: int = 1) -> Revocation:
+    return Revocation(target, last, DIGEST if last else b"", signer, seq, lamport)
+
+
+def circle(revocations: Iterable[Revocation] = ()) -> Membership:
+    """Founder admits Ann and Dan; Ann admits Bob; Bob admits Cat."""
+    members = [admits(FOUNDER, ANN, "ann"), admits(FOUNDER, DAN), admits(ANN, BOB, "bob"), admits(BOB, CAT)]
+    return members_of(FOUNDING, members, revocations)
+
+
+def test_the_founder_belongs_alone_at_first() -> None:
+    membership = members_of(FOUNDING, [])
+    assert [a.node for a in membership.all] == [FOUNDER]
+    assert (membership.depth(FOUNDER), membership.label(FOUNDER)) == (0, "")
+    assert membership.all[0].admitted_by is None
+    assert not membership.is_member(ANN)
+    assert (membership.depth(ANN), membership.label(ANN), membership.cut(ANN)) == (None, None, None)
+    assert not membership.accepts(ANN, 1)
+
+
+def test_whoever_a_member_admits_belongs_with_its_depth() -> None:
+    membership = circle()
+    assert [(a.node, a.depth, a.admitted_by) for a in membership.all] == [
+        (FOUNDER, 0, None),
+        (ANN, 1, FOUNDER),
+        (DAN, 1, FOUNDER),
+        (BOB, 2, ANN),
+        (CAT, 3, BOB),
+    ]
+    assert membership.label(BOB) == "bob"
+    assert membership.current == membership.all
+    assert all(membership.accepts(a.node, 10**6) for a in membership.all)
+
+
+def test_a_stranger_admits_nobody() -> None:
+    membership = members_of(FOUNDING, [admits(STRANGER, ANN), admits(ANN, STRANGER)])
+    assert [a.node for a in membership.all] == [FOUNDER]
+
+
+def test_an_admission_for_another_group_counts_for_nothing() -> None:
+    other = replace(admits(FOUNDER, ANN), group=f"friends/{'0' * 16}")
+    assert not members_of(FOUNDING, [other]).was_member(ANN)
+
+
+def test_the_shortest_chain_counts_and_then_the_smallest_key() -> None:
+    chain = [admits(FOUNDER, ANN), admits(ANN, BOB), admits(BOB, CAT)]
+    assert members_of(FOUNDING, chain).depth(CAT) == 3
+    assert members_of(FOUNDING, [*chain, admits(FOUNDER, CAT)]).depth(CAT) == 1
+    twice = members_of(FOUNDING, [*chain, admits(FOUNDER, DAN), admits(DAN, BOB)])
+    assert next(a for a in twice.all if a.node == BOB).admitted_by == ANN
+
+
+def test_of_two_admissions_by_one_node_the_smallest_hash_counts() -> None:
+    both = [admits(FOUNDER, ANN, "anna"), admits(FOUNDER, ANN, "ann")]
+    smallest = min(both, key=lambda m: m.hash)
+    assert members_of(FOUNDING, both).label(ANN) == smallest.label
+
+
+def test_a_node_above_cuts_and_the_cut_is_a_place_in_the_log() -> None:
+    membership = circle([revokes(ANN, CAT, 5)])
+    assert membership.cut(CAT) == Cut(5, DIGEST)
+    assert not membership.is_member(CAT)
+    assert membership.was_member(CAT)
+    assert membership.accepts(CAT, 5)
+    assert not membership.accepts(CAT, 6)
+    assert CAT not in {a.node for a in membership.current}
+
+
+def test_whom_a_cut_node_admitted_stays() -> None:
+    membership = circle([revokes(FOUNDER, BOB)])
+    assert not membership.is_member(BOB)
+    assert membership.is_member(CAT)
+
+
+def test_a_node_may_cut_itself() -> None:
+    assert circle([revokes(CAT, CAT)]).cut(CAT) == Cut(5, DIGEST)
+    assert circle([revokes(FOUNDER, FOUNDER)]).cut(FOUNDER) == Cut(5, DIGEST)
+
+
+def test_a_revocation_from_beside_or_below_waits() -> None:
+    waiting = [revokes(DAN, BOB), revokes(BOB, ANN), revokes(DAN, ANN)]
+    membership = circle(waiting)
+    assert membership.cuts == {}
+    assert set(membership.pending) == set(waiting)
+    # a node above agrees: nothing waits for that target any more
+    agreed = circle([*waiting, revokes(FOUNDER, ANN, 3)])
+    assert agreed.cut(ANN) == Cut(3, DIGEST)
+    assert agreed.pending == (revokes(DAN, BOB),)
+
+
+def test_strangers_neither_revoke_nor_are_revoked() -> None:
+    membership = circle([revokes(STRANGER, ANN), revokes(FOUNDER, STRANGER), revokes(STRANGER, STRANGER)])
+    assert (membership.cuts, membership.pending) == ({}, ())
+
+
+def test_what_a_cut_node_shared_after_its_cut_is_void() -> None:
+    late = revokes(ANN, BOB, seq=6, lamport=1)
+    assert circle([late]).cut(BOB) is not None
+    membership = circle([late, revokes(FOUNDER, ANN, 5, lamport=99)])
+    assert membership.cut(BOB) is None  # although its Lamport is smaller: the founder stands above
+    in_time = revokes(ANN, BOB, seq=5, lamport=200)
+    assert circle([in_time, revokes(FOUNDER, ANN, 5, lamport=99)]).cut(BOB) == Cut(5, DIGEST)
+
+
+def test_the_first_cut_of_a_node_holds() -> None:
+    near, far = revokes(FOUNDER, CAT, 8, lamport=50), revokes(BOB, CAT, 2, lamport=1)
+    assert circle([far, near]).cut(CAT) == Cut(8, DIGEST)  # depth before Lamport
+    one, two = revokes(ANN, CAT, 8, lamport=1), revokes(ANN, CAT, 2, lamport=2)
+    assert circle([two, one]).cut(CAT) == Cut(8, DIGEST)
+
+
+def test_nothing_of_a_node_may_count() -> None:
+    membership = circle([revokes(FOUNDER, CAT, 0)])
+    assert not membership.accepts(CAT, 1)
+    assert membership.cut(CAT) == Cut(0, b"")
+
+
+_node = st.sampled_from(NODES)
+_members = st.lists(st.builds(admits, _node, _node, st.sampled_from(["x", "y"])), max_size=12)
+_revocations = st.lists(
+    st.builds(
+        revokes,
+        _node,
+        _node,
+        st.integers(0, 4),
+        seq=st.integers(1, 6),
+        lamport=st.integers(1, 3),
+    ),
+    max_size=8,
+)
+
+
+@given(_members, _revocations, st.randoms(use_true_random=False))
+def test_order_and_repetition_do_not_matter(
+    members: list[Member], revocations: list[Revocation], random: Random
+) -> None:
+    first = members_of(FOUNDING, members, revocations)
+    shuffled, shuffled_cuts = members + members[:2], revocations + revocations[:2]
+    random.shuffle(shuffled)
+    random.shuffle(shuffled_cuts)
+    assert members_of(FOUNDING, shuffled, shuffled_cuts) == first
+
+
+@given(_members)
+def test_ever_members_are_a_fixed_point(members: list[Member]) -> None:
+    reached = {FOUNDER}
+    while True:
+        more = reached | {m.node for m in members if m.signer in reached}
+        if more == reached:
+            break
+        reached = more
+    membership = members_of(FOUNDING, members)
+    assert {a.node for a in membership.all} == reached
+    for admission in membership.all:
+        if admission.admitted_by is None:
+            assert admission.node == FOUNDER
+            continue
+        assert membership.depth(admission.admitted_by) == admission.depth - 1
+        uppers = [membership.depth(m.signer) for m in members if m.node == admission.node]
+        assert admission.depth == 1 + min(depth for depth in uppers if depth is not None)
+
+
+@given(_members, _revocations)
+def test_a_cut_comes_from_above_or_from_oneself(members: list[Member], revocations: list[Revocation]) -> None:
+    membership = members_of(FOUNDING, members, revocations)
+    for node, cut in membership.cuts.items():
+        assert any(
+            r.target == node and (r.last_seq, r.digest) == cut and membership.is_above(r.signer, node)
+            for r in revocations
+        )
+    # nobody below a node can take its membership away
+    if not any(r.signer == FOUNDER for r in revocations):
+        assert membership.is_member(FOUNDER)
