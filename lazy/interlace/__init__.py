@@ -1,1 +1,65 @@
-"""The interlace exchange (Lace-040 and Lace-050)."""
+"""The interlace exchange (Lace-040 and Lace-050): how two sets of records become one, record by record.
+
+Two sides agree on a plan, advertise what they may send under it, ask for what they lack, validate what comes,
+and go on until a fixed point. The core does no input or output: `InterlaceMachine` takes events and returns
+effects, and reaches records only through a `RecordPort`. `Engine` drives both sides in one process over
+serialised blocks; `MailboxExchange` drives the reader's side against a published snapshot.
+
+| module | what it knows |
+|---|---|
+| `states` | the phases and the whole table of transitions |
+| `machine`, `ledger`, `peerstate` | one side of one link, its books, what it knows of the peer |
+| `messages`, `wire`, `facts` | what is said, as values and as blocks of facts |
+| `plan`, `negotiate`, `limits` | what both sides agree on |
+| `ads` | advertisements, digests, partitions, Merkle roots |
+| `port`, `link`, `result`, `errors` | what goes in from the vault and comes out |
+| `engine`, `mailbox` | the two drivers |
+"""
+
+from __future__ import annotations
+
+from lazy.interlace.ads import Advertisement, Fields
+from lazy.interlace.engine import Engine, Side, run_exchange
+from lazy.interlace.errors import AbortReason, InterlaceAbort
+from lazy.interlace.facts import Fact, format_block, parse_block
+from lazy.interlace.limits import DEFAULT_LIMITS, Limits
+from lazy.interlace.link import LinkConfig
+from lazy.interlace.machine import InterlaceMachine
+from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
+from lazy.interlace.negotiate import FieldSchema, Hello, HelloTerms, Negotiated
+from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, Operand, Plan, PolicyModule
+from lazy.interlace.port import RecordPort, Verdict
+from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "GROUP_SHARED",
+    "AbortReason",
+    "Advertisement",
+    "CloseReason",
+    "Cursor",
+    "Engine",
+    "Fact",
+    "FieldSchema",
+    "Fields",
+    "Hello",
+    "HelloTerms",
+    "InterlaceAbort",
+    "InterlaceMachine",
+    "InterlaceResult",
+    "Limits",
+    "LinkConfig",
+    "MailboxExchange",
+    "ModuleRegistry",
+    "Negotiated",
+    "Operand",
+    "PeerSnapshot",
+    "Plan",
+    "PolicyModule",
+    "RecordPort",
+    "Side",
+    "Verdict",
+    "format_block",
+    "parse_block",
+    "run_exchange",
+]

@@ -1,0 +1,157 @@
+"""Both sides of an exchange in one process (INT-2, INT-164).
+
+The two machines meet as strangers would: what goes from one to the other is fact blocks and record bytes, read
+under the receiver's own limits. Each works on its own port, so neither store sees the other. It serves tests,
+and a place that is another vault's directory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from lazy.interlace.errors import InterlaceAbort
+from lazy.interlace.machine import InterlaceMachine
+from lazy.interlace.messages import (
+    Close,
+    Effect,
+    Fault,
+    PeerTick,
+    Received,
+    Responses,
+    Send,
+    Setup,
+    Start,
+    TransferEnd,
+)
+from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.states import ENDED, Phase
+from lazy.interlace.wire import decode, encode
+from vault.records import RecordHash, Verifier
+
+__all__ = ["Engine", "Side", "Traffic", "run_exchange"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of an exchange in one process.
+
+    Args:
+        machine: its machine, not started.
+        proven: the verifier this process can prove that side to be, because it holds the key.
+    """
+
+    machine: InterlaceMachine
+    proven: Verifier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Parcel:
+    """What travels: fact blocks, and beside them modules or records; or the mark that ends a transfer."""
+
+    blocks: tuple[bytes, ...] = ()
+    modules: Mapping[str, bytes] = field(default_factory=dict)
+    records: tuple[tuple[RecordHash, bytes], ...] = ()
+    ends_transfer: bool = False
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What went one way: blocks and bytes of facts, and bytes of records."""
+
+    blocks: int = 0
+    fact_bytes: int = 0
+    record_bytes: int = 0
+
+
+class Engine:
+    """Drives two machines over serialised blocks, a parcel at a time.
+
+    Args:
+        one: a side.
+        other: the other side.
+    """
+
+    def __init__(self, one: Side, other: Side) -> None:
+        self._sides = (one, other)
+        self._queues: tuple[deque[_Parcel], deque[_Parcel]] = (deque(), deque())
+        self.traffic = (Traffic(), Traffic())
+
+    def run(self) -> tuple[InterlaceResult, InterlaceResult]:
+        """Run to the fixed point or a limit and return both results (INT-120..122).
+
+        Raises:
+            InterlaceAbort: a side broke a rule; both machines are over.
+        """
+        try:
+            for index in (0, 1):
+                self._queue(index, self._sides[index].machine.handle(Start()))
+            while any(self._queues):
+                for index in (0, 1):
+                    if self._queues[index]:
+                        self._deliver(index, self._queues[index].popleft())
+        except InterlaceAbort:
+            self._close_both(CloseReason.CLOSED)
+            raise
+        self._close_both(CloseReason.CLOSED)
+        return self._sides[0].machine.result, self._sides[1].machine.result
+
+    def _close_both(self, reason: CloseReason) -> None:
+        for side in self._sides:
+            if side.machine.phase not in ENDED:
+                side.machine.handle(Close(reason))
+
+    def _queue(self, sender: int, effects: Iterable[Effect]) -> None:
+        """Put what a side sends into the queue of the other."""
+        machine = self._sides[sender].machine
+        for effect in effects:
+            if isinstance(effect, Send):
+                parcel = self._parcel(machine, effect)
+                traffic = self.traffic[sender]
+                traffic.blocks += len(parcel.blocks)
+                traffic.fact_bytes += sum(map(len, parcel.blocks))
+                traffic.record_bytes += sum(len(data) for _, data in parcel.records)
+                self._queues[1 - sender].append(parcel)
+
+    @staticmethod
+    def _parcel(machine: InterlaceMachine, send: Send) -> _Parcel:
+        message = send.message
+        if isinstance(message, TransferEnd):
+            return _Parcel(ends_transfer=True)
+        limit = machine.limits.max_fact_block_bytes
+        blocks = encode(send, source=machine.config.source, limit=limit)
+        return _Parcel(
+            blocks,
+            modules=message.modules if isinstance(message, Setup) else {},
+            records=message.records if isinstance(message, Responses) else (),
+        )
+
+    def _deliver(self, index: int, parcel: _Parcel) -> None:
+        machine, sender = self._sides[index].machine, self._sides[1 - index]
+        if machine.phase in ENDED:
+            return
+        if parcel.ends_transfer:
+            self._queue(index, machine.handle(Received(TransferEnd())))
+            return
+        proven = sender.proven if machine.phase is Phase.HELLO else None
+        try:
+            decoded = decode(machine, parcel.blocks, parcel.modules)
+        except InterlaceAbort as error:
+            machine.handle(Fault(error))
+            raise
+        message = decoded.message
+        if isinstance(message, Responses):
+            message = Responses(parcel.records, message.not_available)
+        for tick in decoded.ticks:
+            machine.handle(PeerTick(tick))
+        self._queue(index, machine.handle(Received(message, proven)))
+
+
+def run_exchange(one: Side, other: Side) -> tuple[InterlaceResult, InterlaceResult]:
+    """Run a bounded exchange of two sides in this process and return both results.
+
+    Raises:
+        InterlaceAbort: a side broke a rule; what was stored before stays stored.
+    """
+    return Engine(one, other).run()

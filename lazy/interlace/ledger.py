@@ -1,0 +1,85 @@
+"""What was asked for and what became of it, in one round of one side (INT-109..119, invariants 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazy.interlace.errors import TransferLimitExceeded, UnexpectedResponse
+from lazy.interlace.messages import Responses
+from lazy.interlace.port import Verdict
+from vault.records import RecordHash
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """The books of a round.
+
+    `requests` is the list of the present transfer phase; `outstanding` what of it has no answer yet, and is
+    empty between phases; `deferred` what had no answer when its phase ended. `held`, `rejected` and
+    `not_available` are settled: they are not asked for again in this round.
+    """
+
+    def __init__(self) -> None:
+        self.requests: tuple[RecordHash, ...] = ()
+        self.outstanding: set[RecordHash] = set()
+        self.deferred: dict[RecordHash, None] = {}
+        self.held: set[RecordHash] = set()
+        self.received: list[RecordHash] = []
+        self.rejected: dict[RecordHash, str] = {}
+        self.not_available: dict[RecordHash, None] = {}
+        self.bytes_received = 0
+        self.bytes_sent = 0
+        self.has_stalled = False
+        self._moved = False
+
+    def settled(self, *, with_deferred: bool) -> set[RecordHash]:
+        """Return what is not to be asked for: settled, and if wanted also what was deferred (INT-115)."""
+        done: set[RecordHash] = self.held | self.rejected.keys() | self.not_available.keys()
+        return done | self.deferred.keys() if with_deferred else done
+
+    def begin_iteration(self) -> None:
+        """Allow asking again for what was deferred."""
+        self.has_stalled = False
+
+    def begin_transfer(self) -> None:
+        """Note that the request list is out: all of it is outstanding."""
+        self.outstanding = set(self.requests)
+        self._moved = False
+
+    def check(self, responses: Responses, limit: int) -> None:
+        """Check answers before anything is done with them.
+
+        Raises:
+            UnexpectedResponse: one is not outstanding, or is given twice (INT-52, INT-117, INT-153).
+            TransferLimitExceeded: more bytes came than a round may take (INT-152).
+        """
+        answered = [*(record for record, _ in responses.records), *responses.not_available]
+        if len(set(answered)) != len(answered) or not self.outstanding.issuperset(answered):
+            raise UnexpectedResponse("The peer answered with a record that is not outstanding.")
+        if self.bytes_received + sum(len(data) for _, data in responses.records) > limit:
+            raise TransferLimitExceeded(f"The peer sent more than the {limit} bytes a round may take.")
+
+    def settle(self, responses: Responses, verdicts: Sequence[Verdict]) -> bool:
+        """Enter checked answers and what became of the bytes; return whether there were any."""
+        self.bytes_received += sum(len(data) for _, data in responses.records)
+        answered = [*(record for record, _ in responses.records), *responses.not_available]
+        self.outstanding.difference_update(answered)
+        for record in answered:
+            self.deferred.pop(record, None)
+        for verdict in verdicts:
+            if verdict.stored:
+                self.received.append(verdict.hash)
+                self.held.add(verdict.hash)
+            else:
+                self.rejected[verdict.hash] = verdict.code
+        self.not_available.update(dict.fromkeys(responses.not_available))
+        self._moved |= bool(answered)
+        return bool(answered)
+
+    def end_transfer(self) -> None:
+        """End the phase: what has no answer is deferred (INT-114)."""
+        self.deferred.update((record, None) for record in self.requests if record in self.outstanding)
+        # Asking once more in this iteration for what was just deferred would not end.
+        self.has_stalled = not self._moved
+        self.outstanding.clear()

@@ -1,0 +1,469 @@
+"""One side of one link: events in, effects out, records only through a port (INT-2, INT-14, INT-15).
+
+The phases and what leads from one to the other stand in `states.py`; this module has the work of each
+transition. `handle` takes one input and returns what must be done about it. If the peer broke a rule it raises
+the abort, with the partial result in it, and the machine is over; what was stored stays stored (INT-156).
+
+What holds after each call, in the words of the invariants of Lace-050: advertisements are kept apart from
+records and become records only through `accept_many` (1, 2); what is sent met MaySend and Have when it was
+sent (3); what is outstanding was asked for in this phase and is empty between transfer phases (4, 5); what
+both sides agreed on does not change (7); what is advertised comes from the current send set (8); TickTAI never
+goes back (9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lazy.interlace.ads import Advertisement, partitions, summarise
+from lazy.interlace.errors import (
+    AbortReason,
+    InterlaceAbort,
+    ListingTooLarge,
+    MalformedFactBlock,
+    NegotiationFailed,
+    PeerVerifierMismatch,
+    PhaseTimeout,
+    PlanMismatch,
+    UnexpectedResponse,
+    UnsupportedFieldSchema,
+)
+from lazy.interlace.ledger import Ledger
+from lazy.interlace.limits import Limits
+from lazy.interlace.link import LinkConfig
+from lazy.interlace.messages import (
+    Asks,
+    Close,
+    Effect,
+    Ended,
+    Fault,
+    FullListing,
+    HelloMessage,
+    Input,
+    Message,
+    PartitionListing,
+    PeerTick,
+    Received,
+    RequestList,
+    Responses,
+    Send,
+    Setup,
+    Start,
+    Summaries,
+    TickReached,
+    TimedOut,
+    TransferEnd,
+)
+from lazy.interlace.negotiate import (
+    Hello,
+    Negotiated,
+    check_tick_ready,
+    negotiate,
+    runtime_facts,
+)
+from lazy.interlace.peerstate import PeerState
+from lazy.interlace.plan import Evaluation, Executable, Operand, Plan, compile_plan, operand_index
+from lazy.interlace.port import RecordPort
+from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
+from lazy.interlace.states import ENDED, Event, Phase, step
+from vault.records import RecordHash, Tai, Verifier
+
+__all__ = ["LOCAL_ORIGIN", "InterlaceMachine"]
+
+LOCAL_ORIGIN: Final = "local"
+_EVENT_OF: Final[Mapping[type[Message], Event]] = {
+    Setup: Event.SETUP,
+    HelloMessage: Event.HELLO,
+    Summaries: Event.ADVERTISED,
+    FullListing: Event.ADVERTISED,
+    Asks: Event.ASKS,
+    PartitionListing: Event.LISTING,
+    RequestList: Event.REQUESTS,
+    Responses: Event.RESPONSE,
+    TransferEnd: Event.TRANSFER_END,
+}
+
+
+class InterlaceMachine:
+    """One side of one link.
+
+    Args:
+        config: this side and its link.
+        port: the vault's records.
+        cursor: the peer's advertisement state from an earlier exchange (INT-92).
+    """
+
+    def __init__(self, config: LinkConfig, port: RecordPort, cursor: Cursor | None = None) -> None:
+        self.config = config
+        self.phase = Phase.IDLE
+        self.plan: Plan | None = None
+        self.agreed: Negotiated | None = None
+        self.ledger = Ledger()
+        self.loops = 0
+        self._port = port
+        self._cursor = cursor
+        self._executable: Executable | None = None
+        self._peer: Verifier | None = None
+        self._peer_source = config.peer_source
+        self._peer_state = PeerState(None)
+        self._listed = False
+        self._mine = Operand(config.module.id, config.source)
+        self._sending: dict[str, list[Advertisement]] = {}
+        self._summaries_sent = 0
+        self._moved_in_loop = False
+        self._asked_in_loop = False
+        self._my_ready: Tai | None = None
+        self._peer_ready: Tai | None = None
+        self._tick_to_send: Tai | None = None
+        self._closed_by: CloseReason | None = None
+        self._reason: AbortReason | None = None
+
+    # What can be seen of it
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force: the negotiated ones, before that the local ones."""
+        return self.agreed.limits if self.agreed is not None else self.config.terms.limits
+
+    @property
+    def tick(self) -> Tai | None:
+        """TickTAI: the smaller of the two ready times (INT-88); None before the negotiation."""
+        if self._my_ready is None or self._peer_ready is None:
+            return None
+        return min(self._my_ready, self._peer_ready)
+
+    @property
+    def peer_source(self) -> str:
+        """The source label of the peer (INT-30)."""
+        return self._peer_source
+
+    @property
+    def result(self) -> InterlaceResult:
+        """What was reached so far, or in the end (INT-131)."""
+        plan_id = self.agreed.plan_id if self.agreed is not None else ""
+        complete = self._listed and self.phase is not Phase.ABORTED
+        cursor = None
+        if complete:
+            state = self._peer_state
+            cursor = Cursor(plan_id, self._peer_source, state.entries, state.summaries)
+        return InterlaceResult(
+            link_id=self.agreed.link_id if self.agreed is not None else "",
+            plan_id=plan_id,
+            peer=self._peer.text if self._peer is not None else "",
+            received=tuple(self.ledger.received),
+            rejected=tuple(self.ledger.rejected.items()),
+            not_available=tuple(self.ledger.not_available),
+            deferred=tuple(self.ledger.deferred),
+            bytes_received=self.ledger.bytes_received,
+            bytes_sent=self.ledger.bytes_sent,
+            loops=self.loops,
+            closed_by=self._closed_by or CloseReason.CLOSED,
+            cursor_updated=complete,
+            reason=self._reason,
+            cursor=cursor,
+        )
+
+    # Events
+
+    def handle(self, event: Input) -> tuple[Effect, ...]:
+        """Take one input and return what must be done, in order.
+
+        Raises:
+            InterlaceAbort: a rule was broken; the machine is over and `error.result` holds what was reached.
+            MachineMisuse: the driver's mistake; nothing has changed.
+        """
+        try:
+            return self._dispatch(event)
+        except InterlaceAbort as error:
+            target = step(self.phase, Event.FAULT)
+            if target is not None:
+                self.phase = Phase.ABORTED
+                self.ledger.outstanding.clear()
+                self._closed_by, self._reason = CloseReason.ABORTED, error.reason
+            error.result = self.result
+            raise
+
+    def _dispatch(self, event: Input) -> tuple[Effect, ...]:  # noqa: PLR0911 - one for each input
+        match event:
+            case Received(message, proven):
+                return self._receive(message, proven)
+            case Start():
+                self._enter(Event.START)
+                return (self._send(self._setup()),)
+            case PeerTick(text):
+                return self._take_peer_tick(text)
+            case TickReached(tai):
+                return self._take_own_tick(tai)
+            case TimedOut():
+                self._enter(Event.TIMEOUT)
+                return ()
+            case Close(reason):
+                return self._close(reason)
+            case Fault(error):
+                if self.phase in ENDED:
+                    return ()
+                raise error
+
+    def _enter(self, event: Event) -> bool:
+        """Go where the table says; return whether the event is to be worked on."""
+        target = step(self.phase, event)
+        if isinstance(target, AbortReason):
+            raise self._fault(target, event)
+        if target is not None:
+            self.phase = target
+        return target is not None
+
+    def _fault(self, reason: AbortReason, event: Event) -> InterlaceAbort:
+        if reason is AbortReason.PHASE_TIMEOUT:
+            seconds = self.limits.phase_timeout_seconds
+            return PhaseTimeout(f"The peer was silent for {seconds} s in the phase {self.phase}.")
+        if reason is AbortReason.UNEXPECTED_RESPONSE:
+            return UnexpectedResponse(f"The peer sent records in the phase {self.phase}.")
+        return MalformedFactBlock(f"The peer sent {event} in the phase {self.phase}.")
+
+    def _receive(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
+        event = _EVENT_OF[type(message)]
+        if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
+            event = self._judge(message)
+        before = self.phase
+        if not self._enter(event):
+            return ()
+        try:
+            return self._work(message, proven, event)
+        except InterlaceAbort:
+            self.phase = before
+            raise
+
+    def _work(  # noqa: PLR0911 - one for each message
+        self, message: Message, proven: Verifier | None, event: Event
+    ) -> tuple[Effect, ...]:
+        match message:
+            case Setup():
+                return self._establish(message)
+            case HelloMessage(hello):
+                return self._negotiate(hello, proven)
+            case Summaries(summaries):
+                return (self._send(Asks(self._peer_state.announce(summaries, self.limits))),)
+            case FullListing(entries, by_partition):
+                limit = self.limits.max_advertisement_records
+                self._peer_state.replace(entries, limit, by_partition=by_partition)
+                return (self._send(Asks(())),)
+            case Asks(prefixes):
+                return self._list(prefixes)
+            case PartitionListing(ads):
+                return self._reconcile(ads)
+            case RequestList(hashes):
+                return self._after_requests(hashes, event)
+            case Responses():
+                return self._take(message)
+            case TransferEnd():
+                return self._end_transfer()
+
+    # Plan and negotiation
+
+    def _setup(self) -> Setup:
+        index = operand_index(self._mine.origin, self._peer_source)
+        module = self.config.module
+        return Setup(index, self._mine, {module.id: module.text.encode()})
+
+    def _establish(self, setup: Setup) -> tuple[Effect, ...]:
+        config, theirs = self.config, setup.operand
+        here = config.here.text if config.here is not None else ""
+        if theirs.origin in {LOCAL_ORIGIN, config.source, config.label, here}:
+            raise PeerVerifierMismatch("The peer presents its operand as one of this side (INT-64).")
+        if setup.index != operand_index(theirs.origin, self._mine.origin):
+            raise PlanMismatch("The peer puts the operands of the exchange plan in another order.")
+        module = config.registry.resolve(theirs.module_id, setup.modules.get(theirs.module_id))
+        self.plan, made = compile_plan(self._mine, config.module, theirs, module)
+        self._executable = config.prepared or made
+        self._executable.check(self.plan)
+        self._their_origin = theirs.origin
+        return (self._send(HelloMessage(Hello(self.plan.id, config.signer, config.terms))),)
+
+    def _negotiate(self, theirs: Hello, proven: Verifier | None) -> tuple[Effect, ...]:
+        plan, config = self._need_plan(), self.config
+        mine = Hello(plan.id, config.signer, config.terms)
+        agreed = negotiate(mine, theirs, plan, proven=proven)
+        if config.peer is not None and theirs.signer != config.peer:
+            raise PeerVerifierMismatch(f"The peer did not prove to be {config.peer}.")
+        source = theirs.signer.text if theirs.signer is not None else config.peer_label
+        if self._their_origin != source:
+            raise PeerVerifierMismatch(f"The peer's operand names {self._their_origin} as origin, not {source}.")
+        self.agreed, self._peer, self._peer_source = agreed, theirs.signer, source
+        self._my_ready = self._peer_ready = agreed.start
+        cursor = self._cursor
+        if cursor is not None and (cursor.plan_id, cursor.source) == (plan.id, source):
+            self._peer_state = PeerState(cursor)
+        return (self._advertise(),)
+
+    def _need_plan(self) -> Plan:
+        assert self.plan is not None  # noqa: S101 - the table lets no hello in before the setup
+        return self.plan
+
+    def _need_agreed(self) -> Negotiated:
+        assert self.agreed is not None  # noqa: S101 - the table lets nothing in before the hello
+        return self.agreed
+
+    # Send set and advertisement
+
+    def _advertise(self) -> Send:
+        """Begin an iteration: evaluate the send set and announce it (INT-91, INT-96, INT-98)."""
+        self.loops += 1
+        self._moved_in_loop = self._asked_in_loop = False
+        self.ledger.begin_iteration()
+        schema, limit = self._need_agreed().schema, self.limits.max_advertisement_records
+        entries = self._port.effective_send() if self.config.sends else ()
+        allowed = {record: tuple(f for f in fields if schema.allows(f[0])) for record, fields in entries}
+        ads = (Advertisement.of(record, self.config.source, fields) for record, fields in allowed.items())
+        self._sending = partitions(ads)
+        if any(len(group) > limit for group in self._sending.values()):
+            raise ListingTooLarge(f"A partition of what is to be sent holds more than {limit} records.")
+        count = self._summaries_sent + len(self._sending)
+        if count > self.limits.max_partition_summaries:
+            # The budget of summaries is spent; the specification's full listing always remains.
+            if len(allowed) > limit:
+                raise ListingTooLarge(f"{len(allowed)} records are to be listed; at most {limit} may be.")
+            self._sending = {}
+            return self._send(FullListing(allowed))
+        self._summaries_sent = count
+        return self._send(Summaries(tuple(summarise(self._sending).values())))
+
+    def _list(self, prefixes: tuple[str, ...]) -> tuple[Effect, ...]:
+        if len(set(prefixes)) != len(prefixes) or any(prefix not in self._sending for prefix in prefixes):
+            raise MalformedFactBlock("The peer asks for a partition that was not announced, or asks twice.")
+        ads = tuple(ad for prefix in prefixes for ad in self._sending[prefix])
+        return (self._send(PartitionListing(ads)),)
+
+    def _reconcile(self, ads: tuple[Advertisement, ...]) -> tuple[Effect, ...]:
+        schema = self._need_agreed().schema
+        for ad in ads:
+            if ad.source != self._peer_source:
+                raise MalformedFactBlock(f"The peer advertises {ad.hash_text} in the name of another source.")
+            if any(not schema.allows(name) for name, _, _ in ad.fields):
+                raise UnsupportedFieldSchema(f"A field of {ad.hash_text} is outside the agreed schema.")
+        self._peer_state.complete(ads)
+        self._listed = True
+        return (self._ask(),)
+
+    # Request
+
+    def _ask(self) -> Send:
+        """Evaluate what may be requested and make the request list (INT-6, INT-107..110)."""
+        self.ledger.requests = () if self.ledger.has_stalled else self._evaluate()
+        return self._send(RequestList(self.ledger.requests))
+
+    def _evaluate(self) -> tuple[RecordHash, ...]:
+        agreed, executable, tick = self._need_agreed(), self._executable, self.tick
+        assert executable is not None  # noqa: S101 - made together with the plan
+        assert tick is not None  # noqa: S101 - set together with what was agreed
+        config, entries = self.config, self._peer_state.entries
+        runtime = runtime_facts(
+            agreed,
+            here=config.here,
+            peer=self._peer,
+            tick=tick,
+            transport=config.transport,
+            encrypted=config.encrypted,
+        )
+        chosen = executable.may_request(Evaluation(self._peer_source, entries, runtime))
+        wanted = set(chosen) - self.ledger.settled(with_deferred=not config.retries_deferred)
+        wanted.intersection_update(entries)
+        if wanted:
+            held = self._port.have(wanted)
+            self.ledger.held |= held
+            wanted -= held
+        if wanted:
+            wanted -= self._port.refused(wanted)
+        return tuple(sorted(wanted)[: config.max_requests])
+
+    def _judge(self, theirs: RequestList) -> Event:
+        """Say what the peer's request list means, from what both sides have seen."""
+        if self.ledger.requests or theirs.hashes:
+            return Event.REQUESTS
+        if not self._asked_in_loop:
+            return Event.EXHAUSTED if self.ledger.deferred else Event.QUIET
+        if not self._moved_in_loop or self.loops >= self.limits.max_loop_iterations:
+            return Event.EXHAUSTED
+        return Event.DRAINED
+
+    def _after_requests(self, theirs: tuple[RecordHash, ...], event: Event) -> tuple[Effect, ...]:
+        if event is Event.QUIET:
+            self._closed_by = CloseReason.FIXED_POINT
+            return (Ended(self.result),)
+        if event is Event.EXHAUSTED:
+            at_limit = self._asked_in_loop and self._moved_in_loop
+            self._closed_by = CloseReason.LOOP_LIMIT if at_limit else CloseReason.DEFERRED
+            return (Ended(self.result),)
+        if event is Event.DRAINED:
+            return (self._advertise(),)
+        if len(set(theirs)) != len(theirs) or len(theirs) > self.limits.max_advertisement_records:
+            raise MalformedFactBlock("The peer's request list repeats a record or is too long.")
+        self._asked_in_loop = True
+        self.ledger.begin_transfer()
+        return (self._send(self._serve(theirs)), self._send(TransferEnd()))
+
+    # Transfer and validation
+
+    def _serve(self, hashes: tuple[RecordHash, ...]) -> Responses:
+        """Answer a request list inside the budget; MaySend and Have are checked now (INT-7, INT-113)."""
+        records: list[tuple[RecordHash, bytes]] = []
+        missing: list[RecordHash] = []
+        left = self.limits.max_total_transferred_bytes - self.ledger.bytes_sent
+        budget = self.config.serve_bytes
+        for record in hashes:
+            allowed = self.config.sends and self._port.may_send(record)
+            data = self._port.load(record) if allowed else None
+            if data is None:
+                missing.append(record)
+                continue
+            if len(data) > left or (records and len(data) > budget):
+                break
+            left -= len(data)
+            budget -= len(data)
+            self.ledger.bytes_sent += len(data)
+            records.append((record, data))
+        self._moved_in_loop |= bool(records or missing)
+        return Responses(tuple(records), tuple(missing))
+
+    def _take(self, responses: Responses) -> tuple[Effect, ...]:
+        self.ledger.check(responses, self.limits.max_total_transferred_bytes)
+        verdicts = self._port.accept_many(responses.records) if responses.records else ()
+        self._moved_in_loop |= self.ledger.settle(responses, verdicts)
+        return ()
+
+    def _end_transfer(self) -> tuple[Effect, ...]:
+        self.ledger.end_transfer()
+        return (self._ask(),)
+
+    # Ticks and closing
+
+    def _take_peer_tick(self, text: str) -> tuple[Effect, ...]:
+        if self._enter(Event.TICK):
+            last = self._peer_ready
+            assert last is not None  # noqa: S101 - the table lets no tick in before the hello
+            self._peer_ready = check_tick_ready(text, self._need_agreed(), last)
+        return ()
+
+    def _take_own_tick(self, tai: Tai) -> tuple[Effect, ...]:
+        if self.agreed is None:
+            raise NegotiationFailed("There is no tick before the negotiation.")
+        if self._enter(Event.TICK):
+            last = self._my_ready
+            assert last is not None  # noqa: S101 - set with what was agreed
+            self._my_ready = self._tick_to_send = check_tick_ready(tai.text, self.agreed, last)
+        return ()
+
+    def _close(self, reason: CloseReason) -> tuple[Effect, ...]:
+        if not self._enter(Event.CLOSE):
+            return ()
+        self.ledger.end_transfer()
+        self._closed_by = self._closed_by or reason
+        return (Ended(self.result),)
+
+    def _send(self, message: Message) -> Send:
+        carries = isinstance(message, Summaries | FullListing | Asks | PartitionListing | RequestList)
+        tick = self._tick_to_send if carries else None
+        if carries:
+            self._tick_to_send = None
+        return Send(message, tick)
