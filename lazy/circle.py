@@ -50,7 +50,7 @@ class AlreadyMember(CallerError):
 
 
 class NotMember(CallerError):
-    """This node is no member yet, so it can admit nobody."""
+    """A node that is no member yet can admit nobody."""
 
     code = "not-member"
     exit_code = 2
@@ -104,9 +104,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
         places=tuple((place.name, place.uri) for place in places(vault) if place.peer is None),
     )
     with vault.writing() as w:
-        w.store.run(
-            "INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label
-        )
+        w.store.run("INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label)
         w.audit("lazy-invite", made.id, {"label": label} if label else {})
     return made
 
@@ -140,7 +138,7 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
 
 
 def leave_request(vault: Vault, place: MailboxPlace) -> bool:
-    """Leave my request in my mailbox at a place, unless I am a member or never was invited; tell whether it was left."""
+    """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was."""
     line = vault.store.meta("invitation")
     if not line or _is_member(vault, vault.node.text):
         return False
@@ -244,9 +242,7 @@ def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, 
 
 
 def _admit(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:
-    sealed = w.seal(
-        Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai())
-    )
+    sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
     w.log([sealed.hash])
     w.store.run("DELETE FROM request WHERE node = ?", node.text)
     w.store.run("DELETE FROM refused WHERE code = 'stranger'")
@@ -314,15 +310,11 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     with vault.writing() as w:
         entries = [
             w.seal(
-                NodeCard.to_plex(
-                    group=vault.group, node=vault.node, label=name, machine=around.host, tai=w.tai()
-                )
+                NodeCard.to_plex(group=vault.group, node=vault.node, label=name, machine=around.host, tai=w.tai())
             ).hash
         ]
         if old_key is not None:
-            plex: Plex = Member.to_plex(
-                group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai()
-            )
+            plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai())
             sealed = Seal.sign(plex, old_key)
             w.put([sealed])
             entries.append(sealed.hash)

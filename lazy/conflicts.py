@@ -154,9 +154,7 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
     if len(still_open) == 1:
         return still_open[0]
     if still_open:
-        raise NoSuchConflict(
-            f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts"
-        )
+        raise NoSuchConflict(f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts")
     if fitting:
         raise NoSuchConflict(f"The conflict {text!r} is resolved already ({fitting[0].status}).")
     raise NoSuchConflict(f"There is no conflict {text!r}.")
@@ -231,8 +229,7 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     counting = [
         r
         for r in all_resolutions
-        if r.signer is not None
-        and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine)
+        if r.signer is not None and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine)
     ]
     effective = _effective(vault, counting)
     contents = {commit_info(vault.store, r.result).tree for r in effective}
@@ -338,7 +335,7 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
 
 
 def _superseded(vault: Vault, desk: str, foreign: list[RecordHash]) -> bool:
-    """A head conflict is stale when its heads were built upon: the newer heads have their own."""
+    """Tell whether newer heads were built upon these; those have a conflict of their own."""
     current = newest(vault.store, [release.commit for release in releases(vault.store, desk)])
     return not set(foreign) <= set(current)
 

@@ -178,9 +178,7 @@ class Invitation:
             InvitationExpiredError: `now` is its expiry or later.
         """
         if now >= self.expires:
-            raise InvitationExpiredError(
-                f"This invitation to {self.group} was good until {self.expires.to_utc_iso()}."
-            )
+            raise InvitationExpiredError(f"This invitation to {self.group} was good until {self.expires.to_utc_iso()}.")
 
 
 def invitation_id(secret: bytes) -> str:

@@ -60,9 +60,7 @@ def peers(vault: Vault) -> list[Person]:
     for node, name in given.items():
         if node not in left:
             names.setdefault(node, name)
-    return sorted(
-        (Person(name, node) for node, name in _distinct(names).items()), key=lambda p: (p.name, p.node)
-    )
+    return sorted((Person(name, node) for node, name in _distinct(names).items()), key=lambda p: (p.name, p.node))
 
 
 def _distinct(names: dict[str, str]) -> dict[str, str]:
@@ -76,8 +74,7 @@ def members(vault: Vault) -> list[MemberInfo]:
     """Return the members of the group, the founder first, then by depth and name."""
     me = vault.node.text
     machines = {
-        str(node): str(machine)
-        for node, machine in vault.store.rows("SELECT node, machine FROM card ORDER BY tai, p")
+        str(node): str(machine) for node, machine in vault.store.rows("SELECT node, machine FROM card ORDER BY tai, p")
     }
     return [
         MemberInfo(
@@ -116,7 +113,7 @@ def node_of(vault: Vault, name: str) -> str:
     if name in {SELF, vault.name}:
         return vault.node.text
     for person in peers(vault):
-        if person.name == name or person.node == name:
+        if name in {person.name, person.node}:
             return person.node
     known = ", ".join(person.name for person in peers(vault)) or "nobody yet"
     raise NoSuchPeer(f"Nobody here is called {name!r}.", hint=f"I know: {known}.")

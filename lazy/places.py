@@ -81,9 +81,7 @@ def place_named(vault: Vault, name: str) -> Place:
         if place.name == name:
             return place
     known = ", ".join(place.name for place in places(vault))
-    raise NoSuchPlace(
-        f"There is no place called {name!r}.", hint=f"I know: {known}." if known else NoSuchPlace.hint
-    )
+    raise NoSuchPlace(f"There is no place called {name!r}.", hint=f"I know: {known}." if known else NoSuchPlace.hint)
 
 
 def serving(vault: Vault, name: str) -> list[Place]:
@@ -102,9 +100,7 @@ def serving(vault: Vault, name: str) -> list[Place]:
     return sorted(found, key=lambda place: (place.peer != node, place.name))
 
 
-def add_place(
-    vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True
-) -> Place:
+def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True) -> Place:
     """Remember a place. A new or empty directory becomes a drop.
 
     Args:

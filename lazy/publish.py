@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lazy.interlace.plan import GROUP_MODULE
+from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.terms import hello_lines
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
@@ -150,9 +150,7 @@ def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]
         yield RecordHash(str(kind), bytes(digest)), int(str(size))  # type: ignore[arg-type]
 
 
-def _additions(
-    vault: Vault, place: MailboxPlace, after: int, watch: Watch, counted: _Counted
-) -> Iterator[Addition]:
+def _additions(vault: Vault, place: MailboxPlace, after: int, watch: Watch, counted: _Counted) -> Iterator[Addition]:
     rows = vault.store.rows(
         "SELECT b.kind, b.digest, s.s FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
         " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
@@ -199,8 +197,8 @@ def _head(vault: Vault, place: MailboxPlace, mine: _Mine, done: Publication) -> 
         tai=vault.around.tai(),
         drop=place.place_id,
         founding=RecordHash.parse(vault.founding or ""),
-        operand=GROUP_MODULE.id,
-        facet=GROUP_MODULE.facet,
+        operand=GROUP_SHARED.id,
+        facet=SELECTOR,
         hello=hello_lines(vault.node, vault.around.tai()),
         runs=done.runs,
         vector=_vector(vault),

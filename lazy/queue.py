@@ -55,9 +55,7 @@ def queue(vault: Vault) -> list[QueueEntry]:
     """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56)."""
     me = vault.node.text
     log = vault.store.rows("SELECT seq, p FROM log WHERE node = ? ORDER BY seq", me)
-    published = {
-        str(pid): int(str(seq)) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")
-    }
+    published = {str(pid): int(str(seq)) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
     configured = places(vault)
     entries: list[QueueEntry] = []
     for person in peers(vault):
@@ -69,9 +67,7 @@ def queue(vault: Vault) -> list[QueueEntry]:
             if number <= confirmed:
                 continue
             holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= number)
-            entries += _entries(
-                vault, person.name, number, int(str(p)), holding, tuple(s.name for s in serving)
-            )
+            entries += _entries(vault, person.name, number, int(str(p)), holding, tuple(s.name for s in serving))
     return entries
 
 

@@ -22,9 +22,7 @@ from vault.writer import Writer
 
 __all__ = ["STASH_BYTES", "Receiver", "Refusal"]
 
-STASH_BYTES = (
-    64 << 20
-)  # trees waiting for evidence; above it they are asked for again when evidence names them
+STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
 
 
@@ -165,13 +163,9 @@ class Receiver:
                 return self.refuse(record_hash, "bare-blob", "a bare Blob is never exchanged")
             plex = record.plex if isinstance(record, Seal) else record
             if plex.app in _NEVER_SHARED:
-                return self.refuse(
-                    record_hash, "never-shared", f"a record of kind {plex.app} is never shared"
-                )
+                return self.refuse(record_hash, "never-shared", f"a record of kind {plex.app} is never shared")
             if not isinstance(record, Seal) and plex.app not in {DATA_APP, TREE_APP}:
-                return self.refuse(
-                    record_hash, "unsigned", f"an unsigned record of kind {plex.app} claims nothing"
-                )
+                return self.refuse(record_hash, "unsigned", f"an unsigned record of kind {plex.app} claims nothing")
             if plex.group != self.vault.group and not self._may_be_founding(plex):
                 return self.refuse(record_hash, "other-group", f"it belongs to the group {plex.group}")
             read(record)

@@ -20,7 +20,7 @@ from vault.names import BadVersion, Version
 from vault.profile import Commit, Resolution
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import Watch, checkout_of, record_commit, seal_commit, seal_release
+from vault.work import VersionTaken, Watch, checkout_of, record_commit, seal_commit, seal_release
 from vault.writer import Writer
 
 __all__ = ["NoSuchSide", "Resolved", "Undecided", "accept_resolution", "resolve_merged", "resolve_prefer"]
@@ -65,9 +65,7 @@ class Resolved:
     conflicts: tuple[str, ...] = ()
 
 
-def resolve_prefer(
-    vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch()
-) -> Resolved:
+def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch()) -> Resolved:
     """Keep one side: its release counts, for a version conflict; its content on conflicting paths, for heads.
 
     Raises:
@@ -82,9 +80,7 @@ def resolve_prefer(
             return _settle_heads(w, vault, conflict, {None: chosen.commit}, "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
         parents = newest(vault.store, [*(s.commit for s in conflict.sides), *conflict.results])
-        result = _merge_commit(
-            w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}"
-        )
+        result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
         sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
         local = chosen.node == vault.node.text
         status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
@@ -153,9 +149,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
     """
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
-        found = [
-            p for p in conflict.proposals if not proposal or proposal in {p.name, p.node, p.resolution.text}
-        ]
+        found = [p for p in conflict.proposals if not proposal or proposal in {p.name, p.node, p.resolution.text}]
         if not found:
             raise NoSuchConflict(
                 f"Nothing is proposed for the conflict {conflict.id}.", hint="Decide it with: lace resolve"
@@ -170,9 +164,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
             conflict.id,
         )
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
-        w.audit(
-            "lazy-resolve", conflict.id, {"accepted": found[0].name}, relates_to=[found[0].resolution.text]
-        )
+        w.audit("lazy-resolve", conflict.id, {"accepted": found[0].name}, relates_to=[found[0].resolution.text])
         status = _status(vault, conflict, found[0])
         return _followed(
             w,
@@ -211,9 +203,7 @@ def pick_side(vault: Vault, conflict: Conflict, word: str) -> Side:
     if len({side.content_sha512 or side.commit.text for side in found}) != 1:
         names = ", ".join(f"{side.name} ({side.release or side.commit})" for side in conflict.sides)
         problem = "fits several sides" if found else "is no side"
-        raise NoSuchSide(
-            f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}."
-        )
+        raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
     return found[0]
 
 
@@ -223,8 +213,6 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
     Raises:
         VersionTaken: it is.
     """
-    from vault.work import VersionTaken
-
     if vault.store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ?", desk, str(version)):
         raise VersionTaken(f"{desk} {version} is already released.")
 
@@ -250,15 +238,11 @@ def _merged_tree(
     tree = commit_info(vault.store, order[0]).tree
     done = [order[0]]
     for head in order[1:]:
-        outcome, _ = fold(
-            vault.store, w, vault, [done[-1], head], ours=done[-1], tree=tree, merged_before=done
-        )
+        outcome, _ = fold(vault.store, w, vault, [done[-1], head], ours=done[-1], tree=tree, merged_before=done)
         w.flush()
         if outcome.root is None:
             choices = {
-                conflict.path: (
-                    "theirs" if (picked.get(conflict.path) or picked.get(None)) == head else "ours"
-                )
+                conflict.path: ("theirs" if (picked.get(conflict.path) or picked.get(None)) == head else "ours")
                 for conflict in outcome.conflicts
             }
             tree = resolve_with(outcome, choices)
@@ -283,9 +267,7 @@ def _settle_heads(
     tree = _merged_tree(w, vault, heads, picked, ours=base.commit if base else None)
     result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
     names = ", ".join(side.name for side in conflict.sides if side.node != vault.node.text)
-    commit, _ = record_commit(
-        w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}"
-    )
+    commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")
     w.audit(
         "lazy-resolve",
         conflict.id,

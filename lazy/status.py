@@ -102,12 +102,9 @@ def status(vault: Vault) -> Status:
         open_conflicts = conflicts(vault)
         mine = my_vector(vault)
         known = vectors(vault)
-        found_peers = tuple(
-            _peer(vault, person.name, person.node, mine, known[person.name]) for person in peers(vault)
-        )
+        found_peers = tuple(_peer(vault, person.name, person.node, mine, known[person.name]) for person in peers(vault))
         last = {
-            str(p): (str(t), json.loads(str(r)))
-            for p, t, r in store.rows("SELECT place, tai, result FROM last_sync")
+            str(p): (str(t), json.loads(str(r))) for p, t, r in store.rows("SELECT place, tai, result FROM last_sync")
         }
         return Status(
             vault=str(vault.folder),
@@ -132,11 +129,7 @@ def status(vault: Vault) -> Status:
             queue=len(waiting),
             conflicts=len(open_conflicts),
             requests=int(
-                str(
-                    store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][
-                        0
-                    ]
-                )
+                str(store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][0])
             ),
             records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
         )

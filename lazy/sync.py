@@ -82,9 +82,7 @@ def _queued(vault: Vault, place: Place, error: PlaceError, *, dry_run: bool) -> 
     result.next = f"lace sync {place.name}"
     if not dry_run:
         with vault.writing() as w:
-            w.audit(
-                "lazy-push", place.name, {"result": "queued", "code": error.code}, motivation=error.message
-            )
+            w.audit("lazy-push", place.name, {"result": "queued", "code": error.code}, motivation=error.message)
     return result
 
 
@@ -140,9 +138,7 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
             raise DataError(f"The request in the mailbox of {node} is not sealed by it.")
         name = consider(vault, place.name, sealed)
     except (DataError, PeerError) as error:
-        result.problems.append(
-            Problem(error.code or "bad-request", error.message, label_of(vault, node.text))
-        )
+        result.problems.append(Problem(error.code or "bad-request", error.message, label_of(vault, node.text)))
         return False
     if name is None:
         return False
@@ -207,14 +203,10 @@ def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
         files = sum(1 for _ in diff_trees(vault.store, base, info.tree))
     except LaceError:
         files = 0
-    return NewRelease(
-        release.hash, release.desk, release.version, release.node, label_of(vault, release.node), files
-    )
+    return NewRelease(release.hash, release.desk, release.version, release.node, label_of(vault, release.node), files)
 
 
-def _finish(
-    vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool
-) -> None:
+def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
     result.bytes_read, result.bytes_written = medium.count.read, medium.count.written
     result.round_trips = 0  # a passive medium has none
     result.safe_to_remove = push
@@ -266,11 +258,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
     """Name the command a person wants next."""
     still_open = conflicts(vault)
     if still_open:
-        return (
-            f"lace resolve {still_open[0].id} --prefer local|remote"
-            if len(still_open) == 1
-            else "lace conflicts"
-        )
+        return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
     if result.releases:
         return "lace update"
     if any(True for _ in vault.store.rows("SELECT 1 FROM request LIMIT 1")):
@@ -278,9 +266,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
     return ""
 
 
-def _plan(
-    vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool
-) -> None:
+def _plan(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
     """Fill in what a visit would move, from listings alone; nothing is written."""
     del place
     if push:
@@ -298,7 +284,4 @@ def _plan(
 
 
 def _vector(vault: Vault) -> dict[str, int]:
-    return {
-        str(node): int(str(seq))
-        for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")
-    }
+    return {str(node): int(str(seq)) for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")}

@@ -203,9 +203,7 @@ def take_in(
         dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
     )
     commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
-    return Updated(
-        Relation.MERGEABLE, commit, number, written=(*result.written, *result.deleted), merged=tuple(merged)
-    )
+    return Updated(Relation.MERGEABLE, commit, number, written=(*result.written, *result.deleted), merged=tuple(merged))
 
 
 def follow(
@@ -347,17 +345,13 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     dirty = changes(vault, desk, watch) if base else None
     if len(everything) == 1 and not (dirty and dirty.items):
         target = commit_info(vault.store, everything[0]).tree
-        written = tuple(
-            change.path for change in diff_trees(vault.store, base.tree if base else None, target)
-        )
+        written = tuple(change.path for change in diff_trees(vault.store, base.tree if base else None, target))
         done = Updated(Relation.BEHIND, everything[0], None, written=written)
         return _named(vault, desk, heads, done, waiting, None)
     outcome, merged = fold(overlay, overlay, vault, everything, ours=base.commit if base else None)
     if outcome.root is None:
         done = Updated(Relation.CONFLICTING, base.commit if base else None, None, conflicts=outcome.conflicts)
     else:
-        written = tuple(
-            change.path for change in diff_trees(overlay, base.tree if base else None, outcome.root)
-        )
+        written = tuple(change.path for change in diff_trees(overlay, base.tree if base else None, outcome.root))
         done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged))
     return _named(vault, desk, heads, done, waiting, None)

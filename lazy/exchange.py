@@ -1,0 +1,302 @@
+"""One exchange with one mailbox: the interlace machine over a passive medium (H-11, INT-120).
+
+The order at reading: seal and number of the head; run digests over the unfiltered listing; plan; filter; request;
+transfer; full validation; membership; closure. A mailbox whose head was read whole before costs one small read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from lazy.interlace.ads import Fields
+from lazy.interlace.machine import LinkConfig
+from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
+from lazy.interlace.port import Verdict
+from lazy.people import label_of
+from lazy.receive import Receiver
+from lazy.results import ExchangeResult
+from lazy.terms import hello_facts, terms
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace
+from transports.reading import SeenHead, fetch, read_head, read_run
+from transports.snapshot import check_number
+from vault.errors import Cancelled, PeerError
+from vault.records import RecordHash, Tai, Verifier
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["MailboxReader", "OtherGroupHead", "StrangersMailbox"]
+
+_BATCH_RECORDS = 1000
+_BATCH_BYTES = 16 << 20
+
+
+class StrangersMailbox(PeerError):
+    """A mailbox of somebody who is no member (LAZ-71)."""
+
+    code = "stranger"
+    exit_code = 31
+    hint = "See who asks to join with: lace requests; admit somebody you know with: lace admit NAME"
+
+
+class OtherGroupHead(PeerError):
+    """A snapshot head that names another founding record."""
+
+    code = "other-founding"
+    exit_code = 32
+    hint = "Its owner has another group of the same name; ask them which one they mean."
+
+
+class _Port:
+    """What the machine may ask of the vault while it reads: a `RecordPort` that sends nothing."""
+
+    def __init__(self, receiver: Receiver, apps: dict[RecordHash, str]) -> None:
+        self._receiver = receiver
+        self._store = receiver.vault.store
+        self._apps = apps
+        self._before = receiver.refused_before()
+
+    def have(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
+        return self._store.have(hashes)
+
+    def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
+        """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
+        holes = self._receiver.holes()
+        return {
+            record
+            for record in hashes
+            if record in self._before
+            or not (record in holes or self._receiver.wants(record, self._apps.get(record, "")))
+        }
+
+    def effective_send(self) -> Iterator[tuple[RecordHash, Fields]]:
+        return iter(())
+
+    def may_send(self, record: RecordHash) -> bool:
+        del record
+        return False
+
+    def load(self, record: RecordHash) -> bytes | None:
+        return self._store.stored(record)
+
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+        known = len(self._receiver.refusals)
+        self._receiver.take(records)
+        refused = {r.hash: r for r in self._receiver.refusals[known:]}
+        return [
+            Verdict(record, refused[record].code, refused[record].reason) if record in refused else Verdict(record)
+            for record, _ in records
+        ]
+
+
+class MailboxReader:
+    """Reads the mailboxes of one place into one vault.
+
+    Args:
+        vault: the reader's vault.
+        place: the medium.
+        receiver: takes what comes in; one a visit.
+        watch: progress and cancel.
+    """
+
+    def __init__(self, vault: Vault, place: MailboxPlace, receiver: Receiver, watch: Watch) -> None:
+        self._vault = vault
+        self._place = place
+        self._receiver = receiver
+        self._watch = watch
+
+    def read(self, node: Verifier) -> ExchangeResult | None:
+        """Run the exchange with a node's mailbox; None when there is nothing new in it.
+
+        Raises:
+            StrangersMailbox: its owner is no member.
+            RolledBack: its head is older than the one seen here before (CYB-18).
+            PeerError, DataError: it breaks a rule; the rest of the visit goes on.
+            PlaceError: the medium is gone.
+        """
+        head = read_head(self._place, self._vault.group, node)
+        if head is None:
+            return None
+        proven = self._check(node, head)
+        seen = self._seen(node)
+        check_number(seen[0] if seen else None, head.mark)
+        if seen and seen[0][1] == head.seal.hash and seen[2] and not self._holes_remain():
+            self._note_vector(node, head)
+            return None
+        known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
+        listing = self._listing(node, head, known)
+        exchange, apps = self._exchange(node, head, listing, proven=proven)
+        return self._run(node, head, listing, exchange, len(apps))
+
+    def missing(self, node: Verifier) -> int:
+        """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
+
+        Raises:
+            StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `read`.
+        """
+        head = read_head(self._place, self._vault.group, node)
+        if head is None or node == self._vault.node:
+            return 0
+        self._check(node, head)
+        listing = self._listing(node, head, frozenset())
+        records = [record for record, _ in listing.items()]
+        return len(records) - len(self._vault.store.have(records))
+
+    # Checks
+
+    def _check(self, node: Verifier, head: SeenHead) -> bool:
+        """Check whose head it is; tell whether the owner is proven to be a member, or myself."""
+        founding = self._vault.founding
+        if founding is None:
+            return False  # invited and not settled: evidence decides, whoever carries it
+        if head.head.founding.text != founding:
+            raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
+        if node == self._vault.node:
+            return True
+        if not self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
+            raise StrangersMailbox(f"{label_of(self._vault, node.text)} is no member; the mailbox was not read.")
+        return True
+
+    def _holes_remain(self) -> bool:
+        return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+
+    def _seen(self, node: Verifier) -> tuple[tuple[int, RecordHash], frozenset[str], bool] | None:
+        row = self._vault.store.rows(
+            "SELECT number, head, runs, whole FROM seen WHERE place_id = ? AND node = ?",
+            self._place.place_id,
+            node.text,
+        )
+        if not row:
+            return None
+        number, head, runs, whole = row[0]
+        mark = (int(str(number)), RecordHash("S", bytes(head)))  # type: ignore[arg-type]
+        return mark, frozenset(str(runs).split()), bool(whole)
+
+    def _listing(self, node: Verifier, head: SeenHead, known: frozenset[str]) -> Listing:
+        """Return what the runs not read before list; their digests are checked first."""
+        return Listing(
+            [read_run(self._place, self._vault.group, node, ref) for ref in head.head.runs if ref.name not in known]
+        )
+
+    # The exchange
+
+    def _exchange(
+        self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool
+    ) -> tuple[MailboxExchange, dict[RecordHash, str]]:
+        apps = dict(listing.items())
+        fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
+        snapshot = PeerSnapshot(
+            signer=node if proven and node != self._vault.node else None,
+            module_id=head.head.operand,
+            hello=hello_facts(head.head.hello),
+            listing={record: fields[app] for record, app in apps.items()},
+            facet=head.head.facet,
+        )
+        now: Tai = self._vault.around.tai()
+        config = LinkConfig(terms=terms(now), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}")
+        return MailboxExchange(config, _Port(self._receiver, apps), snapshot), apps
+
+    def _run(
+        self, node: Verifier, head: SeenHead, listing: Listing, exchange: MailboxExchange, advertised: int
+    ) -> ExchangeResult:
+        receiver = self._receiver
+        received, refused = len(receiver.received), len(receiver.refusals)
+        unreadable: dict[RecordHash, None] = {}
+        loops = 0
+        wanted = exchange.start()
+        while wanted:
+            loops += 1
+            self._transfer(listing, exchange, wanted, unreadable)
+            wanted = exchange.end_transfer()
+        result = exchange.result
+        whole = not unreadable and result is not None and result.is_fixed_point and not self._holes_remain()
+        self._remember(node, head, whole=whole)
+        self._note_vector(node, head)
+        return ExchangeResult(
+            peer=label_of(self._vault, node.text),
+            peer_verifier=node.text,
+            link_id=(result.link_id or None) if result else None,
+            plan_id=(result.plan_id or None) if result else None,
+            advertised=advertised,
+            received=tuple(receiver.received[received:]),
+            rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals[refused:]),
+            not_available=tuple(unreadable),
+            fixed_point=bool(result and result.is_fixed_point),
+            rounds=max(loops, 1),
+            closed_by=result.closed_by.value if result else "closed",
+            cursor_updated=whole,
+        )
+
+    def _transfer(
+        self,
+        listing: Listing,
+        exchange: MailboxExchange,
+        wanted: Sequence[RecordHash],
+        unreadable: dict[RecordHash, None],
+    ) -> None:
+        """Read the requested records from the medium, in its order, and hand them over in batches."""
+        batch: list[tuple[RecordHash, bytes | None]] = []
+        size = done = 0
+        for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
+            batch.append((fetched.hash, fetched.record))
+            if fetched.record is None:
+                unreadable[fetched.hash] = None
+            else:
+                size += len(fetched.record)
+            if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+                exchange.take(batch)
+                done += len(batch)
+                self._watch.progress(done, len(wanted), "receive")
+                batch, size = [], 0
+        if batch:
+            exchange.take(batch)
+
+    def _asked(self) -> Callable[[], bool]:
+        def asked() -> bool:
+            try:
+                self._watch.cancelled()
+            except Cancelled:
+                return True
+            return False
+
+        return asked
+
+    # What stays
+
+    def _remember(self, node: Verifier, head: SeenHead, *, whole: bool) -> None:
+        number, seal = head.mark
+        with self._vault.writing(receiving=True) as w:
+            w.store.run(
+                "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                self._place.place_id,
+                node.text,
+                number,
+                seal.digest,
+                " ".join(ref.name for ref in head.head.runs),
+                head.head.unreleased,
+                head.head.tai.text,
+                int(whole),
+            )
+
+    def _note_vector(self, node: Verifier, head: SeenHead) -> None:
+        """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""
+        if node == self._vault.node or self._vault.founding is None:
+            return
+        with self._vault.writing(receiving=True) as w:
+            for entry in head.head.vector:
+                w.store.run(
+                    "INSERT INTO peer_vector VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(node, of_node) DO UPDATE"
+                    " SET seq = ?3, plex = ?4, forked = ?5 WHERE ?3 >= seq",
+                    node.text,
+                    entry.node.text,
+                    entry.seq,
+                    entry.digest,
+                    int(entry.is_forked),
+                )
+            w.store.run(
+                "INSERT OR REPLACE INTO met VALUES (?, ?, ?, ?)",
+                node.text,
+                self._vault.around.tai().text,
+                self._receiver.source,
+                head.head.unreleased,
+            )
