@@ -64,9 +64,7 @@ def _help(context: Context, words: list[str]) -> Answer:
             lambda paint: _overview(tuple(subs), paint, context.columns(), intro=False),
         )
     close = nearest(" ".join(words)) or nearest(words[0])
-    raise UnknownVerb(
-        f"There is no verb {' '.join(words)!r}." + (f" Did you mean {close!r}?" if close else "")
-    )
+    raise UnknownVerb(f"There is no verb {' '.join(words)!r}." + (f" Did you mean {close!r}?" if close else ""))
 
 
 def _verb_data(verb: Verb) -> dict[str, Any]:

@@ -81,11 +81,7 @@ class World:
 
     def colour_allowed(self) -> bool:
         """Whether standard output may carry colour: a capable terminal, and nobody said no."""
-        return (
-            self.stdout.isatty()
-            and not self.environ.get("NO_COLOR")
-            and self.environ.get("TERM", "dumb") != "dumb"
-        )
+        return self.stdout.isatty() and not self.environ.get("NO_COLOR") and self.environ.get("TERM", "dumb") != "dumb"
 
 
 class Context:
@@ -181,12 +177,7 @@ class Context:
         from lace_tui.cli.progress import Progress  # noqa: PLC0415 - most verbs end before a line is drawn
 
         stderr = self.world.stderr
-        is_shown = (
-            stderr.isatty()
-            and not self.quiet
-            and not self.json
-            and self.environ.get("TERM", "dumb") != "dumb"
-        )
+        is_shown = stderr.isatty() and not self.quiet and not self.json and self.environ.get("TERM", "dumb") != "dumb"
         with Progress(stderr if is_shown else None, self.world.monotonic, self.columns) as progress:
             self.output.before_talk = progress.clear
             try:

@@ -15,6 +15,7 @@ from lace_tui.cli.errors import (
     EXIT_CANCELLED,
     EXIT_PIPE_CLOSED,
     BadArguments,
+    OutputNotWritable,
     UnknownVerb,
 )
 from lace_tui.cli.output import Answer, Output, ReaderGone
@@ -33,9 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `BadArguments` as a sentence that names the verb."""
-        raise BadArguments(
-            f"{self.prog}: {message}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}"
-        )
+        raise BadArguments(f"{self.prog}: {message}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
@@ -101,10 +100,8 @@ def build_parser(verb: Verb, columns: int = 80) -> Parser:
     group.add_argument(
         "-q", "--quiet", dest="global_quiet", action="store_true", default=off, help="say nothing but errors"
     )
-    group.add_argument(
-        "-v", "--verbose", dest="global_verbose", action="store_true", default=off, help="say more"
-    )
-    group.add_argument("-h", "--help", action=_AskHelp, nargs=0, help="explain this verb")
+    group.add_argument("-v", "--verbose", dest="global_verbose", action="store_true", default=off, help="say more")
+    group.add_argument("-h", "--help", action=_AskHelp, nargs=0, default=off, help="explain this verb")
     return parser
 
 
@@ -118,19 +115,21 @@ def run(argv: Sequence[str], world: World) -> int:
         try:
             code = _run(list(argv), world, flags)
             output.flush()
+        except (OutputNotWritable, ReaderGone):
+            raise
         except LaceError as error:
             code = output.error(error)
         except KeyboardInterrupt:
             code = output.fault("cancelled", "Stopped.", "What was stored before stays.", EXIT_CANCELLED)
-        except ReaderGone:
-            raise
         except Exception as error:  # the one place where a bug ends
-            code = _report_bug(
-                output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG"))
-            )
-    except (ReaderGone, LaceError):  # the second: standard output failed while telling of a failure
+            code = _report_bug(output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG")))
+    except ReaderGone:
         _give_up_on(world)
         code = EXIT_PIPE_CLOSED
+    except OutputNotWritable as error:  # only standard error is left to say it on
+        _give_up_on(world)
+        output.json = False
+        code = output.error(error)
     return code
 
 
@@ -158,6 +157,8 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
 
 
 def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
+    if "--" in rest:  # the intermixed form forgets what the two dashes say
+        return parser.parse_args(rest)
     try:
         return parser.parse_intermixed_args(rest)
     except TypeError:  # a verb whose arguments have an order of their own
@@ -182,9 +183,7 @@ def _take_globals(argv: list[str], flags: _Flags) -> list[str]:
                 flags.version = True
             case "-C":
                 if not words:
-                    raise BadArguments(
-                        "lace -C: a folder is missing.", hint="For example: lace -C notes status"
-                    )
+                    raise BadArguments("lace -C: a folder is missing.", hint="For example: lace -C notes status")
                 flags.directory = os.path.join(flags.directory, words.pop(0))  # noqa: PTH118
             case _ if option.startswith("-C"):
                 flags.directory = os.path.join(flags.directory, option[2:])  # noqa: PTH118

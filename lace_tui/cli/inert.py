@@ -55,12 +55,7 @@ def _escaped(text: str) -> str:
         kind = unicodedata.category(char)
         marks = marks + 1 if kind in {"Mn", "Me"} else 0
         visible = char.isprintable() or kind == "Zs"
-        if (
-            visible
-            and char not in _HIDDEN
-            and not "\U000e0100" <= char <= "\U000e01ef"
-            and marks <= _MARKS_IN_A_ROW
-        ):
+        if visible and char not in _HIDDEN and not "\U000e0100" <= char <= "\U000e01ef" and marks <= _MARKS_IN_A_ROW:
             parts.append(char)
         else:
             parts.append(_escape(char))

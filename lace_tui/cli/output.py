@@ -17,6 +17,9 @@ from vault.errors import LaceError
 __all__ = ["Answer", "Output", "Paint", "ReaderGone", "plain", "times"]
 
 
+_OURS = frozenset({"vault", "transports", "lazy", "spark_export", "lace_tui"})
+
+
 class ReaderGone(Exception):
     """Whoever read our output went away; nobody is left to tell."""
 
@@ -199,8 +202,8 @@ def _dumps(data: Mapping[str, Any]) -> str:
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
     """Return the value as JSON can carry it.
 
-    Anything with a `text` (hashes, verifiers, TAI, versions) becomes that text; paths and enumerations become
-    text; sets become sorted lists.
+    Anything with a `text` (hashes, verifiers, TAI) becomes that text; paths, enumerations and values whose class
+    says how they are written (versions) become text; sets become sorted lists.
 
     Raises:
         TypeError: the value has no agreed form; that is a fault in a verb.
@@ -219,6 +222,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
         return sorted(plain(item) for item in value)
     if hasattr(value, "__fspath__"):
         return value.__fspath__()
+    if type(value).__module__.split(".")[0] in _OURS and "__str__" in type(value).__dict__:
+        return str(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

@@ -93,9 +93,7 @@ class Progress:
         columns: returns the terminal's width in cells.
     """
 
-    def __init__(
-        self, stream: TextIO | None, monotonic: Callable[[], float], columns: Callable[[], int]
-    ) -> None:
+    def __init__(self, stream: TextIO | None, monotonic: Callable[[], float], columns: Callable[[], int]) -> None:
         self._stream = stream
         self._monotonic = monotonic
         self._columns = columns

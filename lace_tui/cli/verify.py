@@ -62,9 +62,7 @@ class _Told:
         try:
             return self._file.read(size)
         except OSError as error:
-            raise Unreadable(
-                f"{self._name} cannot be read: {(error.strerror or str(error)).lower()}."
-            ) from error
+            raise Unreadable(f"{self._name} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
 def _open(path: Path) -> BinaryIO:

@@ -1,0 +1,89 @@
+"""What a verb learns about the world (APP-2, APP-11)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lace_tui.cli import context as context_module
+from lace_tui.cli.context import Context, World
+from lace_tui.cli.errors import BadPassphraseSource
+from tests.people import Person
+
+
+def make(person: Person, **world: Any) -> Context:
+    return Context(World(environ=person.variables, cwd=person.folder, **world))
+
+
+def test_machine_is_stable_and_personal(alice: Person, bob: Person) -> None:
+    first = make(alice).machine()
+    assert make(alice).machine() == first != make(bob).machine()
+    assert len(bytes.fromhex(first)) == 16
+
+
+def test_machine_without_a_system_id_makes_and_keeps_one(
+    alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context_module, "_MACHINE_ID", str(tmp_path / "none"))
+    first = make(alice, entropy=lambda n: b"\x01" * n).machine()
+    assert make(alice, entropy=lambda n: b"\x02" * n).machine() == first
+    kept = alice.home / "lace" / "machine-id"
+    assert kept.read_text() == "01" * 16 + "\n"
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_passphrase_from_a_descriptor_is_read_once(alice: Person) -> None:
+    read, write = os.pipe()
+    os.write(write, b"correct horse\nrest")
+    os.close(write)
+    alice.environ["LACE_PASSPHRASE_FD"] = str(read)
+    source = make(alice).passphrase_source()
+    assert source is not None
+    assert source() == source() == b"correct horse"
+    os.close(read)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "-1", "99999"])
+def test_bad_descriptor_is_told(alice: Person, text: str) -> None:
+    alice.environ["LACE_PASSPHRASE_FD"] = text
+    source = make(alice).passphrase_source()
+    assert source is not None
+    with pytest.raises(BadPassphraseSource, match="LACE_PASSPHRASE_FD"):
+        source()
+
+
+def test_nobody_to_ask_on_a_pipe(alice: Person) -> None:
+    with open(os.devnull) as null:  # noqa: PTH123
+        assert make(alice, stdin=null).passphrase_source() is None
+
+
+def test_roots_follow_lace_home(alice: Person) -> None:
+    assert make(alice).data_root == make(alice).config_root == alice.home / "lace"
+
+
+def test_roots_without_lace_home_are_the_systems(alice: Person, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LACE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    alice.environ["LACE_HOME"] = ""
+    context = make(alice)
+    assert context.data_root.is_relative_to(home)
+    assert context.data_root.name == context.config_root.name == "lace"
+    assert not context.data_root.exists()
+
+
+@pytest.mark.parametrize(("given", "columns"), [("60", 60), ("0", 80), ("wide", 80), ("²", 80)])
+def test_columns(alice: Person, tmp_path: Path, given: str, columns: int) -> None:
+    alice.environ["COLUMNS"] = given
+    with (tmp_path / "out").open("w") as file:
+        assert make(alice, stdout=file, stderr=file).columns() == columns
+
+
+def test_home_and_folder_of_two_people_never_meet(alice: Person, bob: Person) -> None:
+    """APP-2: nothing of one person's lies under the other's."""
+    for mine, yours in ((alice, bob), (bob, alice)):
+        for path in (make(mine).data_root, make(mine).cwd):
+            assert not path.is_relative_to(yours.home)
+            assert not path.is_relative_to(yours.folder)

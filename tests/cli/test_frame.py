@@ -1,0 +1,344 @@
+"""The frame: verbs, global options, answers, errors, exit codes (APP-1, APP-14)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lace_tui import __version__
+from lace_tui.cli import frame, verbs
+from lace_tui.cli.context import Context
+from lace_tui.cli.output import Answer
+from tests.people import ROOT, Person
+from vault.errors import PlaceError
+
+Run = Callable[[Context, argparse.Namespace], Any]
+
+
+class StickGone(PlaceError):
+    """The stick was pulled out."""
+
+    code = "test-stick-gone"
+    exit_code = 21
+    hint = "Put it back."
+
+
+@pytest.fixture
+def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Add a verb for one test: its name and its `run`."""
+    added: list[str] = []
+
+    def add(name: str, run: Run, configure: Callable[..., None] = lambda _parser, _verb: None) -> None:
+        module = ModuleType(f"lace_test_verb_{len(added)}")
+        module.__dict__.update(run=run, configure=configure)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        added.append(name)
+        entry = verbs.Verb(name, module.__name__, "Work", "Does what a test wants.", "[X...]")
+        monkeypatch.setattr(verbs, "VERBS", (*verbs.VERBS, entry))
+        monkeypatch.setattr(frame, "VERBS", verbs.VERBS)
+
+    return add
+
+
+def test_version(alice: Person) -> None:
+    assert alice.text("--version") == f"lace {__version__}\n"
+    assert alice.lace("--version") == {"version": __version__}
+
+
+def test_help_names_every_verb_once_with_its_sentence(alice: Person) -> None:
+    text = alice.text("help")
+    for entry in verbs.VERBS:
+        assert text.count(f"  {entry.name} ") == 1
+    assert alice.text("--help") == alice.text("-h") == text
+    data = alice.lace("help")
+    assert [row["name"] for row in data["verbs"]] == [entry.name for entry in verbs.VERBS]
+
+
+@pytest.mark.parametrize("entry", verbs.VERBS, ids=lambda entry: entry.name)
+def test_every_verb_is_explained(alice: Person, entry: verbs.Verb) -> None:
+    words = entry.name.split()
+    text = alice.text("help", *words)
+    assert text.startswith(f"usage: lace {entry.name}")
+    assert entry.sentence.split()[0] in text
+    assert alice.text(*words, "--help") == alice.text(*words, "-h") == alice.text("--help", *words) == text
+    assert alice.lace("help", *words)["help"] == text
+    assert alice.lace(*words, "-h")["name"] == entry.name
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 200])
+def test_help_fits_the_terminal(alice: Person, columns: int) -> None:
+    alice.environ["COLUMNS"] = str(columns)
+    lines = alice.text("help").splitlines()
+    assert max(len(line) for line in lines) <= max(columns, 60)
+
+
+def test_help_of_a_first_word_lists_what_may_follow(alice: Person) -> None:
+    assert "config path" in alice.text("help", "config")
+    assert alice.text("config", "--help") == alice.text("help", "config")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["erors"], "unknown-verb", "Did you mean 'errors'?"),
+        (["config", "pth"], "unknown-verb", "needs one of: path"),
+        (["config"], "unknown-verb", "needs one of: path"),
+        (["confg", "path"], "unknown-verb", "Did you mean 'config path'?"),
+        (["help", "erors"], "unknown-verb", "Did you mean 'errors'?"),
+        (["zzz\x1b[2J"], "unknown-verb", "There is no verb 'zzz\\x1b[2J'."),
+        (["--nope"], "bad-arguments", "there is no option --nope"),
+        (["-C"], "bad-arguments", "a folder is missing"),
+        (["errors", "more"], "bad-arguments", "unrecognized arguments: more"),
+        (["errors", "--jso"], "bad-arguments", "unrecognized arguments: --jso"),
+        (["-C", "nowhere", "errors"], "folder-missing", "There is no folder"),
+        (["errors", "-C", "nowhere"], "folder-missing", "There is no folder"),
+    ],
+)
+def test_wrong_use_ends_with_2_a_sentence_and_a_hint(alice: Person, words: list[str], code: str, says: str) -> None:
+    """APP-14: the same on both streams, in the promised shape."""
+    plain = alice.run(*words)
+    assert (plain.code, plain.out) == (2, b"")
+    assert says in plain.err
+    result = alice.run("--json", *words)
+    assert result.code == 2
+    error = result.json["error"]
+    assert set(error) == {"code", "message", "hint"}
+    assert error["code"] == code
+    assert error["hint"]
+    assert says.partition("\\x1b")[0] in error["message"]
+    assert result.err == plain.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--json", "-q", "-C", "notes", "probe", "x"],
+        ["probe", "--json", "-q", "-C", "notes", "x"],
+        ["probe", "x", "-C", "notes", "-q", "--json"],
+        ["-C", ".", "--json", "probe", "--quiet", "x", "-Cnotes"],
+    ],
+)
+def test_global_options_stand_anywhere(alice: Person, verb: Callable[..., None], words: list[str]) -> None:
+    (alice.folder / "notes").mkdir()
+
+    def run(context: Context, args: argparse.Namespace) -> Answer:
+        flags = [context.json, context.quiet, context.verbose]
+        return Answer({"cwd": context.cwd.name, "flags": flags, "args": vars(args)})
+
+    verb("probe", run, lambda parser, _: parser.add_argument("things", nargs="*"))
+    assert alice.run(*words).json == {
+        "cwd": "notes",
+        "flags": [True, True, False],
+        "args": {"things": ["x"]},
+    }
+
+
+def test_options_may_stand_between_arguments(alice: Person, verb: Callable[..., None]) -> None:
+    def configure(parser: argparse.ArgumentParser, name: str) -> None:
+        parser.add_argument("-m", required=True)
+        parser.add_argument("paths", nargs="*")
+
+    verb("probe", lambda _, args: Answer(vars(args)), configure)
+    assert alice.lace("probe", "a", "-m", "why", "b") == {"m": "why", "paths": ["a", "b"]}
+    assert alice.lace("probe", "-m", "why", "--", "-a") == {"m": "why", "paths": ["-a"]}
+
+
+def test_two_words_win_over_one(alice: Person, verb: Callable[..., None]) -> None:
+    def take(parser: argparse.ArgumentParser, _: str) -> None:
+        parser.add_argument("rest", nargs="*")
+
+    def run(context: Context, args: argparse.Namespace) -> Answer:
+        return Answer({"verb": context.verb, "rest": args.rest})
+
+    verb("probe", run, take)
+    verb("probe deep", run, take)
+    assert alice.lace("probe", "deep", "x") == {"verb": "probe deep", "rest": ["x"]}
+    assert alice.lace("probe", "x") == {"verb": "probe", "rest": ["x"]}
+    assert alice.lace("probe") == {"verb": "probe", "rest": []}
+    assert alice.lace("probe", "-v", "deep") == {"verb": "probe deep", "rest": []}
+
+
+def test_answer_carries_its_exit_code(alice: Person, verb: Callable[..., None]) -> None:
+    verb("probe", lambda _context, _args: Answer({"conflicts": 1}, "! 1 conflict", 1))
+    assert alice.lace("probe", expect=1) == {"conflicts": 1}
+    assert alice.text("probe", expect=1) == "! 1 conflict\n"
+
+
+def test_streaming_verbs_print_one_object_a_line(alice: Person, verb: Callable[..., None]) -> None:
+    def run(context: Context, _: argparse.Namespace) -> int:
+        for number in range(3):
+            context.emit({"n": number}, f"number {number}")
+        raise StickGone("The stick is gone.")
+
+    verb("probe", run)
+    lines = alice.stream("probe", expect=21)
+    assert lines[:3] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert lines[3] == {"error": {"code": "test-stick-gone", "message": "The stick is gone.", "hint": "Put it back."}}
+    plain = alice.run("probe")
+    assert plain.text == "number 0\nnumber 1\nnumber 2\n"
+    assert plain.err == "The stick is gone.\nPut it back.\n"
+
+
+def test_bytes_are_printed_as_they_are(alice: Person, verb: Callable[..., None]) -> None:
+    def run(context: Context, _: argparse.Namespace) -> int:
+        context.write_bytes(b"\xff\x00\r\n")
+        return 0
+
+    verb("probe", run)
+    assert alice.run("probe").out == alice.run("--json", "probe").out == b"\xff\x00\r\n"
+
+
+def test_talk_goes_to_stderr_and_quiet_silences_it(alice: Person, verb: Callable[..., None]) -> None:
+    def run(context: Context, _: argparse.Namespace) -> Answer:
+        context.say("Reading\x1b[2J the folder.")
+        context.detail("3 files skipped.")
+        return Answer({}, "done")
+
+    verb("probe", run)
+    assert alice.run("probe").err == "Reading\\x1b[2J the folder.\n"
+    assert alice.run("-v", "probe").err == "Reading\\x1b[2J the folder.\n3 files skipped.\n"
+    assert alice.run("-q", "probe").err == ""
+    assert alice.run("-q", "probe").text == "done\n"
+
+
+def test_a_bug_is_one_sentence_and_a_traceback_only_on_demand(alice: Person, verb: Callable[..., None]) -> None:
+    """APP-14: no raw traceback reaches a person."""
+
+    def run(_context: Context, _args: argparse.Namespace) -> int:
+        raise ValueError("3 is\nnot 4")
+
+    verb("probe", run)
+    result = alice.run("--json", "probe")
+    assert (result.code, result.json["error"]["code"]) == (70, "bug")
+    assert "has a fault and stopped (ValueError: 3 is not 4)" in result.err
+    assert "Traceback" not in result.err
+    assert "Traceback" in alice.run("probe", "-v").err
+    alice.environ["LACE_DEBUG"] = "1"
+    assert "Traceback" in alice.run("probe").err
+
+
+def test_ctrl_c_ends_with_130(alice: Person, verb: Callable[..., None]) -> None:
+    def run(_context: Context, _args: argparse.Namespace) -> int:
+        raise KeyboardInterrupt
+
+    verb("probe", run)
+    result = alice.run("--json", "probe")
+    assert (result.code, result.json["error"]["code"]) == (130, "cancelled")
+    assert result.err.startswith("Stopped.")
+
+
+def test_first_ctrl_c_stops_at_a_safe_point(alice: Person, verb: Callable[..., None]) -> None:
+    reached = []
+
+    def run(context: Context, _: argparse.Namespace) -> int:
+        with context.cancellable() as token:
+            os.kill(os.getpid(), signal.SIGINT)
+            reached.append("safe point")
+            token.check()
+        return 0
+
+    verb("probe", run)
+    before = signal.getsignal(signal.SIGINT)
+    result = alice.run("--json", "probe")
+    assert reached == ["safe point"]
+    assert (result.code, result.json["error"]["code"]) == (130, "cancelled")
+    assert "Press Ctrl-C again" in result.err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_lace_alone_prints_help_until_there_is_a_status(
+    alice: Person, verb: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs, "VERBS", tuple(v for v in verbs.VERBS if v.name not in {"status", "tui"}))
+    monkeypatch.setattr(frame, "VERBS", verbs.VERBS)
+    assert alice.text() == alice.text("help")
+    verb("status", lambda _context, _args: Answer({"all": "well"}, "all well"))
+    verb("tui", lambda _context, _args: Answer({}, "the app"))
+    alice.environ["TERM"] = "xterm"
+    assert alice.text() == "all well\n"
+    assert alice.run(tty=True).text == "the app\n"
+    assert alice.run("--json", tty=True).json == {"all": "well"}
+    alice.environ["TERM"] = "dumb"
+    assert alice.run(tty=True).text == "all well\n"
+
+
+def test_colour_only_for_a_capable_terminal_that_did_not_say_no(alice: Person, verb: Callable[..., None]) -> None:
+    verb("probe", lambda _context, _args: Answer({}, lambda paint: paint.bad("! broken")))
+    alice.environ["TERM"] = "xterm"
+    assert alice.run("probe", tty=True).text == "\x1b[1;31m! broken\x1b[0m\n"
+    assert alice.run("probe").text == "! broken\n"
+    alice.environ["NO_COLOR"] = "1"
+    assert alice.run("probe", tty=True).text == "! broken\n"
+    alice.environ.update(NO_COLOR="", TERM="dumb")
+    assert alice.run("probe", tty=True).text == "! broken\n"
+
+
+def test_real_process_says_the_same(alice: Person) -> None:
+    for words in (["--version"], ["--json", "help"], ["--json", "nonsense"]):
+        here, there = alice.run(*words), alice.real(*words)
+        assert (here.code, here.out, here.err) == (there.code, there.out, there.err)
+
+
+def test_a_reader_that_goes_away_is_no_drama(alice: Person) -> None:
+    environ = {**alice.variables, "PYTHONPATH": str(ROOT)}
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "lace_tui", "help"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env=environ,
+        check=False,
+        cwd=alice.folder,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+def test_a_full_disk_under_stdout_is_told(alice: Person) -> None:
+    environ = {**alice.variables, "PYTHONPATH": str(ROOT)}
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "lace_tui", "help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environ,
+            check=False,
+            cwd=alice.folder,
+        )
+    assert done.returncode == 19
+    assert b"The answer cannot be written: no space left on device." in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_errors_table_has_exit_codes_and_the_bug(alice: Person) -> None:
+    data = alice.lace("errors")
+    codes = {row["code"]: row["exit_code"] for row in data["errors"]}
+    assert codes["unknown-verb"] == 2
+    assert codes["disk-full"] in range(10, 20)
+    assert codes["bug"] == 70
+    assert codes["cancelled"] == 130
+    assert {row["exit_code"] for row in data["exit_codes"]} >= {"0", "1", "2", "10-19", "70", "130"}
+    text = alice.text("errors")
+    assert all(code in text for code in codes if not code.startswith("test-"))
+
+
+def test_config_path(alice: Person) -> None:
+    data = alice.lace("config", "path")
+    assert data["vault"] is None
+    assert data["user"] == str(alice.home / "lace" / "config.toml")
+    (alice.folder / ".vault").mkdir()
+    (alice.folder / "deep" / "er").mkdir(parents=True)
+    found = alice.lace("config", "path", cwd=alice.folder / "deep" / "er")
+    assert found["vault"] == str(alice.folder / ".vault" / "config.toml")
+    assert json.loads(alice.run("--json", "-C", "deep", "config", "path").out) == found

@@ -1,0 +1,146 @@
+"""Progress on a terminal, and the cancel token (APP-3)."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lace_tui.cli.inert import width_of
+from lace_tui.cli.progress import CancelToken, Progress, bytes_text, duration_text
+from vault.errors import Cancelled
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(columns: int = 80) -> tuple[Progress, io.StringIO, Clock]:
+    stream, clock = io.StringIO(), Clock()
+    return Progress(stream, clock, lambda: columns), stream, clock
+
+
+def drawn(stream: io.StringIO) -> list[str]:
+    return stream.getvalue().split("\r\x1b[K")[1:]
+
+
+def test_at_most_ten_updates_a_second() -> None:
+    progress, stream, clock = make()
+    progress.phase("reading", total=1000)
+    for _ in range(1000):
+        clock.now += 0.001
+        progress.advance()
+    assert 10 <= len(drawn(stream)) <= 12
+
+
+def test_says_rate_and_time_left_once_they_mean_something() -> None:
+    progress, stream, clock = make()
+    progress.phase("sending", total=12, total_bytes=12 << 20)
+    assert drawn(stream) == ["sending  0/12  0 B/12.0 MiB"]
+    clock.now += 2
+    progress.advance(4, 4 << 20)
+    assert drawn(stream)[-1] == "sending  4/12  4.0 MiB/12.0 MiB  4 s left  2.0 MiB/s"
+
+
+def test_no_time_left_without_a_total() -> None:
+    progress, stream, clock = make()
+    progress.report(0, 0, "scanning")
+    clock.now += 5
+    progress.report(700, 0, "scanning")
+    assert drawn(stream)[-1] == "scanning  700"
+
+
+def test_is_wiped_at_the_end_and_around_talk() -> None:
+    progress, stream, clock = make()
+    with progress:
+        progress.phase("reading")
+        progress.clear()
+        assert stream.getvalue().endswith("\r\x1b[K")
+        progress.advance()
+        assert drawn(stream)[-1] == "reading  1"
+    assert stream.getvalue().endswith("\r\x1b[K")
+    clock.now += 1
+    before = stream.getvalue()
+    progress.advance()
+    assert stream.getvalue() == before
+
+
+def test_nothing_without_a_stream() -> None:
+    progress = Progress(None, Clock(), lambda: 80)
+    with progress:
+        progress.phase("reading", total=3)
+        progress.advance()
+
+
+@given(
+    name=st.text(max_size=40),
+    things=st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)),
+    sizes=st.tuples(st.integers(0, 10**14), st.integers(0, 10**14)),
+    seconds=st.floats(0, 10**6),
+    columns=st.integers(11, 200),
+)
+def test_line_always_fits(
+    name: str, things: tuple[int, int], sizes: tuple[int, int], seconds: float, columns: int
+) -> None:
+    progress = Progress(None, Clock(), lambda: columns)
+    progress.phase(name, total=things[1], total_bytes=sizes[1])
+    progress.advance(things[0], sizes[0])
+    line = progress.line(seconds, columns)
+    assert width_of(line) < columns
+    assert "\x1b" not in line
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1 << 20, "1.0 MiB"),
+        ((1 << 20) - 1, "1.0 MiB"),
+        (5 << 40, "5.0 TiB"),
+    ],
+)
+def test_bytes_text(count: int, text: str) -> None:
+    assert bytes_text(count) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
+def test_duration_text(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_first_ctrl_c_asks_and_the_second_aborts() -> None:
+    asked: list[str] = []
+    with CancelToken(lambda: asked.append("asked")) as token:
+        token.check()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert token.is_set
+        with pytest.raises(Cancelled):
+            token()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert asked == ["asked"]
+
+
+def test_token_off_the_main_thread_can_be_set() -> None:
+    seen: list[bool] = []
+
+    def work() -> None:
+        with CancelToken() as token:
+            token.set()
+            seen.append(token.is_set)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [True]
