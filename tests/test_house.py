@@ -1,0 +1,224 @@
+"""The house rules: floors, fast start, one error table, modules a person can read (APP-14)."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lace_tui import __version__
+from lace_tui.cli.about import error_table
+from lace_tui.cli.verbs import FAMILIES, VERBS
+from tests.people import ROOT, Person
+from vault.errors import (
+    CallerError,
+    Cancelled,
+    DataError,
+    EnvironmentFault,
+    LaceError,
+    PeerError,
+    PlaceError,
+    all_errors,
+)
+
+PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+LONGEST = 600  # lines
+RANGES = {
+    CallerError: range(2, 3),
+    EnvironmentFault: range(10, 20),
+    PlaceError: range(20, 30),
+    PeerError: range(30, 40),
+    DataError: range(40, 50),
+    Cancelled: range(130, 131),
+}
+HEAVY = {"textual", "rich", "git", "pyspark", "pyarrow", "starlette", "uvicorn", "nacl", "sqlite3", "platformdirs"}
+# The work places of whoever builds lace; split so that this file does not match itself.
+MACHINE_PATHS = re.compile("|".join(["/" + "work/", "/" + "root/", "/tmp/" + "venv", "/home/" + "[a-z]+/"]))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def tracked() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:  # an unpacked archive instead of a checkout
+        return [*MODULES, *(ROOT / "tests").rglob("*.py"), *ROOT.glob("*.*"), *(ROOT / "docs").rglob("*.md")]
+    return [ROOT / path for path in done.stdout.decode().split("\0") if path]
+
+
+def test_floors_hold() -> None:
+    """Imports go downward only (architecture, section 3)."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--version"], ["help"], ["--json", "config", "path"], ["nonsense"]])
+def test_a_command_loads_only_what_it_needs(alice: Person, words: list[str]) -> None:
+    """A fast start: nothing heavy is imported before something needs it."""
+    code = (
+        "import json, sys\nfrom lace_tui.__main__ import main\n"
+        f"main({words!r})\nsys.stderr.write('\\n' + json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=alice.folder,
+        env={**alice.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(json.loads(done.stderr.splitlines()[-1]))
+    assert not {module.split(".")[0] for module in loaded} & HEAVY
+    families = {verb.module for verb in VERBS} - {"lace_tui.cli.about"}
+    assert not families & loaded
+
+
+def test_the_core_runs_without_the_terminal() -> None:
+    """No floor below imports Textual or the command line, not even late."""
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "lace_tui"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not {module.split(".")[0] for module in names} & {"textual", "lace_tui"}, name(path)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_module_is_readable(path: Path) -> None:
+    """Each module says what it is and what it offers, and can be read in one sitting."""
+    text = path.read_text("utf-8")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "a docstring is missing"
+    assert len(text.splitlines()) <= LONGEST
+    if len(tree.body) == 1:  # a package's door that only says what lies behind it
+        return
+    assigned = {
+        target.id
+        for node in tree.body
+        for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+        if isinstance(target, ast.Name)
+    }
+    assert "__all__" in assigned or assigned == {"__version__"}, "__all__ is missing"
+
+
+def test_every_name_offered_exists() -> None:
+    """`__all__` never names what is not there, and imports never fail."""
+    code = (
+        "import importlib, json, sys\nbad = []\n"
+        "for name in json.loads(sys.argv[1]):\n"
+        "    module = importlib.import_module(name)\n"
+        "    bad += [f'{name}.{x}' for x in getattr(module, '__all__', ()) if not hasattr(module, x)]\n"
+        "print(json.dumps(bad))\n"
+    )
+    dotted = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in MODULES
+        if path.name != "__main__.py"
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(dotted)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
+
+
+def test_error_codes_are_unique_and_exit_codes_tell_the_blame() -> None:
+    """APP-14: the table that `lace errors` prints is sound."""
+    error_table()  # imports every module that has errors
+    classes = [cls for cls in all_errors() if cls.__module__.split(".")[0] in PACKAGES]
+    assert len(classes) > 20
+    again = {code for code, count in Counter(cls.code for cls in classes).items() if count > 1}
+    assert not again
+    for cls in classes:
+        families = [family for family in RANGES if issubclass(cls, family)]
+        assert len(families) == 1, f"{cls.__name__} belongs to {families}"
+        assert cls.exit_code in RANGES[families[0]], cls.__name__
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cls.code), cls.__name__
+        assert cls.hint, f"{cls.__name__} has no hint"
+        assert (cls.__doc__ or "").strip(), f"{cls.__name__} has no docstring"
+
+
+def test_only_the_base_stands_above_the_families() -> None:
+    error_table()
+    direct = {cls for cls in LaceError.__subclasses__() if cls.__module__.split(".")[0] in PACKAGES}
+    assert direct == set(RANGES)
+
+
+def test_every_verb_has_its_module_and_speaks_in_sentences() -> None:
+    names = [verb.name for verb in VERBS]
+    assert len(names) == len(set(names))
+    for verb in VERBS:
+        path = ROOT / (verb.module.replace(".", "/") + ".py")
+        functions = {node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
+        assert {"configure", "run"} <= functions, verb.module
+        assert verb.family in FAMILIES
+        assert verb.json in {"object", "lines", "bytes"}
+        assert verb.sentence[0].isupper(), verb.name
+        assert verb.sentence.endswith("."), verb.name
+        assert len(verb.name.split()) in {1, 2}
+        for example in verb.examples:
+            assert example.startswith("lace ")
+            assert set(verb.name.split()) <= set(example.split())
+
+
+def test_no_tracked_file_names_a_builders_machine() -> None:
+    found = []
+    for path in tracked():
+        if path.suffix in {".png", ".svg"} or not path.is_file():
+            continue
+        match = MACHINE_PATHS.search(path.read_text("utf-8", "replace"))
+        if match:
+            found.append(f"{name(path)}: {match[0]}")
+    assert not found
+
+
+def test_version_is_said_once() -> None:
+    import tomllib  # noqa: PLC0415
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == __version__
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_whole_program(tmp_path: Path, alice: Person) -> None:
+    """What pip installs runs without the checkout."""
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), str(ROOT)]
+    subprocess.run(build, check=True, cwd=tmp_path)
+    (wheel,) = wheels.iterdir()
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(wheel)], check=True, cwd=tmp_path)
+    for path in MODULES:
+        assert (site / path.relative_to(ROOT)).is_file()
+    code = "import lace_tui, runpy; print(lace_tui.__file__); runpy.run_module('lace_tui', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--version"],
+        cwd=tmp_path,
+        env={**alice.variables, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    where, said = done.stdout.splitlines()
+    assert Path(where).is_relative_to(site)
+    assert said == f"lace {__version__}"
