@@ -5,9 +5,9 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
@@ -17,13 +17,14 @@ from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
 from vault.profile import Member, NodeCard, Request
-from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a
+from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [
     "AlreadyMember",
+    "ForeignRequest",
     "NotMember",
     "OtherGroup",
     "RequestInfo",
@@ -63,6 +64,14 @@ class OtherGroup(DataError):
     code = "other-group"
     exit_code = 43
     hint = "One vault holds one group; open the vault of that group."
+
+
+class ForeignRequest(DataError):
+    """A request that the owner of the mailbox did not seal."""
+
+    code = "foreign-request"
+    exit_code = 43
+    hint = "It was passed over; nobody is admitted by it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +166,7 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
     return True
 
 
-def consider(vault: Vault, place: str, sealed: Seal) -> str | None:
+def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | None:
     """Look at one request: admit it when it proves an unused invitation of mine, else list it.
 
     Returns:
@@ -167,22 +176,23 @@ def consider(vault: Vault, place: str, sealed: Seal) -> str | None:
         ProfileError: the request breaks the profile.
         OtherGroup: it is for another group.
     """
+    if not isinstance(sealed, Seal) or sealed.signer != node:
+        raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
     value = Request.read(sealed)
     if value.group != vault.group:
         raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
-    node = value.signer.text
-    if _is_member(vault, node):
+    if _is_member(vault, node.text):
         return None
     row = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
     problem = _request_problem(vault, value, row[0] if row else None)
-    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node)
+    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
     if problem and known and str(known[0][0]) == problem:
         return None
     with vault.writing() as w:
         if problem:
             w.store.run(
                 "INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)",
-                node,
+                node.text,
                 value.label,
                 place,
                 value.tai.text,
@@ -191,11 +201,11 @@ def consider(vault: Vault, place: str, sealed: Seal) -> str | None:
             )
             return None
         _admit(w, vault, value.signer, value.label, value.invitation)
-        w.store.run("UPDATE invitation SET used_by = ? WHERE id = ?", node, value.invitation)
+        w.store.run("UPDATE invitation SET used_by = ? WHERE id = ?", node.text, value.invitation)
     return value.label
 
 
-def _request_problem(vault: Vault, value: Request, row: Sequence[object] | None) -> str:
+def _request_problem(vault: Vault, value: Request, row: tuple[Any, ...] | None) -> str:
     if not _is_member(vault, vault.node.text):
         return "I am no member myself yet"
     if row is None:
@@ -203,7 +213,7 @@ def _request_problem(vault: Vault, value: Request, row: Sequence[object] | None)
     secret, expires, used_by = row
     if used_by:
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
-    if not check_proof(bytes(secret), vault.group, value.signer, value.proof):  # type: ignore[arg-type]
+    if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
         return "its proof of the invitation is wrong"
     if Tai.parse(str(expires)) < vault.around.tai():
         return "its invitation has expired"

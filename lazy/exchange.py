@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from lazy.interlace.ads import Fields
-from lazy.interlace.machine import LinkConfig
+from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.port import Verdict
 from lazy.people import label_of
@@ -169,7 +169,7 @@ class MailboxReader:
         if not row:
             return None
         number, head, runs, whole = row[0]
-        mark = (int(str(number)), RecordHash("S", bytes(head)))  # type: ignore[arg-type]
+        mark = (int(number), RecordHash("S", bytes(head)))
         return mark, frozenset(str(runs).split()), bool(whole)
 
     def _listing(self, node: Verifier, head: SeenHead, known: frozenset[str]) -> Listing:

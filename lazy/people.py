@@ -81,7 +81,7 @@ def members(vault: Vault) -> list[MemberInfo]:
             str(node),
             str(label),
             machines.get(str(node), ""),
-            int(str(depth)),
+            int(depth),
             label_of(vault, str(by)) if by else None,
             str(node) == me,
         )

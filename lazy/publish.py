@@ -128,8 +128,8 @@ def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:
     row = vault.store.rows("SELECT head, epoch, at FROM published WHERE place_id = ?", place.place_id)
     if row and head is not None:
         known, epoch, at = row[0]
-        if bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch"):  # type: ignore[arg-type]
-            return _Mine(head, int(str(at)), trusted=True)
+        if bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch"):
+            return _Mine(head, int(at), trusted=True)
     return _Mine(head, 0, trusted=False)
 
 
@@ -147,7 +147,7 @@ def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]
         "SELECT b.kind, b.digest, length(b.bytes) FROM exposure e JOIN body b USING (p) WHERE e.at > ? ORDER BY e.at",
         after,
     ):
-        yield RecordHash(str(kind), bytes(digest)), int(str(size))  # type: ignore[arg-type]
+        yield RecordHash(str(kind), bytes(digest)), int(size)
 
 
 def _additions(vault: Vault, place: MailboxPlace, after: int, watch: Watch, counted: _Counted) -> Iterator[Addition]:
@@ -160,7 +160,7 @@ def _additions(vault: Vault, place: MailboxPlace, after: int, watch: Watch, coun
         return
     others = _others(vault, place)
     for kind, digest, app in rows:
-        record = RecordHash(str(kind), bytes(digest))  # type: ignore[arg-type]
+        record = RecordHash(str(kind), bytes(digest))
         counted.records += 1
         watch.progress(counted.records, len(rows), "send")
         location = next((e.location for o in others if (e := o.entry(record)) and e.location), None)
@@ -190,7 +190,7 @@ def _head(vault: Vault, place: MailboxPlace, mine: _Mine, done: Publication) -> 
     previous = mine.head.head if mine.head else None
     announce = bool(vault.settings.get("announce-unreleased"))
     last = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
-    number = max(previous.number if previous else 0, int(str(last[0][0])) if last else 0) + 1
+    number = max(previous.number if previous else 0, int(last[0][0]) if last else 0) + 1
     head = SnapshotHead(
         node=vault.node,
         number=number,
@@ -217,8 +217,7 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
 def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
     rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector")
     entries = [
-        VectorEntry(Verifier.parse(str(node)), int(str(seq)), bytes(plex), bool(forked))  # type: ignore[arg-type]
-        for node, seq, plex, forked in rows
+        VectorEntry(Verifier.parse(str(node)), int(seq), bytes(plex), bool(forked)) for node, seq, plex, forked in rows
     ]
     return tuple(sorted(entries, key=lambda entry: entry.node))
 

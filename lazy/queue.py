@@ -55,19 +55,19 @@ def queue(vault: Vault) -> list[QueueEntry]:
     """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56)."""
     me = vault.node.text
     log = vault.store.rows("SELECT seq, p FROM log WHERE node = ? ORDER BY seq", me)
-    published = {str(pid): int(str(seq)) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
+    published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
     configured = places(vault)
     entries: list[QueueEntry] = []
     for person in peers(vault):
         row = vault.store.rows("SELECT seq FROM peer_vector WHERE node = ? AND of_node = ?", person.node, me)
-        confirmed = int(str(row[0][0])) if row else 0
+        confirmed = int(row[0][0]) if row else 0
         serving = [place for place in configured if place.peer in {None, person.node}]
         for seq, p in log:
-            number = int(str(seq))
+            number = int(seq)
             if number <= confirmed:
                 continue
             holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= number)
-            entries += _entries(vault, person.name, number, int(str(p)), holding, tuple(s.name for s in serving))
+            entries += _entries(vault, person.name, number, int(p), holding, tuple(s.name for s in serving))
     return entries
 
 

@@ -13,17 +13,25 @@ from dataclasses import dataclass, field
 
 from lazy.people import label_of
 from vault.desks.tree import parse_page
-from vault.errors import LaceError
+from vault.errors import DataError, LaceError
 from vault.lock import Holder
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Member, Request, read
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["STASH_BYTES", "Receiver", "Refusal"]
+__all__ = ["STASH_BYTES", "Receiver", "Refusal", "RefusedRecord"]
 
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
+
+
+class RefusedRecord(DataError):
+    """A record is well-formed and has no business here."""
+
+    code = "refused"
+    exit_code = 44
+    hint = "It was not stored; the rest of the sync went on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,7 @@ class Receiver:
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
         rows = self.vault.store.rows("SELECT kind, digest FROM refused")
-        return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}  # type: ignore[arg-type]
+        return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
 
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
@@ -158,22 +166,26 @@ class Receiver:
         try:
             record = parse_record(stored)
             if record.hash != record_hash:
-                return self.refuse(record_hash, "wrong-record", f"its bytes are the record {record.hash}")
+                raise RefusedRecord(f"its bytes are the record {record.hash}")
             if not isinstance(record, Seal | Plex):
-                return self.refuse(record_hash, "bare-blob", "a bare Blob is never exchanged")
-            plex = record.plex if isinstance(record, Seal) else record
-            if plex.app in _NEVER_SHARED:
-                return self.refuse(record_hash, "never-shared", f"a record of kind {plex.app} is never shared")
-            if not isinstance(record, Seal) and plex.app not in {DATA_APP, TREE_APP}:
-                return self.refuse(record_hash, "unsigned", f"an unsigned record of kind {plex.app} claims nothing")
-            if plex.group != self.vault.group and not self._may_be_founding(plex):
-                return self.refuse(record_hash, "other-group", f"it belongs to the group {plex.group}")
+                raise RefusedRecord("a bare Blob is never exchanged")
+            self._check_kind(record)
             read(record)
-            if plex.app == TREE_APP:
-                parse_page(plex.blob.data)
+            if isinstance(record, Plex) and record.app == TREE_APP:
+                parse_page(record.blob.data)
         except LaceError as error:
-            return self.refuse(record_hash, error.code, error.message)
+            self.refuse(record_hash, error.code, error.message)
+            return None
         return record
+
+    def _check_kind(self, record: Seal | Plex) -> None:
+        plex = record.plex if isinstance(record, Seal) else record
+        if plex.app in _NEVER_SHARED:
+            raise RefusedRecord(f"a record of kind {plex.app} is never shared")
+        if isinstance(record, Plex) and plex.app not in {DATA_APP, TREE_APP}:
+            raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
+        if plex.group != self.vault.group and not self._may_be_founding(plex):
+            raise RefusedRecord(f"it belongs to the group {plex.group}")
 
     def _may_be_founding(self, plex: Plex) -> bool:
         return plex.app == Founding.APP and plex.group == self.vault.group.split("/", 1)[0]

@@ -182,5 +182,5 @@ def _peer(vault: Vault, name: str, node: str, mine: dict[str, Mark], theirs: dic
         "none" if not held else f"{held[0]}" if len(held) == 1 else f"{held[0]}-{held[-1]}",
         behind,
         ahead,
-        int(str(row[0][1] or 0)) if row else 0,
+        int(row[0][1] or 0) if row else 0,
     )

@@ -24,7 +24,7 @@ from transports.mailbox import MailboxPlace
 from vault.desks.diff import diff_trees
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, commit_info, releases
-from vault.records import Seal, Verifier, parse_record
+from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -133,12 +133,9 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
         stored = medium.read_request(vault.group, node)
         if stored is None:
             return False
-        sealed = parse_record(stored)
-        if not isinstance(sealed, Seal) or sealed.signer != node:
-            raise DataError(f"The request in the mailbox of {node} is not sealed by it.")
-        name = consider(vault, place.name, sealed)
+        name = consider(vault, place.name, parse_record(stored), node)
     except (DataError, PeerError) as error:
-        result.problems.append(Problem(error.code or "bad-request", error.message, label_of(vault, node.text)))
+        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
         return False
     if name is None:
         return False
@@ -215,7 +212,7 @@ def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResul
     for node, count in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
     ):
-        result.unreleased[label_of(vault, str(node))] = int(str(count))
+        result.unreleased[label_of(vault, str(node))] = int(count)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
     with vault.writing() as w:
         if not place.place_id:
@@ -284,4 +281,4 @@ def _plan(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult,
 
 
 def _vector(vault: Vault) -> dict[str, int]:
-    return {str(node): int(str(seq)) for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")}
+    return {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")}

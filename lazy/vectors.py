@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from lazy.people import label_of, peers
 from vault.records import b64a
@@ -38,14 +39,14 @@ def vectors(vault: Vault) -> dict[str, dict[str, Mark]]:
     return found
 
 
-def _marks(vault: Vault, rows: list[tuple[object, ...]]) -> dict[str, Mark]:
+def _marks(vault: Vault, rows: list[tuple[Any, ...]]) -> dict[str, Mark]:
     return {
         str(node): Mark(
             str(node),
             label_of(vault, str(node)),
-            int(str(seq)),
+            int(seq),
             b64a.encode(bytes(plex)),
-            bool(forked),  # type: ignore[arg-type]
+            bool(forked),
         )
         for node, seq, plex, forked in rows
     }

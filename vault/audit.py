@@ -370,9 +370,7 @@ def verify_chain(entries: Iterable[Seal], expected_signers: Collection[Verifier]
     return ChainVerdict(length, None, last)
 
 
-def _fault(
-    seal: Seal, sequence: int, parent: RecordHash | None, expected: Collection[Verifier]
-) -> Fault | None:
+def _fault(seal: Seal, sequence: int, parent: RecordHash | None, expected: Collection[Verifier]) -> Fault | None:
     try:
         entry = read_audit(seal)
     except AuditError:

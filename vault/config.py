@@ -36,9 +36,7 @@ Value: TypeAlias = str | int | bool
 
 _FILE_LIMIT = 65536  # bytes
 _WHOLE = re.compile(r"[0-9]{1,9}")
-_TRUE_WORDS = MappingProxyType(
-    {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-)
+_TRUE_WORDS = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
 
 
 class SettingUnknownError(CallerError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from vault.errors import DataError
 from vault.names import Version
@@ -122,9 +123,9 @@ def revision(store: Store, node: str, desk: str, number: int) -> Head | None:
     return _head(node, desk, row[0]) if row else None
 
 
-def _head(node: str, desk: str, row: tuple[object, ...]) -> Head:
+def _head(node: str, desk: str, row: tuple[Any, ...]) -> Head:
     number, rev, commit = row
-    return Head(node, desk, int(str(number)), RecordHash.parse(str(rev)), RecordHash.parse(str(commit)))
+    return Head(node, desk, int(number), RecordHash.parse(str(rev)), RecordHash.parse(str(commit)))
 
 
 def commit_info(store: Store, commit: RecordHash) -> CommitInfo:
@@ -137,9 +138,7 @@ def commit_info(store: Store, commit: RecordHash) -> CommitInfo:
     if stored is None:
         raise CommitMissing(f"Commit {commit} is not in this vault.")
     value = Commit.read(sealed_record(stored))
-    return CommitInfo(
-        commit, value.desk, value.tree, value.parents, value.signer.text, value.tai.text, value.message
-    )
+    return CommitInfo(commit, value.desk, value.tree, value.parents, value.signer.text, value.tai.text, value.message)
 
 
 def sealed_record(stored: bytes) -> Seal:
@@ -244,8 +243,8 @@ def releases(
             RecordHash.parse(str(r[4])),
             str(r[5]),
             str(r[6]),
-            int(str(r[7])),
-            int(str(r[8])),
+            int(r[7]),
+            int(r[8]),
         )
         for r in rows
     ]

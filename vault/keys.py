@@ -45,9 +45,7 @@ _NONCE_BYTES = 24
 _BOX_BYTES = _NONCE_BYTES + 16 + SEED_BYTES  # nonce, authenticator, seed
 _NAME = re.compile(r"([0-9a-f]{64})\.key")
 _PLAIN = re.compile(r"seed ([0-9A-Z_a-z~]{43})")
-_SEALED = re.compile(
-    r"sealed argon2id ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) ([0-9A-Z_a-z~]{22}) ([0-9A-Z_a-z~]{96})"
-)
+_SEALED = re.compile(r"sealed argon2id ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) ([0-9A-Z_a-z~]{22}) ([0-9A-Z_a-z~]{96})")
 
 
 class KeyMissing(EnvironmentFault):
@@ -115,9 +113,7 @@ class KeyStore:
         memory: bytes that argon2id takes for keys made here.
     """
 
-    def __init__(
-        self, root: str | os.PathLike[str], *, ops: int = DEFAULT_OPS, memory: int = DEFAULT_MEMORY
-    ) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, ops: int = DEFAULT_OPS, memory: int = DEFAULT_MEMORY) -> None:
         self.directory = Path(root) / "keys"
         self._ops = ops
         self._memory = memory
@@ -242,8 +238,7 @@ class KeyStore:
                 if mode & forbidden:
                     raise KeyExposed(
                         f"{found} is open to other users of this machine (mode {mode:04o}).",
-                        hint=f"Close it with: chmod go-rwx '{found}'"
-                        " - and if others may have read it, run: lace adopt",
+                        hint=f"Close it with: chmod go-rwx '{found}' - and if others may have read it, run: lace adopt",
                     )
         except FileNotFoundError:
             return  # reading says so

@@ -137,9 +137,7 @@ class Membership:
         return False
 
 
-def members_of(
-    founding: Founding, members: Iterable[Member], revocations: Iterable[Revocation] = ()
-) -> Membership:
+def members_of(founding: Founding, members: Iterable[Member], revocations: Iterable[Revocation] = ()) -> Membership:
     """Return who belongs.
 
     Args:
@@ -183,8 +181,6 @@ def _admit(founding: Founding, members: Iterable[Member]) -> tuple[Admission, ..
             for member in sorted(by_signer.get(upper.node, ()), key=lambda m: m.hash):
                 if member.node not in found:
                     found.add(member.node)
-                    following.append(
-                        Admission(member.node, upper.depth + 1, upper.node, member.label, member.hash)
-                    )
+                    following.append(Admission(member.node, upper.depth + 1, upper.node, member.label, member.hash))
         level = following
     return tuple(ordered)

@@ -154,9 +154,7 @@ class VersionVector(Mapping[Verifier, VectorEntry]):
     __slots__ = ("_entries",)
 
     def __init__(self, entries: Mapping[Verifier, VectorEntry] | None = None) -> None:
-        self._entries = {
-            node: entry for node, entry in sorted((entries or {}).items()) if entry != VectorEntry.NONE
-        }
+        self._entries = {node: entry for node, entry in sorted((entries or {}).items()) if entry != VectorEntry.NONE}
 
     def of(self, node: Verifier) -> VectorEntry:
         """Return the node's entry; `VectorEntry.NONE` for an unknown node."""

@@ -101,9 +101,7 @@ class SigningKey:
 
     def __init__(self, seed: bytes) -> None:
         if len(seed) != SEED_BYTES:
-            raise SigningMisuseError(
-                f"a signing key is made of a seed of {SEED_BYTES} bytes, not {len(seed)}"
-            )
+            raise SigningMisuseError(f"a signing key is made of a seed of {SEED_BYTES} bytes, not {len(seed)}")
         public, self._secret = _sodium().crypto_sign_seed_keypair(seed)
         self._seed = bytes(seed)
         self.verifier = Verifier(public)
@@ -129,9 +127,7 @@ class SigningKey:
             SigningMisuseError: the digest has not 32 bytes.
         """
         if len(digest) != DIGEST_BYTES:
-            raise SigningMisuseError(
-                f"only a digest of {DIGEST_BYTES} bytes is signed bare, not {len(digest)}"
-            )
+            raise SigningMisuseError(f"only a digest of {DIGEST_BYTES} bytes is signed bare, not {len(digest)}")
         return self._sign(digest)
 
     def sign_statement(self, domain: str, message: bytes) -> bytes:
@@ -168,9 +164,7 @@ def statement_bytes(domain: str, message: bytes) -> bytes:
     return b"%b%b\n%b" % (_STATEMENT, domain.ljust(_DOMAIN_WIDTH).encode("ascii"), message)
 
 
-def verify_statement(
-    verifier: Verifier, domain: str, message: bytes, signature: bytes, suite: Suite = ED25519
-) -> bool:
+def verify_statement(verifier: Verifier, domain: str, message: bytes, signature: bytes, suite: Suite = ED25519) -> bool:
     """Return whether the verifier signed this message under this domain.
 
     Raises:

@@ -94,9 +94,7 @@ class Vault:
         """
         check_group_name(group)
         key = cls._prepare(folder, around, name)
-        founding = Founding.to_plex(
-            group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai()
-        )
+        founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
         whole = group_id(founding)
         return cls._finish(folder, around, key, name, whole, founding.hash.digest, Seal.sign(founding, key))
 
@@ -162,9 +160,7 @@ class Vault:
                 w.put([founding])
                 entries.append(founding.hash)
             card = w.seal(
-                NodeCard.to_plex(
-                    group=self.group, node=self.node, label=name, machine=self.around.host, tai=w.tai()
-                )
+                NodeCard.to_plex(group=self.group, node=self.node, label=name, machine=self.around.host, tai=w.tai())
             )
             w.log([*entries, card.hash])
             w.audit("lace-init" if founding else "lace-introduce", name, {"group": self.group})
@@ -183,7 +179,7 @@ class Vault:
 
     @property
     def node(self) -> Verifier:
-        """This node's verifier."""
+        """The node's verifier."""
         return Verifier.parse(self.store.meta("node"))
 
     @property

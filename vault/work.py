@@ -143,7 +143,7 @@ class _DirCache:
 
     def load(self, directory: str) -> bytes | None:
         row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
-        return bytes(row[0][0]) if row else None  # type: ignore[arg-type]
+        return bytes(row[0][0]) if row else None
 
     def save(self, directory: str, blob: bytes) -> None:
         self._fresh[directory] = blob
@@ -165,9 +165,7 @@ def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
     if not row:
         return None
     commit, tree, also = (str(value) for value in row[0])
-    return Checkout(
-        RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split())
-    )
+    return Checkout(RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split()))
 
 
 def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
@@ -314,7 +312,7 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
         vault.node.text,
         desk,
     )
-    return int(str(row[0][0]))
+    return int(row[0][0])
 
 
 def release(
@@ -385,9 +383,7 @@ def seal_release(
         motivation=message,
     )
     files, size = tree_totals(vault, tree)
-    return Released(
-        sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first
-    )
+    return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
 
 
 def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:

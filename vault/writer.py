@@ -139,9 +139,7 @@ class Writer:
         vault, mark = self._vault, self._vault.mark
         state = mark.load()
         seq, _, plex = self._tip()
-        verdict = check(
-            state, seq, plex or None, vault.around.machine, node=vault.node, digest_at_done=self._at(state)
-        )
+        verdict = check(state, seq, plex or None, vault.around.machine, node=vault.node, digest_at_done=self._at(state))
         require_writable(verdict, seq, state)
         if verdict is MarkVerdict.FRESH:
             mark.begin(vault.around.machine, vault.node)

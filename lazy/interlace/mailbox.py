@@ -84,13 +84,20 @@ class MailboxExchange:
     """
 
     def __init__(self, config: LinkConfig, port: RecordPort, snapshot: PeerSnapshot) -> None:
+        listing = snapshot.listing
+        entries = listing if isinstance(listing, Mapping) else dict(listing)
+        self._listing = FullListing(entries, by_partition=True)
+        # Nothing bounds a list that is never written down; one list spares an evaluation for each part of it.
         self._config = replace(
-            config, peer=snapshot.signer, sends=False, retries_deferred=False, proves=config.here is not None
+            config,
+            peer=snapshot.signer,
+            proves=config.here is not None,
+            sends=False,
+            retries_deferred=False,
+            max_requests=max(config.max_requests, len(entries)),
         )
         self._snapshot = snapshot
         self._machine = InterlaceMachine(self._config, port)
-        listing = snapshot.listing
-        self._listing = FullListing(listing if isinstance(listing, Mapping) else dict(listing), by_partition=True)
 
     @property
     def plan(self) -> Plan | None:

@@ -38,11 +38,7 @@ class Symbols:
         if known is not None:
             return known
         row = self._db.execute("SELECT id FROM sym WHERE s = ?", (text,)).fetchone()
-        number = (
-            int(row[0])
-            if row
-            else int(self._db.execute("INSERT INTO sym(s) VALUES (?)", (text,)).lastrowid or 0)
-        )
+        number = int(row[0]) if row else int(self._db.execute("INSERT INTO sym(s) VALUES (?)", (text,)).lastrowid or 0)
         if len(self._known) >= self._LIMIT:
             self._known.clear()
         self._known[text] = number

@@ -72,14 +72,15 @@ CREATE TABLE link(p INTEGER NOT NULL, name INTEGER NOT NULL, idx INTEGER NOT NUL
     t TEXT NOT NULL, PRIMARY KEY(p, name, idx)) WITHOUT ROWID;
 CREATE INDEX link_target ON link(t, p);
 CREATE TABLE counts(app INTEGER PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL);
-CREATE TABLE log(node TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, plex BLOB NOT NULL, prev TEXT, lamport INTEGER NOT NULL,
-    p INTEGER NOT NULL, PRIMARY KEY(node, seq, hash)) WITHOUT ROWID;
+CREATE TABLE log(node TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, plex BLOB NOT NULL,
+    prev TEXT, lamport INTEGER NOT NULL, p INTEGER NOT NULL, PRIMARY KEY(node, seq, hash)) WITHOUT ROWID;
 CREATE TABLE vector(node TEXT PRIMARY KEY, seq INTEGER NOT NULL, plex BLOB NOT NULL, forked INTEGER NOT NULL)
     WITHOUT ROWID;
 CREATE TABLE member(node TEXT PRIMARY KEY, label TEXT NOT NULL, depth INTEGER NOT NULL, admitted_by TEXT)
     WITHOUT ROWID;
 CREATE TABLE admission(p INTEGER PRIMARY KEY, signer TEXT NOT NULL, node TEXT NOT NULL, invitation TEXT);
-CREATE TABLE card(p INTEGER PRIMARY KEY, node TEXT NOT NULL, label TEXT NOT NULL, machine TEXT NOT NULL, tai TEXT NOT NULL);
+CREATE TABLE card(p INTEGER PRIMARY KEY, node TEXT NOT NULL, label TEXT NOT NULL, machine TEXT NOT NULL,
+    tai TEXT NOT NULL);
 CREATE TABLE commits(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, desk TEXT NOT NULL, tree TEXT NOT NULL,
     signer TEXT NOT NULL, tai TEXT NOT NULL);
 CREATE TABLE parent(child TEXT NOT NULL, parent TEXT NOT NULL, PRIMARY KEY(child, parent)) WITHOUT ROWID;
@@ -90,7 +91,8 @@ CREATE TABLE release(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, node TEXT
     lamport INTEGER, visible INTEGER NOT NULL);
 CREATE INDEX release_version ON release(desk, version);
 CREATE TABLE resolution(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, node TEXT NOT NULL, desk TEXT NOT NULL,
-    version TEXT NOT NULL, chosen TEXT, release TEXT, result TEXT NOT NULL, tai TEXT NOT NULL, visible INTEGER NOT NULL);
+    version TEXT NOT NULL, chosen TEXT, release TEXT, result TEXT NOT NULL, tai TEXT NOT NULL,
+    visible INTEGER NOT NULL);
 CREATE TABLE side(p INTEGER NOT NULL, release TEXT NOT NULL, PRIMARY KEY(p, release)) WITHOUT ROWID;
 CREATE TABLE shared(p INTEGER PRIMARY KEY, content INTEGER NOT NULL);
 CREATE TABLE hole(want TEXT NOT NULL, content INTEGER NOT NULL, PRIMARY KEY(want, content)) WITHOUT ROWID;
@@ -128,9 +130,7 @@ def migrate(db: sqlite3.Connection) -> None:
     """
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > SCHEMA_VERSION:
-        raise StoreTooNew(
-            f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}."
-        )
+        raise StoreTooNew(f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}.")
     for step in range(version, SCHEMA_VERSION):
         db.execute("BEGIN IMMEDIATE")
         try:

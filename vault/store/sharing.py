@@ -22,6 +22,12 @@ _CHUNK = 400  # hashes a set look-up
 _LEAF = "lace/data"
 _TREE = "lace/tree"
 
+_PRESENT = f"""
+SELECT b.kind, b.digest, b.p, s.s, CASE s.s WHEN '{_LEAF}' THEN x'' WHEN '{_TREE}' THEN substr(b.bytes, -r.size)
+    ELSE b.bytes END FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
+
+_SHARED = "SELECT p, content FROM shared WHERE p IN"
+
 Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
 
 
@@ -70,9 +76,7 @@ class Sharing:
         for start in range(0, len(added), _CHUNK):
             part = [record.text for record in added[start : start + _CHUNK]]
             marks = ",".join("?" * len(part))
-            rows = self._db.execute(
-                f"SELECT want, content FROM hole WHERE want IN ({marks})", part
-            ).fetchall()
+            rows = self._db.execute(f"SELECT want, content FROM hole WHERE want IN ({marks})", part).fetchall()
             filled += [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
             self._db.execute(f"DELETE FROM hole WHERE want IN ({marks})", part)  # noqa: S608
         return filled
@@ -85,10 +89,7 @@ class Sharing:
         for start in range(0, len(positions), _CHUNK):
             part = positions[start : start + _CHUNK]
             marks = ",".join("?" * len(part))
-            have_content.update(
-                (int(p), bool(c))
-                for p, c in self._db.execute(f"SELECT p, content FROM shared WHERE p IN ({marks})", part)  # noqa: S608
-            )
+            have_content.update((int(p), bool(c)) for p, c in self._db.execute(f"{_SHARED} ({marks})", part))
         missing: list[tuple[str, int]] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
@@ -118,12 +119,7 @@ class Sharing:
         for start in range(0, len(digests), _CHUNK):
             part = digests[start : start + _CHUNK]
             marks = ",".join("?" * len(part))
-            rows = self._db.execute(
-                "SELECT b.kind, b.digest, b.p, s.s,"  # noqa: S608 - only marks
-                f" CASE WHEN s.s = '{_LEAF}' THEN x'' WHEN s.s = '{_TREE}' THEN substr(b.bytes, -r.size) ELSE b.bytes END"
-                f" FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN ({marks})",
-                part,
-            )
+            rows = self._db.execute(f"{_PRESENT} ({marks})", part)
             for kind, digest, p, app, stored in rows:
                 found[RecordHash(kind, bytes(digest))] = (int(p), str(app), bytes(stored))
         return found

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from vault.desks.sums import content_sha512
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
@@ -60,11 +60,14 @@ class Store:
                 yield
                 self.db.execute("COMMIT")
             except BaseException:
-                if self.db.in_transaction:
-                    self.db.execute("ROLLBACK")
-                self._symbols.forget()
-                self._views.forget()
+                self._roll_back()
                 raise
+
+    def _roll_back(self) -> None:
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+        self._symbols.forget()
+        self._views.forget()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -116,9 +119,7 @@ class Store:
 
     def position(self, record: RecordHash) -> int | None:
         """Return the arrival position of a stored record, or None."""
-        row = self.db.execute(
-            "SELECT p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
-        )
+        row = self.db.execute("SELECT p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind))
         found = row.fetchone()
         return int(found[0]) if found else None
 
@@ -189,7 +190,7 @@ class Store:
             (key, value),
         )
 
-    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run one constant query of the floors above and return all rows; never text from outside."""
         with faults_named(self.path):
             return list(self.db.execute(sql, values))

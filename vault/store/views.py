@@ -92,9 +92,7 @@ class Views:
     def _settle_members(self, founding: str) -> set[str]:
         """Recompute the membership view; return the nodes that are members now and were not."""
         db = self._db
-        row = db.execute(
-            "SELECT bytes FROM body WHERE digest = ?", (RecordHash.parse(founding).digest,)
-        ).fetchone()
+        row = db.execute("SELECT bytes FROM body WHERE digest = ?", (RecordHash.parse(founding).digest,)).fetchone()
         if row is None:
             return set()
         value = read(_sealed(bytes(row[0])))
@@ -108,8 +106,7 @@ class Views:
         before = {str(r[0]) for r in db.execute("SELECT node FROM member")}
         db.execute("DELETE FROM member")
         cards = {
-            str(node): str(label)
-            for node, label in db.execute("SELECT node, label FROM card ORDER BY tai, label")
+            str(node): str(label) for node, label in db.execute("SELECT node, label FROM card ORDER BY tai, label")
         }
         for member in membership.all:
             node = member.node.text
@@ -141,11 +138,7 @@ class Views:
         for next_seq, next_plex, prev in db.execute(
             "SELECT seq, plex, prev FROM log WHERE node = ? AND seq > ? ORDER BY seq, hash", (node, seq)
         ).fetchall():
-            if (
-                next_seq != seq + 1
-                or (fork is not None and next_seq >= fork)
-                or not self._follows(node, seq, prev)
-            ):
+            if next_seq != seq + 1 or (fork is not None and next_seq >= fork) or not self._follows(node, seq, prev):
                 if next_seq == seq:
                     continue  # a second seal over the same Plex
                 break
@@ -170,9 +163,7 @@ class Views:
         ]
 
     def _plex_at(self, node: str, seq: int) -> bytes:
-        row = self._db.execute(
-            "SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)
-        ).fetchone()
+        row = self._db.execute("SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)).fetchone()
         return bytes(row[0]) if row else b""
 
     def _follows(self, node: str, seq: int, prev: str | None) -> bool:
@@ -232,9 +223,7 @@ def _log(db: sqlite3.Connection, p: int, value: LogEntry) -> None:
 
 
 def _member(db: sqlite3.Connection, p: int, value: Member) -> None:
-    db.execute(
-        "INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation)
-    )
+    db.execute("INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation))
 
 
 def _card(db: sqlite3.Connection, p: int, value: NodeCard) -> None:
