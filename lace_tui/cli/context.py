@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "World"]
 
+_MAKE_FOLDER = frozenset({"init", "accept"})  # verbs that make the folder which -C names
 _MACHINE_ID = "/etc/machine-id"
 _PASSPHRASE_LIMIT = 4096  # bytes; a longer line is no passphrase but a wrong descriptor
 
@@ -140,7 +141,7 @@ class Context:
             raise FolderMissing("The folder you are in no longer exists.") from error
         if directory:
             folder = folder / Path(directory).expanduser()
-        if not folder.is_dir():
+        if not folder.is_dir() and (folder.exists() or self.verb not in _MAKE_FOLDER):
             raise FolderMissing(f"There is no folder {folder}.")
         return folder
 

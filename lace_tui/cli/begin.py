@@ -1,0 +1,382 @@
+"""The family "Begin and belong": make or enter a vault, invite and admit friends, name peers and places."""
+
+from __future__ import annotations
+
+import argparse
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments, FolderMissing
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy import circle
+from lazy.invitations import Invitation
+from lazy.people import members, peers
+from lazy.places import Place, add_place, places, remove_place
+from vault.errors import CallerError
+from vault.names import NAME_LIMIT, BadName, check_name
+from vault.records import RecordError, Tai, Verifier
+from vault.vault import Vault
+from vault.words import fingerprint_words
+
+__all__ = ["NameNeeded", "configure", "login_name", "run"]
+
+DEFAULT_GROUP = "friends"
+_NO_NAME = "/@:{}|"
+
+
+class NameNeeded(CallerError):
+    """Nothing says what friends should call this person."""
+
+    code = "name-needed"
+    hint = "Say it with: --name N"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    for names, options in _ARGUMENTS.get(verb, ()):
+        parser.add_argument(*names, **options)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    return _VERBS[context.verb](context, args)
+
+
+def login_name(context: Context) -> str:
+    """Return the login name as a name friends may see, or nothing when it has no character that may be in one."""
+    for key in ("USER", "LOGNAME", "USERNAME"):
+        plain = unicodedata.normalize("NFC", context.environ.get(key, ""))
+        kept = "".join(c for c in plain if c not in _NO_NAME and unicodedata.category(c)[0] not in "CZ")
+        name = kept.encode()[:NAME_LIMIT].decode("utf-8", "ignore")
+        try:
+            return check_name(name)
+        except BadName:
+            continue
+    return ""
+
+
+# Begin
+
+
+def _init(context: Context, args: argparse.Namespace) -> Answer:
+    name = args.name or login_name(context)
+    if not name:
+        raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
+    _note_outer_vault(context)
+    with (
+        _local_faults(context.cwd),
+        Vault.found(context.cwd, context.surroundings(), name=name, group=args.group) as vault,
+    ):
+        return Answer(
+            _who(vault),
+            f"This folder is now shared as the group {inert(args.group)}, and you are {inert(vault.name)} in it.\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            "Next: lace release, then lace place add NAME DIR and lace invite NAME",
+        )
+
+
+def _accept(context: Context, args: argparse.Namespace) -> Answer:
+    invitation = Invitation.decode(args.invite)
+    name = args.name or invitation.name or login_name(context)
+    if not name:
+        raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
+    _note_outer_vault(context)
+    with _local_faults(context.cwd):
+        vault, invitation = circle.accept(context.cwd, context.surroundings(), args.invite, name=name)
+    with vault:
+        known = places(vault)
+        data = {
+            **_who(vault),
+            "peer": invitation.inviter,
+            "peer_words": invitation.words,
+            "places": [_place(place) for place in known],
+        }
+        names = ", ".join(inert(place.name) for place in known)
+        following = f"Next: lace sync {inert(known[0].name)}" if known else "Next: lace place add NAME DIR"
+        return Answer(
+            data,
+            f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
+            f"Whoever invited you reads out these words: {invitation.words}\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            f"Places: {names or 'none yet'}\n"
+            f"{following}, then lace update. You are a member once your friend has synced too.",
+        )
+
+
+def _adopt(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        was = vault.node
+        admitted = circle.adopt(vault, name=args.name or "")
+        text = (
+            f"This vault goes on as a new node, {inert(vault.name)}.\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            + (
+                "Your old key admitted it, so nobody has to."
+                if admitted
+                else "The old key is not on this machine: a friend must admit you with lace admit."
+            )
+        )
+        return Answer({**_who(vault), "was": was, "admitted": admitted}, text)
+
+
+def _id(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        data = _who(vault)
+        return Answer(
+            data,
+            f"{inert(vault.name)} in the group {inert(vault.group)}\n{vault.node}\nwords: {data['words']}",
+        )
+
+
+def _who(vault: Vault) -> dict[str, Any]:
+    """Return who and where this vault's node is; `fingerprint` is what `words` say, in hexadecimal."""
+    words = fingerprint_words(vault.node)
+    return {
+        "vault": vault.folder,
+        "node": vault.node,
+        "name": vault.name,
+        "group": vault.group,
+        "fingerprint": vault.node.key.hex(),
+        "words": words,
+    }
+
+
+def _note_outer_vault(context: Context) -> None:
+    outer = context.find_vault()
+    if outer is not None and outer != context.cwd:
+        context.say(f"{outer} has a vault too; it leaves this folder out from now on.")
+
+
+class _local_faults:  # noqa: N801 - used as a statement
+    """Turn failures to make the folder into sentences."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, OSError):
+            reason = (error.strerror or str(error)).lower()
+            raise FolderMissing(
+                f"{self._folder} cannot be made into a vault: {reason}.", hint="Choose a folder that you may write."
+            ) from error
+
+
+# Belong
+
+
+def _invite(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        made = circle.invite(vault, args.name)
+        who = inert(args.name) if args.name else "your friend"
+        context.say(f"Send this one line to {who} by a way that others cannot read: whoever has it can join once.")
+        context.say(f"It is good until {made.expires.to_utc_iso()}. Read these words to each other: {made.words}")
+        if not made.places:
+            context.say("It names no place to meet yet; add one first with: lace place add NAME DIR")
+        return Answer(
+            {
+                "invite": made.encode(),
+                "words": made.words,
+                "expires": made.expires.to_utc_iso(),
+                "expires_tai": made.expires,
+                "name": args.name or None,
+                "places": [{"place": name, "uri": uri} for name, uri in made.places],
+            },
+            made.encode(),
+        )
+
+
+def _admit(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        record, node = circle.admit(vault, args.name, _key(args.key).text if args.key else None)
+        return Answer(
+            {"member": args.name, "node": node, "record": record, "words": fingerprint_words(node)},
+            f"{inert(args.name)} is a member now. Words: {fingerprint_words(node)}\n"
+            "Your friends learn of it at your next sync.",
+        )
+
+
+def _members(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        found = members(vault)
+        rows = [
+            {
+                "member": member.name,
+                "node": member.node,
+                "machine": member.machine,
+                "depth": member.depth,
+                "admitted_by": member.admitted_by,
+                "me": member.me,
+                "words": fingerprint_words(Verifier.parse(member.node)),
+            }
+            for member in found
+        ]
+        lines = [
+            f"{inert(member.name)}{' (you)' if member.me else ''}"
+            + (f" on {inert(member.machine)}" if member.machine else "")
+            + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
+            for member in found
+        ]
+        return Answer({"members": rows}, "\n".join(lines) or "No member is known yet: sync first.")
+
+
+def _requests(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        found = circle.requests(vault)
+        rows = [
+            {
+                "name": request.name,
+                "node": request.node,
+                "place": request.place,
+                "tai": request.tai,
+                "time": Tai.parse(request.tai).to_utc_iso(),
+                "problem": request.problem,
+                "words": fingerprint_words(Verifier.parse(request.node)),
+            }
+            for request in found
+        ]
+        lines = [
+            f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
+            f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
+            f"  To admit: lace admit {inert(request.name)} --key {request.node}"
+            for request in found
+        ]
+        return Answer({"requests": rows}, "\n".join(lines) or "Nobody is waiting.")
+
+
+def _join(context: Context, args: argparse.Namespace) -> Answer:
+    key = _key(args.key)
+    with context.open_vault() as vault:
+        place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
+        return Answer(
+            {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
+            f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
+            f"Next: lace sync {inert(args.name)}",
+        )
+
+
+def _leave(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        uri = next((place.uri for place in places(vault) if place.peer and place.peer == _node(vault, args.name)), None)
+        node = circle.leave(vault, args.name)
+        return Answer(
+            {"peer": args.name, "uri": uri, "key": node},
+            f"You no longer sync with {inert(args.name)}. What came from them stays here.",
+        )
+
+
+def _node(vault: Vault, name: str) -> str:
+    return next((person.node for person in peers(vault) if name in {person.name, person.node}), "")
+
+
+def _peers(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        own = {place.peer: place.uri for place in places(vault) if place.peer}
+        found = peers(vault)
+        rows = [{"peer": person.name, "uri": own.get(person.node), "key": person.node} for person in found]
+        lines = [f"{inert(person.name)}  {inert(own.get(person.node, 'at every shared place'))}" for person in found]
+        return Answer({"peers": rows}, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
+
+
+# Places
+
+
+def _place_add(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer)
+        return Answer(
+            _place(place),
+            f"{inert(place.name)} is a place now: {inert(place.uri)}\nNext: lace sync {inert(place.name)}",
+        )
+
+
+def _place_remove(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        place = remove_place(vault, args.name)
+        return Answer(
+            _place(place), f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there."
+        )
+
+
+def _places(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        found = places(vault)
+        names = {person.node: person.name for person in peers(vault)}
+        lines = [
+            f"{inert(place.name)}  {place.kind}  {inert(place.uri)}"
+            + (f"  for {inert(names.get(place.peer, place.peer))}" if place.peer else "")
+            for place in found
+        ]
+        return Answer(
+            {"places": [_place(place) for place in found]},
+            "\n".join(lines) or "There is no place yet: lace place add NAME DIR",
+        )
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "place": place.name,
+        "kind": place.kind,
+        "uri": place.uri,
+        "place_id": place.place_id or None,
+        "peer": place.peer,
+    }
+
+
+def _key(text: str) -> Verifier:
+    try:
+        return Verifier.parse(text)
+    except RecordError as error:
+        raise BadArguments(
+            f"{text!r} is not the key of a node.", hint="A key starts with V. and is printed by: lace id"
+        ) from error
+
+
+_NAME = (("--name",), {"metavar": "N", "default": "", "help": "what friends call you"})
+_ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "init": (
+        _NAME,
+        (("--group",), {"metavar": "G", "default": DEFAULT_GROUP, "help": "name of the group (friends)"}),
+    ),
+    "adopt": (_NAME,),
+    "invite": ((("name",), {"nargs": "?", "default": "", "metavar": "NAME", "help": "what you call the invited"}),),
+    "accept": ((("invite",), {"metavar": "INVITE", "help": "the line you were given"}), _NAME),
+    "admit": (
+        (("name",), {"metavar": "NAME", "help": "who asked, as in lace requests"}),
+        (("--key",), {"metavar": "V", "help": "the node's key"}),
+    ),
+    "join": (
+        (("name",), {"metavar": "NAME", "help": "what you call the peer"}),
+        (("uri",), {"metavar": "URI", "help": "a directory where the two of you meet"}),
+        (("--key",), {"metavar": "V", "required": True, "help": "the peer's key, from lace id"}),
+    ),
+    "leave": ((("name",), {"metavar": "NAME", "help": "the peer"}),),
+    "place add": (
+        (("name",), {"metavar": "NAME", "help": "what you call the place"}),
+        (("uri",), {"metavar": "URI", "help": "a directory, for example on a stick"}),
+        (("--for",), {"dest": "peer", "metavar": "PEER", "help": "only for this peer"}),
+    ),
+    "place remove": ((("name",), {"metavar": "NAME", "help": "the place"}),),
+}
+_VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
+    "init": _init,
+    "id": _id,
+    "adopt": _adopt,
+    "invite": _invite,
+    "accept": _accept,
+    "admit": _admit,
+    "requests": _requests,
+    "members": _members,
+    "join": _join,
+    "leave": _leave,
+    "peers": _peers,
+    "place add": _place_add,
+    "place remove": _place_remove,
+    "places": _places,
+}
