@@ -227,6 +227,14 @@ def test_a_comparison_says_what_to_send_and_what_to_receive() -> None:  # LAZ-30
     assert compare(mine, mine).is_equal
 
 
+def test_vectors_and_comparisons_stand_in_the_order_of_keys() -> None:
+    mine = VersionVector({n: at(1) for n in (CAT, ANN, BOB)})
+    assert list(mine) == [ANN, BOB, CAT]
+    others = [Verifier(bytes([n]) * 32) for n in range(250, 10, -1)]
+    ranges = compare({n: at(1) for n in others}, {}).ahead
+    assert [r.node for r in ranges] == others[::-1]
+
+
 def test_a_relay_passes_on_third_parties() -> None:  # LAZ-31
     """Ann has all of Bob's log; Cat, who never met Bob, gets it from her."""
     ann = VersionVector({ANN: at(1), BOB: at(6)})
@@ -271,6 +279,11 @@ def test_the_lamport_counter_rises(local: int, seen: int) -> None:  # LAZ-14
     assert tick(local) == min(local + 1, top)
     assert observe(local, seen) == min(max(local, seen) + 1, top)
     assert observe(local, seen) == observe(seen, local)
+
+
+def test_the_lamport_counter_stops_where_records_end() -> None:
+    top = 2**63 - 1
+    assert tick(top - 1) == tick(top) == observe(1, top) == top
 
 
 def test_the_total_order_is_counter_then_node() -> None:  # CYB-24

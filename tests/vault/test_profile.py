@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 from blake3 import blake3
@@ -310,6 +310,8 @@ BROKEN_HEADERS: list[tuple[str, Callable[[Extras], Extras], str]] = [
     ("member", with_value("Invitation", b64a.encode(bytes(15))), "Invitation"),
     ("request", without("Invitation"), "Invitation is missing"),
     ("request", without("Proof"), "Proof is missing"),
+    ("request", with_value("Label", "a@b"), "contains @"),
+    ("request", with_value("Invitation", b64a.encode(bytes(15))), "Invitation"),
     ("request", with_value("Proof", b64a.encode(bytes(33))), "Proof"),
     ("commit", link_list(f"parent {B}", f"parent {A}", f"tree {T}"), "not sorted"),
     ("commit", link_list(f"parent {A}", f"parent {A}", f"tree {T}"), "each once"),
@@ -383,6 +385,9 @@ BROKEN_NAMES = [
     ("revision", f"main/{2**63}", "decimal"),
     ("revision", "self/7", "reserved"),
     ("release", "main/2.4", "not a version"),
+    ("release", "self/2.4.1", "reserved"),
+    ("resolution", "self/2.4.0", "reserved"),
+    ("audit", "0", "number 0"),
     ("release", "main/2.4.1-rc", "not a version"),
     ("resolution", "main/02.4.1", "not a version"),
     ("log", "02", "not its Name"),
@@ -404,6 +409,18 @@ def test_first_steps_have_nothing_before_them() -> None:
         LogEntry.to_plex(group=GROUP, seq=1, lamport=1, prev=A, entries=[A], tai=TAI)
     with pytest.raises(ProfileError):
         Revision.to_plex(group=GROUP, desk="main", number=1, commit=A, prev=B, tai=TAI)
+
+
+def test_a_value_cannot_be_made_wrong() -> None:
+    entry = LogEntry.read(sealed(SEALED["log"]))
+    with pytest.raises(ProfileError, match="Seq 0"):
+        replace(entry, seq=0)
+    with pytest.raises(ProfileError, match="Lamport -1"):
+        replace(entry, lamport=-1)
+    with pytest.raises(ProfileError, match="Level 9"):
+        replace(Manifest.read(UNSIGNED["manifest"]), level=9)
+    with pytest.raises(ProfileError, match="Group"):
+        replace(entry, group="friends")
 
 
 def test_the_limits_themselves_are_allowed() -> None:
