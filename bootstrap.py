@@ -91,7 +91,7 @@ def _prepare(mode: str) -> None:
     STAMP.unlink(missing_ok=True)
     _say("Installing lace and what it needs into .venv; this takes a minute the first time.")
     target = ["--editable", f"{ROOT}[test]"] if mode == "test" else [str(ROOT)]
-    pip = [_tool("python"), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    pip = [_tool("python"), "-m", "pip", "install", "-qq", "--no-input", "--disable-pip-version-check"]
     if _run([*pip, *target]):
         raise SetUpFailed(
             "Installing into .venv failed; pip's own words are above. If they speak of a connection, "
@@ -117,9 +117,7 @@ def _venv_fits() -> bool:
 def _make_venv() -> None:
     if VENV.exists():
         if not (VENV / "pyvenv.cfg").is_file():
-            raise SetUpFailed(
-                f"{VENV} is in the way: it is no virtual environment. Move it and run this again."
-            )
+            raise SetUpFailed(f"{VENV} is in the way: it is no virtual environment. Move it and run this again.")
         shutil.rmtree(VENV)
     _say(f"Making .venv with Python {sys.version.split()[0]}.")
     made = subprocess.run(  # noqa: S603 - our own interpreter
@@ -143,9 +141,7 @@ def _stamp(mode: str) -> str:
     files = [ROOT / "pyproject.toml"]
     if mode == "demo":
         for package in PACKAGES:
-            files += sorted(
-                path for path in (ROOT / package).rglob("*") if path.suffix != ".pyc" and path.is_file()
-            )
+            files += sorted(path for path in (ROOT / package).rglob("*") if path.suffix != ".pyc" and path.is_file())
     for file in files:
         digest.update(f"{file.relative_to(ROOT)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return f"{mode} {digest.hexdigest()}"
@@ -169,9 +165,7 @@ def _run(command: list[str]) -> int:
     try:
         return subprocess.call(command, cwd=ROOT, env=_environment())  # noqa: S603 - names from this file
     except OSError as error:
-        raise SetUpFailed(
-            f"{command[0]} cannot be run ({error.strerror}). Delete .venv and run this again."
-        ) from error
+        raise SetUpFailed(f"{command[0]} cannot be run ({error.strerror}). Delete .venv and run this again.") from error
 
 
 def _say(text: str, code: int = 0) -> int:

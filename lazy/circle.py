@@ -11,7 +11,7 @@ from typing import Any
 
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
-from lazy.places import NameTaken, Place, add_place, open_place, places
+from lazy.places import NameTaken, Place, add_place, keep_place, make_place, open_place, places
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
@@ -137,7 +137,10 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
         w.store.set_meta("inviter", invitation.inviter.text)
         w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
     for place_name, uri in invitation.places:
-        add_place(vault, place_name, uri, cwd=folder, create=False)
+        try:
+            add_place(vault, place_name, uri, cwd=folder, create=False)
+        except PlaceError:
+            continue  # of a kind this version does not speak; the vault is begun all the same
     for place in places(vault):
         try:
             leave_request(vault, open_place(place))
@@ -268,23 +271,32 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     """
     check_name(name)
     node = Verifier.parse(key)
+    if node == vault.node or name == vault.name:
+        raise NameTaken(f"{name!r} is your own name or has your own key.", hint="Join others; you are here already.")
     if any(person.name == name for person in peers(vault)) or vault.store.rows(
         "SELECT 1 FROM peer WHERE name = ?", name
     ):
         raise NameTaken(f"There is already a peer called {name!r}.")
+    if any(place.name == name for place in places(vault)):
+        raise NameTaken(f"There is already a place called {name!r}.")
+    # The place first: when it cannot be, nobody was joined.
+    place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:
         if _is_member(vault, vault.node.text) and not _is_member(vault, node.text):
             _admit(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
         left = set(vault.store.meta("left").split()) - {node.text}
         w.store.set_meta("left", " ".join(sorted(left)))
-        w.audit("lazy-join", name, {"key": key, "uri": uri})
-    return add_place(vault, f"{name}-place", uri, cwd=cwd, peer=name)
+        w.audit("lazy-join", name, {"key": key, "uri": place.uri})
+        keep_place(w, place)
+    return place
 
 
 def leave(vault: Vault, name: str) -> str:
     """Drop a peer from the sync list; keep what came from it (LAZ-53). Returns the node left."""
     node = node_of(vault, name)
+    if node == vault.node.text:
+        raise NoSuchPeer(f"{name!r} is you, and you cannot leave yourself.")
     with vault.writing() as w:
         w.store.run("DELETE FROM peer WHERE node = ?", node)
         w.store.run("DELETE FROM place WHERE peer = ?", node)

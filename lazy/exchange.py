@@ -117,6 +117,8 @@ class MailboxReader:
         head = read_head(self._place, self._vault.group, node)
         if head is None:
             return None
+        if node == self._vault.node and self._is_mine(head):
+            return None
         proven = self._check(node, head)
         seen = self._seen(node)
         check_number(seen[0] if seen else None, head.mark)
@@ -156,6 +158,11 @@ class MailboxReader:
         if not self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
             raise StrangersMailbox(f"{label_of(self._vault, node.text)} is no member; the mailbox was not read.")
         return True
+
+    def _is_mine(self, head: SeenHead) -> bool:
+        """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
+        row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
+        return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
     def _holes_remain(self) -> bool:
         return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))

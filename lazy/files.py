@@ -95,6 +95,6 @@ def _directory(directory: Path, wanted: Mapping[str, Sexp]) -> None:
 
 
 def _write(path: Path, value: Sexp) -> None:
-    data = dumps(value).encode()
+    data = f"{dumps(value)}\n".encode()
     if not path.exists() or path.read_bytes() != data:
         write_atomic(path, data)

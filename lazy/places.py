@@ -6,6 +6,7 @@ path is noticed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,15 +14,18 @@ from lazy.people import node_of, peers
 from transports.address import AddressKind, parse_address
 from transports.drop import Drop
 from transports.mailbox import MailboxPlace
-from vault.errors import CallerError
+from vault.errors import CallerError, PlaceError
 from vault.names import check_name
 from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = [
     "NameTaken",
     "NoSuchPlace",
     "Place",
     "add_place",
+    "keep_place",
+    "make_place",
     "open_place",
     "place_named",
     "places",
@@ -115,6 +119,14 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
         NameTaken, BadName: the name cannot be used.
         PlaceError: the directory is something else.
     """
+    place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
+    with vault.writing() as w:
+        keep_place(w, place)
+    return place
+
+
+def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
+    """Return a place that can be remembered, its drop made; as `add_place`, but the vault does not know it yet."""
     check_name(name, "place name")
     if any(place.name == name for place in places(vault)) or any(p.name == name for p in peers(vault)):
         raise NameTaken(f"The name {name!r} is already in use.")
@@ -125,19 +137,22 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
     if create:
         place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
     elif address.path.is_dir():
-        place_id = Drop.open(address.path).place_id
-    place = Place(name, address.kind.value, address.uri, place_id, node_of(vault, peer) if peer else None)
-    with vault.writing() as w:
-        w.store.run(
-            "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
-            place.name,
-            place.kind,
-            place.uri,
-            place.place_id,
-            place.peer,
-        )
-        w.audit("lazy-join", name, {"uri": place.uri, "kind": place.kind})
-    return place
+        with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
+            place_id = Drop.open(address.path).place_id
+    return Place(name, address.kind.value, address.uri, place_id, node)
+
+
+def keep_place(w: Writer, place: Place) -> None:
+    """Remember a place inside a write."""
+    w.store.run(
+        "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
+        place.name,
+        place.kind,
+        place.uri,
+        place.place_id,
+        place.peer,
+    )
+    w.audit("lazy-join", place.name, {"uri": place.uri, "kind": place.kind})
 
 
 def remove_place(vault: Vault, name: str) -> Place:

@@ -89,6 +89,9 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
         vault, invitation = circle.accept(context.cwd, context.surroundings(), args.invite, name=name)
     with vault:
         known = places(vault)
+        for name, uri in invitation.places:
+            if name not in {place.name for place in known}:
+                context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
         data = {
             **_who(vault),
             "peer": invitation.inviter,
@@ -254,6 +257,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = _key(args.key)
     with context.open_vault() as vault:
         place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
+        _note_inner_place(context, vault, place)
         return Answer(
             {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
             f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
@@ -290,6 +294,7 @@ def _peers(context: Context, _: argparse.Namespace) -> Answer:
 def _place_add(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
         place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer)
+        _note_inner_place(context, vault, place)
         return Answer(
             _place(place),
             f"{inert(place.name)} is a place now: {inert(place.uri)}\nNext: lace sync {inert(place.name)}",
@@ -317,6 +322,12 @@ def _places(context: Context, _: argparse.Namespace) -> Answer:
             {"places": [_place(place) for place in found]},
             "\n".join(lines) or "There is no place yet: lace place add NAME DIR",
         )
+
+
+def _note_inner_place(context: Context, vault: Vault, place: Place) -> None:
+    folder = vault.folder.absolute().as_uri()
+    if place.uri == folder or place.uri.startswith(folder + "/"):
+        context.say("This place lies inside your shared folder, so it would be committed: name it in .laceignore.")
 
 
 def _place(place: Place) -> dict[str, Any]:

@@ -165,8 +165,8 @@ def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
         return parser.parse_args(rest)
 
 
-def _take_globals(argv: list[str], flags: _Flags) -> list[str]:
-    """Take the global options that stand before the verb, and return the rest."""
+def _take_globals(argv: list[str], flags: _Flags, *, is_strict: bool = True) -> list[str]:
+    """Take the global options that stand first, and return the rest; not strict, the first other option ends it."""
     words = list(argv)
     while words and words[0].startswith("-") and words[0] != "-":
         option = words.pop(0)
@@ -187,6 +187,8 @@ def _take_globals(argv: list[str], flags: _Flags) -> list[str]:
                 flags.directory = os.path.join(flags.directory, words.pop(0))  # noqa: PTH118
             case _ if option.startswith("-C"):
                 flags.directory = os.path.join(flags.directory, option[2:])  # noqa: PTH118
+            case _ if not is_strict:
+                return [option, *words]
             case _:
                 raise BadArguments(f"lace: there is no option {option}.", hint="See: lace help")
     return words
@@ -196,7 +198,7 @@ def _find(words: list[str], flags: _Flags) -> tuple[Verb, list[str]]:
     """Return the verb and the words after it."""
     first, rest = words[0], words[1:]
     if sub_verbs(first):  # global options may stand between the two words of a verb too
-        rest = _take_globals(rest, flags) if rest and rest[0] != "--" else rest
+        rest = _take_globals(rest, flags, is_strict=False)
         if flags.help:
             return _named("help"), [first, *rest]
     verb, count = find_verb([first, *rest])

@@ -12,6 +12,8 @@ from lace_tui.cli import context as context_module
 from lace_tui.cli.context import Context, World
 from lace_tui.cli.errors import BadPassphraseSource
 from tests.people import Person
+from vault.vault import NoVault, Vault
+from vault.work import Watch
 
 
 def make(person: Person, **world: Any) -> Context:
@@ -87,3 +89,25 @@ def test_home_and_folder_of_two_people_never_meet(alice: Person, bob: Person) ->
         for path in (make(mine).data_root, make(mine).cwd):
             assert not path.is_relative_to(yours.home)
             assert not path.is_relative_to(yours.folder)
+
+
+def test_vault_is_found_by_walking_up(alice: Person) -> None:
+    """APP-2: the vault of the folder, and none elsewhere."""
+    with pytest.raises(NoVault, match="There is no vault in"):
+        make(alice).open_vault()
+    Vault.found(alice.folder, make(alice).surroundings(), name="alice", group="friends").close()
+    deep = alice.folder / "a" / "b"
+    deep.mkdir(parents=True)
+    context = Context(World(environ=alice.variables, cwd=deep))
+    assert context.find_vault() == alice.folder
+    with context.open_vault() as vault:
+        assert (vault.name, vault.folder) == ("alice", alice.folder)
+
+
+def test_watching_reports_and_stops(alice: Person, tmp_path: Path) -> None:
+    """APP-3: long work shows progress and can be stopped."""
+    with (tmp_path / "err").open("w") as err, make(alice, stderr=err).watching() as watch:
+        assert isinstance(watch, Watch)
+        watch.progress(1, 2, "reading")
+        watch.cancelled()
+    assert (tmp_path / "err").read_text() == ""

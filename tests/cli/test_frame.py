@@ -154,6 +154,7 @@ def test_options_may_stand_between_arguments(alice: Person, verb: Callable[..., 
 
 def test_two_words_win_over_one(alice: Person, verb: Callable[..., None]) -> None:
     def take(parser: argparse.ArgumentParser, _: str) -> None:
+        parser.add_argument("-n", type=int)
         parser.add_argument("rest", nargs="*")
 
     def run(context: Context, args: argparse.Namespace) -> Answer:
@@ -165,6 +166,8 @@ def test_two_words_win_over_one(alice: Person, verb: Callable[..., None]) -> Non
     assert alice.lace("probe", "x") == {"verb": "probe", "rest": ["x"]}
     assert alice.lace("probe") == {"verb": "probe", "rest": []}
     assert alice.lace("probe", "-v", "deep") == {"verb": "probe deep", "rest": []}
+    assert alice.lace("probe", "--", "deep") == {"verb": "probe", "rest": ["deep"]}
+    assert alice.lace("probe", "-n", "5", "deep") == {"verb": "probe", "rest": ["deep"]}
 
 
 def test_answer_carries_its_exit_code(alice: Person, verb: Callable[..., None]) -> None:
