@@ -1,1 +1,1 @@
-"""Clay desks: trees, commits, the working tree, merge."""
+"""Clay desks: directories as trees, the working tree on disk, checkout, diff and three-way merge."""

@@ -1,0 +1,42 @@
+"""What a checkout left out because this disk cannot carry it, so that a scan does not take it for deleted.
+
+The list rests in the scan cache under a key that no directory has. If it is lost, such paths show as deleted
+in the next status; nothing is deleted without a commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vault.desks.ports import DirCache, Source
+from vault.desks.tree import lookup
+from vault.errors import DataError
+from vault.records import RecordHash
+
+__all__ = ["add_absent", "load_absent"]
+
+_KEY = "/absent"
+_MAX_BYTES = 16 << 20
+
+
+def load_absent(cache: DirCache) -> dict[str, str]:
+    """Return the hash text of the entry left out, by path."""
+    blob = cache.load(_KEY) or b""
+    pairs = (line.partition(" ") for line in blob.decode("utf-8", "replace").splitlines())
+    return {path: text for text, _, path in pairs if path}
+
+
+def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterable[str]) -> None:
+    """Remember the paths that were left out of a checkout of `tree`, and forget those it does not have."""
+    old = load_absent(cache)
+    found: dict[str, str] = {}
+    for path in sorted({*old, *paths}):
+        try:
+            entry = lookup(source, tree, path)
+        except DataError:
+            continue  # a damaged line
+        if entry is not None and (path in paths or old.get(path) == entry.hash.text):
+            found[path] = entry.hash.text
+    blob = "".join(f"{text} {path}\n" for path, text in found.items()).encode()
+    if found != old and len(blob) <= _MAX_BYTES:
+        cache.save(_KEY, blob)

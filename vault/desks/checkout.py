@@ -1,0 +1,309 @@
+"""From a tree to the folder on disk, touching only what differs (CLAY-71, APP-12).
+
+Everything is planned before anything is written. A file whose content is neither what the folder stood on
+nor what it is to become is never overwritten or deleted: it is named, and unless the caller insists nothing
+is done at all. Each file is written beside its place and renamed into it; no link is followed, and a hard
+link is replaced and not written through, so nothing outside the folder can be reached. After a crash the
+same checkout goes on: what is done already counts as such.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from vault.desks.absent import add_absent
+from vault.desks.folder import Blocked, Cursor, signature
+from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
+from vault.desks.ports import DirCache, Source
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.files import DiskFull, NotWritable
+from vault.records import RecordHash
+
+__all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout"]
+
+Progress = Callable[[int, int, str], None]
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+# What a disk answers to a name or kind of file it cannot carry.
+_CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG})
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+_TEMP_TRIES = 10_000
+
+
+class CheckoutResult(NamedTuple):
+    """What a checkout did; nothing when a skip was blocking and it was not forced."""
+
+    written: tuple[str, ...]
+    deleted: tuple[str, ...]
+    skipped: tuple[Skip, ...]
+
+
+def apply_tree(
+    root: Path,
+    *,
+    before: RecordHash | None,
+    after: RecordHash,
+    source: Source,
+    cache: DirCache,
+    now_ns: int,
+    force: bool = False,
+    durable: bool = False,
+    cancel: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+) -> CheckoutResult:
+    """Bring the folder from one tree to another: `plan_checkout`, then `apply_plan`.
+
+    Args:
+        root: the desk's directory; it must exist.
+        before: the tree the folder stands on, or None when it is new.
+        after: the tree it is to become.
+        source: where both are read.
+        cache: the scan cache of the desk.
+        now_ns: wall time; files written here are newer, so the next scan reads them once more.
+        force: do what can be done though something is in the way; what is in the way stays as it is.
+        durable: flush every file to the disk.
+        cancel: called for each path; raises to stop.
+        progress: called with (paths done, paths in all, path).
+
+    Returns:
+        What was done. Without `force`, and with a blocking skip, nothing was.
+
+    Raises:
+        MissingObject, TreeError: the trees cannot be read; nothing was written.
+        DiskFull, NotWritable: writing failed; the same call goes on from there.
+    """
+    del now_ns  # no entry is written to the cache: only a scan proves what a file holds
+    plan = plan_checkout(root, before=before, after=after, source=source, cancel=cancel)
+    if plan.is_blocked and not force:
+        return CheckoutResult((), (), plan.skipped)
+    return apply_plan(root, plan, source=source, cache=cache, durable=durable, cancel=cancel, progress=progress)
+
+
+def apply_plan(
+    root: Path,
+    plan: CheckoutPlan,
+    *,
+    source: Source,
+    cache: DirCache,
+    durable: bool = False,
+    cancel: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+) -> CheckoutResult:
+    """Do what a plan says; each path is looked at once more, and left alone if it changed since.
+
+    Raises:
+        MissingObject: a content has gone since the plan was made.
+        DiskFull, NotWritable: writing failed.
+    """
+    done = 0
+    total = len(plan.deletes) + len(plan.writes)
+    where = ""
+    try:
+        with Cursor(root) as cursor:
+            writer = _Writer(source, cursor, plan, durable=durable)
+            for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
+                for step in steps:
+                    if cancel is not None:
+                        cancel()
+                    where = step.change.path
+                    act(step)
+                    done += 1
+                    if progress is not None:
+                        progress(done, total, where)
+                writer.sweep()
+    except OSError as error:
+        _refuse(root, where, error)
+    absent = {skip.path for skip in writer.skipped if not skip.blocking}
+    add_absent(cache, source, plan.after, absent)
+    return CheckoutResult(tuple(sorted(writer.written)), tuple(sorted(writer.deleted)), tuple(sorted(writer.skipped)))
+
+
+class _Writer:
+    """Changes the folder, one path at a time."""
+
+    def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, *, durable: bool) -> None:
+        self._source = source
+        self._cursor = cursor
+        self._after = plan.after
+        self._durable = durable
+        self._emptied: set[tuple[str, ...]] = set()
+        self.written: list[str] = []
+        self.deleted: list[str] = []
+        self.skipped = list(plan.skipped)
+
+    def delete(self, step: Step) -> None:
+        """Delete a file or link that is as planned, or a directory if it is empty."""
+        names = tuple(step.change.path.split("/"))
+        try:
+            fd = self._cursor.go(names[:-1])
+        except Blocked:
+            fd = None
+        if fd is None or step.disk is None:
+            return
+        if step.change.before is not None and step.change.before.is_dir:
+            self._emptied.add(names)
+            return
+        if self._is_as_planned(fd, step):
+            os.unlink(step.disk, dir_fd=fd)
+            self._cursor.forget()
+            self.deleted.append(step.change.path)
+            self._emptied.update(names[:depth] for depth in range(1, len(names)))
+
+    def sweep(self) -> None:
+        """Remove directories that lost their last file and are not in the tree; others stay."""
+        for names in sorted(self._emptied, key=len, reverse=True):
+            found = lookup(self._source, self._after, "/".join(names))
+            if found is not None and found.is_dir:
+                continue
+            with contextlib.suppress(OSError, Blocked):  # it holds something of the person's, or is gone
+                fd = self._cursor.go(names[:-1])
+                if fd is not None:
+                    os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
+                    self._cursor.forget()
+        self._emptied.clear()
+
+    def write(self, step: Step) -> None:
+        """Write a file, link or empty directory."""
+        path = step.change.path
+        entry = step.change.after
+        names = tuple(path.split("/"))
+        try:
+            fd = self._cursor.go(names[:-1], make=True)
+            if fd is None or entry is None:
+                self._skip(path, "was changed here in the meantime")
+            elif entry.is_dir:
+                self._make_directory(fd, names[-1], step)
+            elif self._put(fd, names[-1], step, entry):
+                self.written.append(path)
+        except Blocked:
+            self._skip(path, "was changed here in the meantime")
+        except OSError as error:
+            is_link = entry is not None and entry.kind == "l"
+            if error.errno not in _CANNOT_CARRY and not (is_link and error.errno in _NO_LINKS):
+                raise
+            self._skip(path, f"cannot be on this disk: {_reason(error)}", blocking=False)
+
+    def _make_directory(self, fd: int, name: str, step: Step) -> None:
+        if step.disk is not None:
+            if not self._is_as_planned(fd, step):
+                return
+            os.unlink(step.disk, dir_fd=fd)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=fd)
+        self._cursor.forget()
+        self.written.append(step.change.path)
+
+    def _put(self, fd: int, name: str, step: Step, entry: Entry) -> bool:
+        content = read_entry(self._source, entry)
+        temp = self._temp(fd, entry, content)
+        try:
+            if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
+                if not self._is_as_planned(fd, step):
+                    return False
+                os.replace(temp, step.disk, src_dir_fd=fd, dst_dir_fd=fd)
+                return True
+            if not (self._is_clear(fd, step.disk) and _place(fd, temp, name)):
+                self._skip(step.change.path, "appeared here in the meantime")
+                return False
+            self._cursor.forget()
+            return True
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temp, dir_fd=fd)
+            if self._durable:
+                os.fsync(fd)
+
+    def _temp(self, fd: int, entry: Entry, content: bytes) -> str:
+        for number in range(_TEMP_TRIES):
+            temp = f".lace-checkout-{number}.tmp"
+            try:
+                if entry.kind == "l":
+                    os.symlink(content, os.fsencode(temp), dir_fd=fd)
+                    return temp
+                mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
+                file = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=fd)
+            except FileExistsError:  # what a crash left; no other process writes here under the vault's lock
+                with contextlib.suppress(OSError):
+                    os.unlink(temp, dir_fd=fd)
+                continue
+            try:
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[os.write(file, rest) :]
+                if self._durable:
+                    os.fsync(file)
+            except BaseException:
+                os.unlink(temp, dir_fd=fd)
+                raise
+            finally:
+                os.close(file)
+            return temp
+        raise OSError(errno.EEXIST, "the folder is full of temporary files")
+
+    def _is_clear(self, fd: int, disk: str | None) -> bool:
+        """Remove the empty directories that stand where a file goes; False when something else is there."""
+        if disk is None:
+            return True
+        try:
+            here = os.open(disk, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        try:
+            names = os.listdir(here)  # noqa: PTH208 - a descriptor has no path
+            is_clear = all(self._is_clear(here, name) for name in names)
+        finally:
+            os.close(here)
+        with contextlib.suppress(OSError):
+            os.rmdir(disk, dir_fd=fd)
+            return is_clear
+        return False
+
+    def _is_as_planned(self, fd: int, step: Step) -> bool:
+        try:
+            now = signature(os.stat(step.disk or "", dir_fd=fd, follow_symlinks=False))
+        except FileNotFoundError:
+            now = None
+        if now != step.seen:
+            self._skip(step.change.path, "was changed here in the meantime")
+            return False
+        return True
+
+    def _skip(self, path: str, reason: str, *, blocking: bool = True) -> None:
+        self.skipped.append(Skip(path, reason, blocking))
+
+
+def _place(fd: int, temp: str, name: str) -> bool:
+    """Give a file its name unless the name is taken; a hard link is the one way to do both at once."""
+    try:
+        os.link(temp, name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        with contextlib.suppress(FileNotFoundError):
+            os.stat(name, dir_fd=fd, follow_symlinks=False)
+            return False
+        os.rename(temp, name, src_dir_fd=fd, dst_dir_fd=fd)
+    return True
+
+
+def _refuse(root: Path, path: str, error: OSError) -> NoReturn:
+    shown = root / path if path else root
+    if error.errno in _FULL:
+        raise DiskFull(f"There is no room left on the disk to write {shown}.") from error
+    raise NotWritable(f"{shown} cannot be written: {_reason(error)}.") from error
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

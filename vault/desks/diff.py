@@ -1,0 +1,142 @@
+"""What differs between two trees or two texts (CLAY-28, CLAY-70)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from vault.desks.paths import join
+from vault.desks.ports import Source
+from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, read_directory
+from vault.records import RecordHash
+
+__all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]
+
+MAX_TEXT_BYTES = 2 << 20  # above this neither a diff nor a merge of lines is tried
+_MAX_LINES = 40_000  # the matcher's time grows with the product of equal lines
+
+Kind = Literal["added", "changed", "deleted"]
+
+
+class Change(NamedTuple):
+    """One path that differs.
+
+    Files and links are listed. A directory is listed only where it is or becomes empty, because nothing in
+    it could tell of it; else its files do.
+
+    Args:
+        path: relative to the desk.
+        kind: "added", "changed" or "deleted".
+        before: the old entry, or None.
+        after: the new entry, or None.
+    """
+
+    path: str
+    kind: Kind
+    before: Entry | None
+    after: Entry | None
+
+
+def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | None) -> Iterator[Change]:
+    """Yield what differs between two trees, sorted by name within each directory; None is no tree at all.
+
+    Directories with equal hashes are not read (CLAY-28).
+
+    Raises:
+        MissingObject: a page is not here.
+        TreeError: a page is broken; the walk is bounded as `walk` is.
+    """
+    if before == after:
+        return
+    old = read_directory(source, before) if before is not None else ()
+    new = read_directory(source, after) if after is not None else ()
+    count = 0
+    stack = [("", _pairs(old, new))]
+    while stack:
+        prefix, pairs = stack[-1]
+        pair = next(pairs, None)
+        if pair is None:
+            stack.pop()
+            continue
+        count += 1
+        if count > MAX_TREE_ENTRIES:
+            raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
+        x, y = pair
+        path = join(prefix, (x or y).name)  # type: ignore[union-attr]
+        check_depth(path, len(stack))
+        below_x = _below(source, x)
+        below_y = _below(source, y)
+        change = _change(path, x, y, below_x, below_y)
+        if change is not None:
+            yield change
+        if below_x or below_y:
+            stack.append((path, _pairs(below_x or (), below_y or ())))
+
+
+def _below(source: Source, entry: Entry | None) -> tuple[Entry, ...] | None:
+    if entry is None or not entry.is_dir:
+        return None
+    return read_directory(source, entry.hash, size=entry.size)
+
+
+def _pairs(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, Entry | None]]:
+    """Yield the entries of equal name that differ, sorted by name."""
+    left = {entry.name: entry for entry in old}
+    right = {entry.name: entry for entry in new}
+    for name in sorted(left.keys() | right.keys()):
+        x, y = left.get(name), right.get(name)
+        if x != y:
+            yield x, y
+
+
+def _change(
+    path: str,
+    x: Entry | None,
+    y: Entry | None,
+    below_x: tuple[Entry, ...] | None,
+    below_y: tuple[Entry, ...] | None,
+) -> Change | None:
+    before = x if below_x is None else None
+    after = y if below_y is None else None
+    if below_y == ():
+        before, after = x, y
+    elif below_x == () and below_y is None:
+        before = x
+    if before is None and after is None:
+        return None
+    kind: Kind = "changed" if before and after else "added" if after else "deleted"
+    return Change(path, kind, before, after)
+
+
+def is_text(content: bytes) -> bool:
+    """Tell whether lines of it can be compared and merged: UTF-8, no NUL, at most 2 MiB."""
+    if len(content) > MAX_TEXT_BYTES or b"\0" in content:
+        return False
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def text_diff(
+    before: bytes, after: bytes, *, names: tuple[str, str] = ("before", "after"), context: int = 3
+) -> list[str]:
+    """Return the unified diff of two texts as lines without line ends; binary content gives one sentence.
+
+    Args:
+        before: the old content.
+        after: the new content.
+        names: what the two are called in the head.
+        context: unchanged lines shown around a change.
+    """
+    if before == after:
+        return []
+    if not (is_text(before) and is_text(after)):
+        return [f"The content is binary or large: {len(before)} bytes before, {len(after)} bytes after."]
+    old, new = before.decode().splitlines(), after.decode().splitlines()
+    if max(len(old), len(new)) > _MAX_LINES:
+        return [f"The text is too long to compare: {len(old)} lines before, {len(new)} lines after."]
+    lines = list(difflib.unified_diff(old, new, *names, n=context, lineterm=""))
+    return lines or ["Only line ends differ."]

@@ -1,0 +1,216 @@
+"""A folder by descriptors: nothing here follows a symbolic link, so nothing planted leads outside (APP-12).
+
+Every name is looked up in a directory that is held open, and only in it. The functions raise `OSError`; the
+two modules that use them, `worktree` and `checkout`, turn that into a problem or an error a person can read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+from unicodedata import normalize
+
+__all__ = [
+    "GONE",
+    "TEMP_NAME",
+    "Blocked",
+    "Cursor",
+    "FileChanging",
+    "open_directory",
+    "open_root",
+    "read_file",
+    "read_link",
+    "signature",
+]
+
+GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
+TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK a pipe under the name would be waited for.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_PIECE = 1 << 20
+
+Signature = tuple[int, int, int, int, int]
+
+
+class FileChanging(Exception):  # noqa: N818 - it is caught by the two modules and never reaches a person
+    """A file was written while it was read, or is larger than it may be."""
+
+
+def open_root(root: Path) -> int:
+    """Return a descriptor of the desk's own directory; its path is the person's and may hold links."""
+    return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+@contextlib.contextmanager
+def open_directory(fd: int, names: tuple[str, ...]) -> Iterator[int]:
+    """Hold the directory at `names` below `fd` open; each name must be a real directory."""
+    here = os.dup(fd)
+    try:
+        for name in names:
+            deeper = os.open(name, _DIRECTORY, dir_fd=here)
+            os.close(here)
+            here = deeper
+        yield here
+    finally:
+        os.close(here)
+
+
+def signature(status: os.stat_result) -> Signature:
+    """Return what changes when a file is written: size, both times in ns, inode, mode bits."""
+    return (
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino & 0xFFFF_FFFF_FFFF_FFFF,
+        status.st_mode,
+    )
+
+
+def read_file(fd: int, name: str, limit: int) -> tuple[bytes, Signature]:
+    """Return the bytes of a regular file and the signature they have.
+
+    Raises:
+        OSError: it cannot be read.
+        FileChanging: it was written while it was read, has more than `limit` bytes, or is no regular file.
+    """
+    file = os.open(name, _FILE, dir_fd=fd)
+    try:
+        before = os.fstat(file)
+        if not stat.S_ISREG(before.st_mode):
+            raise FileChanging
+        if before.st_size > limit:
+            raise FileChanging
+        content = _read(file, before.st_size, limit)
+        after = os.fstat(file)
+    finally:
+        os.close(file)
+    if signature(before) != signature(after) or len(content) != after.st_size:
+        raise FileChanging
+    return content, signature(after)
+
+
+def _read(file: int, size: int, limit: int) -> bytes:
+    first = os.read(file, size + 1)
+    if len(first) == size:  # the usual case: one call, and the extra byte proves that this is the end
+        return first
+    parts = [first]
+    total = len(first)
+    while part := os.read(file, _PIECE):
+        parts.append(part)
+        total += len(part)
+        if total > limit:
+            raise FileChanging
+    return b"".join(parts)
+
+
+def read_link(fd: int, name: str) -> bytes:
+    """Return the target text of a symbolic link as bytes."""
+    return os.fsencode(os.readlink(name, dir_fd=fd))
+
+
+class Blocked(Exception):  # noqa: N818 - it is caught by checkout and never reaches a person
+    """A name on the way to a directory is no directory.
+
+    Args:
+        depth: how many names of the way end with it.
+    """
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(depth)
+        self.depth = depth
+
+
+class Cursor:
+    """Walks from directory to directory below one root, holding those on the way open.
+
+    Names are those of a tree (NFC); a directory that stands on the disk in another normal form is found too.
+
+    Args:
+        root: the desk's directory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._fds = [open_root(root)]
+        self._names: list[str] = []
+        self._listings: list[dict[str, str] | None] = [None]
+
+    def close(self) -> None:
+        """Close every directory."""
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def go(self, names: tuple[str, ...], *, make: bool = False) -> int | None:
+        """Go to a directory and return its descriptor, which stays the cursor's; None when it is not there.
+
+        Args:
+            names: the way from the root.
+            make: make directories that are missing.
+
+        Raises:
+            Blocked: a file or link stands on the way.
+            OSError: a directory cannot be opened or made.
+        """
+        same = 0
+        while same < min(len(names), len(self._names)) and names[same] == self._names[same]:
+            same += 1
+        while len(self._names) > same:
+            self._names.pop()
+            self._listings.pop()
+            os.close(self._fds.pop())
+        for depth in range(same, len(names)):
+            fd = self._open(names[depth], depth + 1, make=make)
+            if fd is None:
+                return None
+            self._fds.append(fd)
+            self._names.append(names[depth])
+            self._listings.append(None)
+        return self._fds[-1]
+
+    def _open(self, name: str, depth: int, *, make: bool) -> int | None:
+        here = self._fds[-1]
+        disk = self.on_disk(name) or name
+        if make:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(disk, dir_fd=here)
+                self._listings[-1] = None
+        try:
+            return os.open(disk, _DIRECTORY, dir_fd=here)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return None
+            if error.errno in GONE:
+                raise Blocked(depth) from error
+            raise
+
+    def listing(self) -> dict[str, str]:
+        """Return the names where the cursor is, by NFC form, as they were when first asked for."""
+        found = self._listings[-1]
+        if found is None:
+            found = {}
+            for name in sorted(os.listdir(self._fds[-1])):  # noqa: PTH208 - a descriptor has no path
+                plain = normalize("NFC", name)
+                if plain == name or plain not in found:
+                    found[plain] = name
+            self._listings[-1] = found
+        return found
+
+    def on_disk(self, name: str) -> str | None:
+        """Return how a tree's name stands on the disk where the cursor is; None when it does not."""
+        return self.listing().get(name)
+
+    def forget(self) -> None:
+        """Have the directory listed again when next asked."""
+        self._listings[-1] = None

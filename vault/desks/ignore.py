@@ -1,0 +1,58 @@
+"""What in a folder is not versioned: `.laceignore` in gitignore syntax (CLAY-71).
+
+Only the file in the desk's own directory counts; it is versioned like any other. Its rules may come from a
+friend, so their number, length and wildcards are bounded: each becomes a regular expression that runs on
+every name. As with git, a path that is in the base tree stays versioned whatever the rules say; else adding
+a rule would delete files at every friend.
+"""
+
+from __future__ import annotations
+
+from blake3 import blake3
+from pathspec import GitIgnoreSpec
+
+__all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore"]
+
+IGNORE_FILE = ".laceignore"
+MAX_IGNORE_BYTES = 65_536
+_MAX_RULES = 1_000
+_MAX_WILDCARDS = 6  # matching time grows by the length of the name to this power
+
+
+class Ignore:
+    """The rules of one `.laceignore`.
+
+    Args:
+        content: the bytes of the file; empty when there is none.
+    """
+
+    def __init__(self, content: bytes = b"") -> None:
+        self.digest = blake3(content).digest(8)
+        self.faults: list[str] = []
+        if len(content) > MAX_IGNORE_BYTES:
+            self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")
+            content = b""
+        rules = [
+            line
+            for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+            if line.strip() and not line.startswith("#") and self._is_usable(number, line)
+        ]
+        if len(rules) > _MAX_RULES:
+            self.faults.append(f"only its first {_MAX_RULES} rules are used")
+            del rules[_MAX_RULES:]
+        self._spec = GitIgnoreSpec.from_lines(rules) if rules else None
+
+    def _is_usable(self, number: int, line: str) -> bool:
+        if line.replace("**", "*").count("*") > _MAX_WILDCARDS or len(line) > 1024:
+            self.faults.append(f"rule {number} has too many wildcards and is not used")
+            return False
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            self.faults.append(f"rule {number} is not a valid pattern and is not used")
+            return False
+        return True
+
+    def matches(self, path: str, *, is_dir: bool) -> bool:
+        """Tell whether the rules leave this path out."""
+        return self._spec is not None and self._spec.match_file(path + "/" if is_dir else path)

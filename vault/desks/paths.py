@@ -1,0 +1,170 @@
+"""Names and relative paths that may stand in a tree (APP-12, docs/formats.md section 2).
+
+What is checked here never touches a disk. A name that breaks a rule of the format is refused; a name that
+only some disks cannot carry is reported, because the friend whose disk can carry it did nothing wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category, is_normalized, normalize
+
+from vault.errors import DataError
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_NAME_BYTES",
+    "MAX_PATH_BYTES",
+    "BadPath",
+    "check_name",
+    "check_path",
+    "illegal_elsewhere",
+    "is_vault_name",
+    "join",
+    "leads_outside",
+    "name_problem",
+    "split_path",
+    "twin_key",
+]
+
+MAX_NAME_BYTES = 255  # what every file system in use allows for one name
+MAX_PATH_BYTES = 4096
+MAX_DEPTH = 128  # names in a path
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_RESERVED_CHARACTERS = re.compile(r'[<>:"\\|?*]')
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
+_SHORT_VAULT = re.compile(r"vault~[0-9]+")
+
+
+class BadPath(DataError):  # noqa: N818 - it names the thing
+    """A name or path that no tree may hold."""
+
+    code = "bad-path"
+    exit_code = 40
+    hint = "Rename the file: 1 to 255 bytes, no control character, no slash, not . or .."
+
+
+def name_problem(name: str) -> str:  # noqa: PLR0911 - one for each rule
+    """Return why a tree cannot hold this name, as the end of a sentence; empty when it can."""
+    if name in {"", ".", ".."}:
+        return "is no name of a file"
+    if "/" in name:
+        return "holds a slash"
+    if _CONTROL.search(name) is not None:
+        return "holds a control character"
+    if name.isascii():
+        return f"is longer than {MAX_NAME_BYTES} bytes" if len(name) > MAX_NAME_BYTES else ""
+    try:
+        raw = name.encode()
+    except UnicodeEncodeError:
+        return "is not valid UTF-8"
+    if len(raw) > MAX_NAME_BYTES:
+        return f"is longer than {MAX_NAME_BYTES} bytes"
+    return "" if is_normalized("NFC", name) else "is not in Unicode normalisation form C"
+
+
+def check_name(name: str) -> str:
+    """Return the name of one file, link or directory if a tree may hold it.
+
+    Raises:
+        BadPath: naming the rule that is broken.
+    """
+    problem = name_problem(name)
+    if problem:
+        raise BadPath(f"The name {name!r} {problem}.")
+    return name
+
+
+def split_path(path: str) -> tuple[str, ...]:
+    """Return the names of a path relative to the desk; the empty path is the desk itself.
+
+    Raises:
+        BadPath: the path is absolute, too long or too deep, or one of its names is not allowed.
+    """
+    if not path:
+        return ()
+    names = tuple(path.split("/"))
+    if len(names) > MAX_DEPTH:
+        raise BadPath(f"The path {_shown(path)} has more than {MAX_DEPTH} names.")
+    for name in names:
+        problem = name_problem(name)
+        if problem:
+            raise BadPath(f"The path {_shown(path)} cannot be used: {_shown(name)} {problem}.")
+    if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
+        raise BadPath(f"The path {_shown(path)} is longer than {MAX_PATH_BYTES} bytes.")
+    return names
+
+
+def check_path(path: str) -> str:
+    """Return a path of at least one name if a tree may hold it.
+
+    Raises:
+        BadPath: the path is empty, absolute, too long or too deep, or one of its names is not allowed.
+    """
+    if not split_path(path):
+        raise BadPath("The empty path names no file.")
+    return path
+
+
+def join(directory: str, name: str) -> str:
+    """Return the path of a name in a directory; the empty directory is the desk itself."""
+    return f"{directory}/{name}" if directory else name
+
+
+def twin_key(name: str) -> str:
+    """Return what two names have in common when some disks cannot hold both: NFC and case folded (APP-12)."""
+    if name.isascii():
+        return name.lower()
+    return normalize("NFC", normalize("NFC", name).casefold())
+
+
+def is_vault_name(name: str) -> bool:
+    """Tell whether some file system may take this name for `.vault`.
+
+    Besides other cases these are trailing dots and spaces and streams (NTFS), characters without width
+    (HFS+) and the short alias (FAT). Writing such a name from a friend's tree could change the vault itself.
+    """
+    if "vault" not in name.lower() and name.isascii():
+        return False
+    plain = "".join(c for c in normalize("NFKC", name).casefold() if category(c) != "Cf")
+    plain = plain.partition(":")[0].rstrip(". ")
+    return plain == ".vault" or _SHORT_VAULT.fullmatch(plain) is not None
+
+
+def illegal_elsewhere(name: str) -> str:
+    """Return why Windows or a FAT stick cannot carry this name, as the end of a sentence, or nothing."""
+    if _DEVICES.fullmatch(name.partition(".")[0].rstrip(" ")) is not None:
+        return "is the name of a device on Windows"
+    if name[-1:] in {".", " "}:
+        return "ends with a dot or a space, which Windows drops"
+    found = _RESERVED_CHARACTERS.search(name)
+    return f"holds {found[0]}, which Windows and FAT do not allow" if found is not None else ""
+
+
+def leads_outside(path: str, target: str) -> str:
+    """Return why the symbolic link at `path` must not be made, as the end of a sentence, or nothing.
+
+    The target is judged by its text alone, so `..` may stand only at its start: after a name, which may be a
+    link itself, nobody can tell where it leads (APP-12).
+    """
+    if not target or _CONTROL.search(target) is not None:
+        return "has a target that is no path"
+    if target.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", target):
+        return "points to an absolute path"
+    depth = path.count("/")
+    is_start = True
+    for part in re.split(r"[/\\]", target):
+        if part == "..":
+            depth -= 1
+            if depth < 0 or not is_start:
+                return "may point outside the folder"
+        elif part not in {"", "."}:
+            if is_vault_name(part):
+                return "points into a vault"
+            is_start = False
+    return ""
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 100 else text[:97] + "...")

@@ -1,0 +1,263 @@
+"""What a checkout would do, judged against the folder before anything is written (CLAY-71, APP-12).
+
+A file whose content is neither what the folder stood on nor what it is to become is somebody's work: it is named,
+never planned away. What no disk must hold (a link that leads outside, a name like the vault's) is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from vault.desks.content import MAX_CONTENT_BYTES
+from vault.desks.diff import Change, diff_trees
+from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_file, read_link, signature
+from vault.desks.paths import is_vault_name, join, leads_outside, twin_key
+from vault.desks.ports import Source
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.files import NotWritable
+from vault.records import RecordHash
+
+__all__ = ["CheckoutPlan", "Skip", "Step", "plan_checkout"]
+
+
+class Skip(NamedTuple):
+    """A path that is not brought to what the tree says.
+
+    Args:
+        path: relative to the desk.
+        reason: why, as the end of a sentence that starts with the path.
+        blocking: whether something of the person's stands there; else this disk just cannot or must not hold
+            it.
+    """
+
+    path: str
+    reason: str
+    blocking: bool
+
+
+class Step(NamedTuple):
+    """One path to change; `disk` and `seen` are None where nothing stands yet."""
+
+    change: Change
+    disk: str | None
+    seen: Signature | None
+
+
+class CheckoutPlan(NamedTuple):
+    """What a checkout is going to do.
+
+    Args:
+        before: the tree the folder stands on, or None.
+        after: the tree it is to become.
+        deletes: files and links that go, and empty directories.
+        writes: files, links and empty directories that come or change.
+        skipped: paths left alone.
+    """
+
+    before: RecordHash | None
+    after: RecordHash
+    deletes: tuple[Step, ...]
+    writes: tuple[Step, ...]
+    skipped: tuple[Skip, ...]
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something of the person's is in the way."""
+        return any(skip.blocking for skip in self.skipped)
+
+
+def plan_checkout(
+    root: Path,
+    *,
+    before: RecordHash | None,
+    after: RecordHash,
+    source: Source,
+    cancel: Callable[[], None] | None = None,
+) -> CheckoutPlan:
+    """Compare two trees with the folder and return what is to be done; writes nothing.
+
+    Args:
+        root: the desk's directory.
+        before: the tree the folder stands on, or None when it is new.
+        after: the tree it is to become.
+        source: where both are read.
+        cancel: called for each path; raises to stop.
+
+    Raises:
+        MissingObject: a page, or a content that would be written, is not here.
+        TreeError: a page is broken, or a content has another size than its tree says.
+        NotWritable: the folder cannot be read.
+    """
+    try:
+        with Cursor(root) as cursor:
+            planner = _Planner(source, cursor, before, after)
+            for change in diff_trees(source, before, after):
+                if cancel is not None:
+                    cancel()
+                planner.plan(change)
+            planner.check_cleared()
+    except OSError as error:
+        text = error.strerror or str(error)
+        raise NotWritable(f"{root} cannot be changed: {text[:1].lower() + text[1:]}.") from error
+    return CheckoutPlan(before, after, tuple(planner.deletes), tuple(planner.writes), tuple(sorted(planner.skipped)))
+
+
+class _Planner:
+    """Judges each change against what stands on the disk."""
+
+    def __init__(self, source: Source, cursor: Cursor, before: RecordHash | None, after: RecordHash) -> None:
+        self._source = source
+        self._cursor = cursor
+        self._before = before
+        self._after = after
+        self._cleared: set[str] = set()  # paths where a clean file or link goes
+        self._folders: list[Step] = []  # writes that need a directory gone
+        self.deletes: list[Step] = []
+        self.writes: list[Step] = []
+        self.skipped: list[Skip] = []
+
+    def plan(self, change: Change) -> None:
+        """Take one change into the plan."""
+        names = tuple(change.path.split("/"))
+        if change.after is not None and not self._may_write(change, names):
+            return
+        try:
+            fd = self._cursor.go(names[:-1])
+        except Blocked as blocked:
+            above = "/".join(names[: blocked.depth])
+            if above not in self._cleared and change.after is not None:
+                self._skip(change, f"cannot be written: {above} is not a folder here")
+                return
+            fd = None
+        if fd is None:
+            if change.after is not None and not self._parent_twin(change, names):
+                self.writes.append(Step(change, None, None))
+            return
+        disk = self._cursor.on_disk(names[-1])
+        if disk is None:
+            if change.after is not None and not self._has_twin(change, "/".join(names[:-1]), names[-1]):
+                self.writes.append(Step(change, None, None))
+            return
+        with contextlib.suppress(FileNotFoundError):
+            status = os.stat(disk, dir_fd=fd, follow_symlinks=False)
+            self._judge(fd, Step(change, disk, signature(status)), status)
+
+    def _may_write(self, change: Change, names: tuple[str, ...]) -> bool:
+        """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
+        if any(map(is_vault_name, names)):
+            self._skip(change, "has a name that some disks take for the vault itself", blocking=False)
+            return False
+        if change.after is None or change.after.is_dir:
+            return True
+        content = read_entry(self._source, change.after)
+        if change.after.kind == "l":
+            try:
+                reason = leads_outside(change.path, content.decode())
+            except UnicodeDecodeError:
+                reason = "has a target that is not valid UTF-8"
+            if reason:
+                self._skip(change, f"is a link that {reason}", blocking=False)
+                return False
+        return True
+
+    def _judge(self, fd: int, step: Step, status: os.stat_result) -> None:
+        change = step.change
+        is_dir = stat.S_ISDIR(status.st_mode)
+        old, new = change.before, change.after
+        if new is not None and new.is_dir and is_dir:
+            return
+        if old is not None and old.is_dir and is_dir and new is None:
+            self.deletes.append(step)
+            return
+        if is_dir:
+            if new is None:
+                self._skip(change, "is a folder here and was a file")
+            else:
+                self._folders.append(step)
+            return
+        if new is not None and self._matches(fd, step, new, status):
+            mode = "x" if status.st_mode & stat.S_IXUSR else "-"
+            if new.kind == "f" and mode != new.mode:
+                self.writes.append(step)
+            return
+        if old is not None and not old.is_dir and self._matches(fd, step, old, status):
+            self._cleared.add(change.path)
+            (self.deletes if new is None else self.writes).append(step)
+            return
+        self._skip(change, "was changed here" if old is not None else "is already here with other content")
+
+    def _matches(self, fd: int, step: Step, entry: Entry, status: os.stat_result) -> bool:
+        """Tell whether the disk holds this content; modes do not count, for some disks have none."""
+        if step.disk is None or entry.is_dir:
+            return False
+        wanted = self._source.content(entry.hash)
+        if wanted is None:
+            return False
+        if entry.kind == "l":
+            return stat.S_ISLNK(status.st_mode) and read_link(fd, step.disk) == wanted
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(wanted):
+            return False
+        try:
+            content, now = read_file(fd, step.disk, MAX_CONTENT_BYTES)
+        except (OSError, FileChanging):
+            return False
+        return now == step.seen and content == wanted
+
+    def _parent_twin(self, change: Change, names: tuple[str, ...]) -> bool:
+        """Tell whether a folder that has to be made would stand beside one that differs only in case."""
+        for depth in range(len(names) - 1):
+            with contextlib.suppress(Blocked):
+                if self._cursor.go(names[:depth]) is None:
+                    return False
+                if self._cursor.on_disk(names[depth]) is None:
+                    return self._has_twin(change, "/".join(names[:depth]), names[depth])
+        return False
+
+    def _has_twin(self, change: Change, where: str, name: str) -> bool:
+        key = twin_key(name)
+        for other in self._cursor.listing():
+            if twin_key(other) == key and other != name and not self._goes(join(where, other)):
+                self._skip(change, f"cannot stand beside {other!r}, which some disks take for the same name")
+                return True
+        return False
+
+    def _goes(self, path: str) -> bool:
+        if self._before is None or lookup(self._source, self._before, path) is None:
+            return False
+        return lookup(self._source, self._after, path) is None
+
+    def check_cleared(self) -> None:
+        """Let a file take a folder's place only if nothing of the person's is left in the folder."""
+        for step in self._folders:
+            kept = next(self._kept(step.change.path), None)
+            if kept is None:
+                self.writes.append(step)
+            else:
+                self._skip(step.change, f"cannot be written: it is a folder here that holds {kept}")
+
+    def _kept(self, path: str) -> Iterator[str]:
+        try:
+            fd = self._cursor.go(tuple(path.split("/")))
+        except Blocked:
+            yield path
+            return
+        if fd is None:
+            return
+        for name in list(self._cursor.listing()):
+            below = join(path, name)
+            fd = self._cursor.go(tuple(path.split("/")))
+            if fd is None:
+                return
+            status = os.stat(self._cursor.on_disk(name) or name, dir_fd=fd, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                yield from self._kept(below)
+            elif below not in self._cleared:
+                yield below
+
+    def _skip(self, change: Change, reason: str, *, blocking: bool = True) -> None:
+        self.skipped.append(Skip(change.path, reason, blocking))

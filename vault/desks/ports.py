@@ -1,0 +1,106 @@
+"""What desks need from a store, as protocols, and the same in memory for overlays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from vault.desks.content import DATA_APP
+from vault.records import Plex, RecordHash
+
+__all__ = ["DirCache", "MemoryCache", "MemoryObjects", "Sink", "Source", "SumCache"]
+
+
+class Source(Protocol):
+    """Where content and tree pages are read."""
+
+    def content(self, record: RecordHash, /) -> bytes | None:
+        """Return the data of the record's embedded Blob, or None when it is not here."""
+
+
+class Sink(Protocol):
+    """Where new content and tree pages go; adding one twice is no error."""
+
+    def add(self, plex: Plex, /) -> object:
+        """Take one record."""
+
+
+class DirCache(Protocol):
+    """What the last scan saw, one opaque blob for each directory; it may be lost at any time.
+
+    A directory is named by its path relative to the desk; the empty text is the desk itself.
+    """
+
+    def load(self, directory: str, /) -> bytes | None:
+        """Return the blob of a directory, or None."""
+
+    def save(self, directory: str, blob: bytes, /) -> None:
+        """Keep the blob of a directory."""
+
+    def drop(self, directory: str, /) -> None:
+        """Forget a directory."""
+
+
+class SumCache(Protocol):
+    """SHA-512 values already known; see `vault.desks.sums`."""
+
+    def get(self, record: RecordHash, /) -> str | None:
+        """Return the value kept under this key, or None."""
+
+    def put(self, record: RecordHash, sha512: str, /) -> None:
+        """Keep a value of 128 hex digits."""
+
+
+class MemoryObjects:
+    """A source and sink in memory, over another source that is only read.
+
+    Args:
+        fallback: asked for what is not in memory.
+        trees_only: forget data records as they are added, so that a whole folder can be compared in little
+            memory.
+    """
+
+    def __init__(self, fallback: Source | None = None, *, trees_only: bool = False) -> None:
+        self._fallback = fallback
+        self._trees_only = trees_only
+        self._plexes: dict[RecordHash, Plex] = {}
+
+    def content(self, record: RecordHash, /) -> bytes | None:
+        """Return the data of the record's embedded Blob, or None when it is neither here nor below."""
+        found = self._plexes.get(record)
+        if found is not None:
+            return found.blob.data
+        return self._fallback.content(record) if self._fallback is not None else None
+
+    def add(self, plex: Plex, /) -> None:
+        """Take one record."""
+        if not (self._trees_only and plex.app == DATA_APP):
+            self._plexes[plex.hash] = plex
+
+    def __contains__(self, record: object) -> bool:
+        return record in self._plexes
+
+    def __len__(self) -> int:
+        return len(self._plexes)
+
+    def __iter__(self) -> Iterator[Plex]:
+        return iter(self._plexes.values())
+
+
+class MemoryCache:
+    """A directory cache that is forgotten with the object."""
+
+    def __init__(self) -> None:
+        self._blobs: dict[str, bytes] = {}
+
+    def load(self, directory: str, /) -> bytes | None:
+        """Return the blob of a directory, or None."""
+        return self._blobs.get(directory)
+
+    def save(self, directory: str, blob: bytes, /) -> None:
+        """Keep the blob of a directory."""
+        self._blobs[directory] = blob
+
+    def drop(self, directory: str, /) -> None:
+        """Forget a directory."""
+        self._blobs.pop(directory, None)

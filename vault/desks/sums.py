@@ -1,0 +1,54 @@
+"""Content-SHA512 of a directory: names, modes and bytes, not pages (docs/formats.md section 2)."""
+
+from __future__ import annotations
+
+from hashlib import sha512
+
+from blake3 import blake3
+
+from vault.desks.ports import Source, SumCache
+from vault.desks.tree import Entry, check_depth, read_directory, read_entry
+from vault.records import RecordHash
+
+__all__ = ["content_sha512"]
+
+
+def content_sha512(source: Source, root: RecordHash, cache: SumCache) -> str:
+    """Return the Content-SHA512 of a tree as 128 hex digits.
+
+    Values are kept per data record and per directory, so the second tree costs what is new in it. A
+    directory is kept under a key derived from its hash: a hostile entry may call the same record a file and
+    a directory.
+
+    Raises:
+        MissingObject: a page or content is not here.
+        TreeError: a page is broken, or sums or sizes are wrong.
+    """
+    return _directory(source, root, None, cache, 0)
+
+
+def _directory(source: Source, root: RecordHash, size: int | None, cache: SumCache, depth: int) -> str:
+    check_depth("", depth)
+    key = RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
+    known = cache.get(key)
+    if known is not None:
+        return known
+    total = sha512()
+    for entry in read_directory(source, root, size=size):
+        value = (
+            _directory(source, entry.hash, entry.size, cache, depth + 1)
+            if entry.is_dir
+            else _content(source, entry, cache)
+        )
+        total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
+    value = total.hexdigest()
+    cache.put(key, value)
+    return value
+
+
+def _content(source: Source, entry: Entry, cache: SumCache) -> str:
+    known = cache.get(entry.hash)
+    if known is None:
+        known = sha512(read_entry(source, entry)).hexdigest()
+        cache.put(entry.hash, known)
+    return known

@@ -1,0 +1,455 @@
+"""From a folder on disk to a tree: what is new is read, hashed and kept (CLAY-71, LAZ-1, APP-12).
+
+The scan follows no link, waits for no pipe, and never stops at one bad file: what cannot be taken becomes a
+`Problem`, and where the base tree has something under that name it stays, so that trouble here never turns
+into a deletion for friends.
+
+A directory whose names, signatures and sub-directories are as the cache says keeps its tree hash without a
+look at a single byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+from unicodedata import normalize
+
+from vault.desks import scancache
+from vault.desks.absent import load_absent
+from vault.desks.content import MAX_CONTENT_BYTES, data_plex
+from vault.desks.diff import diff_trees
+from vault.desks.edit import apply_changes
+from vault.desks.folder import (
+    TEMP_NAME,
+    FileChanging,
+    open_directory,
+    open_root,
+    read_file,
+    read_link,
+    signature,
+)
+from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
+from vault.desks.paths import (
+    MAX_DEPTH,
+    MAX_PATH_BYTES,
+    BadPath,
+    illegal_elsewhere,
+    is_vault_name,
+    join,
+    leads_outside,
+    name_problem,
+    twin_key,
+)
+from vault.desks.ports import DirCache, MemoryObjects, Sink, Source
+from vault.desks.scancache import Seen, SeenDirectory
+from vault.desks.tree import Entry, MissingObject, TwinNames, build_directory, lookup, read_directory
+from vault.files import Unreadable
+from vault.records import Plex, RecordHash
+
+__all__ = ["Problem", "Snapshot", "snapshot"]
+
+_DOT_VAULT = ".vault"
+_STEP = 256  # files between two calls of progress and cancel
+
+Progress = Callable[[int, int, str], None]
+
+
+class Problem(NamedTuple):
+    r"""Something in the folder that a person should know of.
+
+    Args:
+        path: relative to the desk; bytes that are no UTF-8 are shown as `\xNN`.
+        reason: what is wrong, as the end of a sentence that starts with the path.
+        kind: "skipped" when it was not taken, "notice" when it was.
+    """
+
+    path: str
+    reason: str
+    kind: Literal["skipped", "notice"] = "skipped"
+
+
+class Snapshot(NamedTuple):
+    """A folder as a tree.
+
+    Args:
+        root: its root page; what it reaches is in the sink or was in the source before.
+        problems: sorted by path.
+        files: files and links in the tree, without those kept from the base.
+        read: files whose bytes had to be read.
+        unknown: paths that could not be taken; where the base has something there, it was kept.
+    """
+
+    root: RecordHash
+    problems: tuple[Problem, ...]
+    files: int
+    read: int
+    unknown: frozenset[str]
+
+
+class _Tee:
+    """Hands records to the sink and keeps tree pages readable, which a buffering sink may not do."""
+
+    def __init__(self, sink: Sink, pages: MemoryObjects) -> None:
+        self._sink = sink
+        self._pages = pages
+
+    def add(self, plex: Plex, /) -> None:
+        self._sink.add(plex)
+        self._pages.add(plex)
+
+
+class _Base:
+    """One directory of the base tree, read when first asked for."""
+
+    def __init__(self, source: Source, root: RecordHash | None) -> None:
+        self._source = source
+        self._root = root
+        self._above: tuple[_Base, str] | None = None
+        self._entries: dict[str, Entry] | None = None
+
+    def below(self, name: str) -> _Base:
+        """Return a sub-directory; empty when there is none."""
+        child = _Base(self._source, None)
+        child._above = (self, name)
+        return child
+
+    def entries(self) -> dict[str, Entry]:
+        """Return the entries by name; none when the base has no such directory or its page is not here."""
+        if self._entries is None:
+            if self._above is not None:
+                entry = self._above[0].entries().get(self._above[1])
+                self._root = entry.hash if entry is not None and entry.is_dir else None
+            try:
+                found = read_directory(self._source, self._root) if self._root is not None else ()
+            except MissingObject:
+                found = ()
+            self._entries = {entry.name: entry for entry in found}
+        return self._entries
+
+
+def snapshot(
+    root: Path,
+    *,
+    group: str,
+    source: Source,
+    sink: Sink,
+    cache: DirCache,
+    now_ns: int,
+    base: RecordHash | None = None,
+    cancel: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+) -> Snapshot:
+    """Return the folder as a tree, reading only files that changed since the cache was written.
+
+    Args:
+        root: the desk's directory.
+        group: the full group id.
+        source: where the base and trees named by the cache are read.
+        sink: takes new data records and tree pages.
+        cache: what earlier scans saw. Keep what is saved here only if what went into the sink was kept too.
+        now_ns: wall time before the call, in ns since 1970; nothing but the racy-timestamp rule reads it.
+        base: the tree the folder stands on.
+        cancel: called often; raises to stop.
+        progress: called with (files so far, 0, path).
+
+    Raises:
+        Unreadable: the directory itself cannot be listed.
+        Cancelled: whatever `cancel` raises.
+        MissingObject, TreeError: the base cannot be read.
+    """
+    try:
+        fd = open_root(root)
+    except OSError as error:
+        raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
+    try:
+        pages = MemoryObjects(source, trees_only=True)
+        scan = _Scan(group, pages, _Tee(sink, pages), cache, now_ns, cancel, progress)
+        found = scan.run(fd, base)
+    except OSError as error:
+        raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
+    finally:
+        os.close(fd)
+    if base is not None and found != base:
+        found = scan.keep_unknown(found, base)
+    problems = tuple(sorted(scan.problems))
+    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.unknown))
+
+
+class _Scan:
+    """One walk over one folder."""
+
+    def __init__(
+        self,
+        group: str,
+        source: Source,
+        sink: Sink,
+        cache: DirCache,
+        now_ns: int,
+        cancel: Callable[[], None] | None,
+        progress: Progress | None,
+    ) -> None:
+        self._group = group
+        self._source = source
+        self._sink = sink
+        self._cache = cache
+        self._now_ns = now_ns
+        self._cancel = cancel or (lambda: None)
+        self._progress = progress or (lambda _done, _total, _what: None)
+        self._ignore = Ignore()
+        self._context = b""
+        self._steps = 0
+        self.problems: list[Problem] = []
+        self.unknown: set[str] = set()
+        self.files = 0
+        self.read = 0
+
+    def run(self, fd: int, base: RecordHash | None) -> RecordHash:
+        """Walk the folder and return its root page."""
+        self._ignore = Ignore(_rules(fd))
+        self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
+        self._context = scancache.context_of(self._group, self._ignore.digest)
+        found = self._directory(fd, "", 0, _Base(self._source, base))
+        if found is None:  # only a nested vault gives None, and the desk itself is not nested
+            raise AssertionError("the desk itself was skipped")
+        return RecordHash("P", found[0])
+
+    def keep_unknown(self, found: RecordHash, base: RecordHash) -> RecordHash:
+        """Return the tree with the base's entries where this folder could not tell, or cannot hold them."""
+        kept: dict[str, Entry | None] = {}
+        for path in self.unknown:
+            with contextlib.suppress(BadPath):  # too long to be in a tree
+                entry = lookup(self._source, base, path)
+                if entry is not None:
+                    kept[path] = entry
+        absent = load_absent(self._cache)
+        for change in diff_trees(self._source, base, found):
+            old = change.before
+            if old is None or change.after is not None:
+                continue
+            if absent.get(change.path) == old.hash.text or self._cannot_be_here(change.path, old):
+                kept[change.path] = old
+        if not kept:
+            return found
+        try:
+            return apply_changes(self._source, self._sink, self._group, found, kept)
+        except TwinNames:
+            return self._keep_singly(found, kept)
+
+    def _keep_singly(self, found: RecordHash, kept: dict[str, Entry | None]) -> RecordHash:
+        for path in sorted(kept):
+            try:
+                found = apply_changes(self._source, self._sink, self._group, found, {path: kept[path]})
+            except TwinNames:
+                self.problems.append(Problem(path, "could not be kept beside a new name that differs only in case"))
+        return found
+
+    def _cannot_be_here(self, path: str, entry: Entry) -> bool:
+        """Tell whether checkout never writes this entry, so that its absence is no deletion."""
+        if any(map(is_vault_name, path.split("/"))):
+            return True
+        if entry.kind != "l":
+            return False
+        target = self._source.content(entry.hash)
+        return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))
+
+    def _skip(self, where: str, name: str, reason: str) -> None:
+        shown = join(where, name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self.problems.append(Problem(shown, reason))
+        plain = normalize("NFC", name)
+        if not name_problem(plain):  # else no tree holds it
+            self.unknown.add(join(where, plain))
+
+    def _tick(self, path: str) -> None:
+        self._steps += 1
+        if self._steps % _STEP == 0:
+            self._cancel()
+            self._progress(self.files, 0, path)
+
+    def _directory(self, fd: int, where: str, depth: int, base: _Base) -> tuple[bytes, int] | None:
+        """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
+        self._cancel()
+        with os.scandir(fd) as listing:
+            found = list(listing)
+        if where and any(entry.name == _DOT_VAULT for entry in found):
+            self._skip(*_split(where), "holds a vault of its own and was left out")
+            return None
+        seen = scancache.decode(self._cache.load(where), self._context)
+        known = seen.items if seen is not None else {}
+        names = self._choose(found, where, known, base)
+        items: dict[str, Seen] = {}
+        entries: dict[str, Seen] = {}
+        for disk, (entry, name) in names.items():
+            path = join(where, name)
+            self._tick(path)
+            item = self._item(fd, entry, path, known.get(disk), depth, base.below(name))
+            if item is not None:
+                items[disk] = item
+                entries[name] = item
+        if seen is not None and items == known:  # the tree depends on nothing else
+            return seen.digest, seen.size
+        tree, size = build_directory(self._group, [_entry_of(n, i) for n, i in entries.items()], self._sink)
+        blob = scancache.encode(SeenDirectory(tree.digest, size, items), self._context, self._now_ns)
+        if blob is not None:
+            self._cache.save(where, blob)
+        return tree.digest, size
+
+    def _choose(
+        self, found: list[os.DirEntry[str]], where: str, known: dict[str, Seen], base: _Base
+    ) -> dict[str, tuple[os.DirEntry[str], str]]:
+        """Return the entries to take, by name on the disk, each with its name in the tree."""
+        chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
+        fresh = 0
+        for entry in found:
+            name = entry.name
+            seen = known.get(name)
+            if seen is not None and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
+                chosen[name] = (entry, name if name.isascii() else normalize("NFC", name))
+                if seen.is_noticed:
+                    self._notice(where, name)
+                continue
+            plain = self._named(entry, where, base)
+            if plain:
+                chosen[name] = (entry, plain)
+                fresh += 1
+        if fresh:  # names that all stood together before cannot be twins
+            self._drop_twins(chosen, where, base)
+        return chosen
+
+    def _named(self, entry: os.DirEntry[str], where: str, base: _Base) -> str:
+        """Return the name in the tree of an entry not seen before; empty when it is not to be taken."""
+        disk = entry.name
+        if (not where and disk == _DOT_VAULT) or TEMP_NAME.fullmatch(disk) is not None:
+            return ""
+        name = disk if disk.isascii() else normalize("NFC", disk)
+        problem = name_problem(name)
+        if not problem and is_vault_name(name):
+            problem = "has a name that some disks take for the vault itself"
+        path = join(where, name)
+        if problem:
+            self._skip(where, disk, problem)
+            return ""
+        if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
+            self._skip(where, disk, f"has a path of more than {MAX_PATH_BYTES} bytes")
+            return ""
+        is_dir = entry.is_dir(follow_symlinks=False)
+        if self._ignore.matches(path, is_dir=is_dir):
+            versioned = base.entries().get(name)
+            if versioned is None or versioned.is_dir != is_dir:
+                return ""
+        self._notice(where, name)
+        return name
+
+    def _notice(self, where: str, name: str) -> None:
+        reason = illegal_elsewhere(name)
+        if reason:
+            self.problems.append(Problem(join(where, name), reason, "notice"))
+
+    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: _Base) -> None:
+        """Leave out all but one of names that differ only in case or form: the base's, else the first."""
+        groups: dict[str, list[str]] = {}
+        for disk, (_, name) in chosen.items():
+            groups.setdefault(twin_key(name), []).append(disk)
+        for twins in groups.values():
+            if len(twins) == 1:
+                continue
+            versioned = base.entries()
+            twins.sort(key=lambda disk: (chosen[disk][1] not in versioned, chosen[disk][1] != disk, disk))
+            kept = chosen[twins[0]][1]
+            for disk in twins[1:]:
+                name = chosen.pop(disk)[1]
+                self.problems.append(
+                    Problem(join(where, name), f"differs from {kept!r} only in a way some disks ignore")
+                )
+                if name != kept:
+                    self.unknown.add(join(where, name))
+
+    def _item(
+        self, fd: int, entry: os.DirEntry[str], path: str, known: Seen | None, depth: int, base: _Base
+    ) -> Seen | None:
+        """Return one entry as it is now, or None after saying why it is left out."""
+        where, name = _split(path)
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                return self._subdirectory(fd, entry.name, path, depth, base)
+            status = entry.stat(follow_symlinks=False)
+            now = signature(status)
+            if known is not None and known.signature == now and not known.is_racy:
+                self.files += 1
+                return known
+            return self._take(fd, entry.name, path, status)
+        except FileChanging:
+            self._skip(where, name, "was being written while it was read; it is taken next time")
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                self._skip(where, name, f"cannot be read: {_reason(error)}")
+        return None
+
+    def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: _Base) -> Seen | None:
+        if depth + 2 > MAX_DEPTH:
+            self._skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
+            return None
+        with open_directory(fd, (disk,)) as below:
+            found = self._directory(below, path, depth + 1, base)
+        if found is None:
+            return None
+        return Seen(b"d", bool(illegal_elsewhere(_split(path)[1])), (0, 0, 0, 0, 0), found[0], found[1])
+
+    def _take(self, fd: int, disk: str, path: str, status: os.stat_result) -> Seen | None:
+        where, name = _split(path)
+        noticed = bool(illegal_elsewhere(name))
+        if stat.S_ISLNK(status.st_mode):
+            content = read_link(fd, disk)
+            reason = _link_problem(path, content)
+            if reason:
+                self._skip(where, name, reason)
+                return None
+            kind, now = b"l", signature(status)
+        elif not stat.S_ISREG(status.st_mode):
+            self._skip(where, name, "is neither a file, a folder nor a link")
+            return None
+        elif status.st_size > MAX_CONTENT_BYTES:
+            self._skip(where, name, f"is larger than {MAX_CONTENT_BYTES >> 20} MiB, which lace cannot carry yet")
+            return None
+        else:
+            content, now = read_file(fd, disk, MAX_CONTENT_BYTES)
+            kind = b"f"
+        plex = data_plex(self._group, content)
+        self._sink.add(plex)
+        self.files += 1
+        self.read += 1
+        return Seen(kind, noticed, now, plex.hash.digest, len(content))
+
+
+def _link_problem(path: str, target: bytes) -> str:
+    try:
+        return leads_outside(path, target.decode())
+    except UnicodeDecodeError:
+        return "has a target that is not valid UTF-8"
+
+
+def _entry_of(name: str, item: Seen) -> Entry:
+    kind = item.kind.decode()
+    mode = "x" if kind == "f" and item.signature[4] & stat.S_IXUSR else "-"
+    return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
+
+
+def _rules(fd: int) -> bytes:
+    try:
+        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES * 16)[0]
+    except (OSError, FileChanging):
+        return b""  # the scan itself meets the same file and says what is wrong with it
+
+
+def _split(path: str) -> tuple[str, str]:
+    where, _, name = path.rpartition("/")
+    return where, name
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
