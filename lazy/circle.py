@@ -12,6 +12,7 @@ from typing import Any
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
 from lazy.places import NameTaken, Place, add_place, keep_place, make_place, open_place, places
+from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
@@ -139,7 +140,7 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
     for place_name, uri in invitation.places:
         try:
             add_place(vault, place_name, uri, cwd=folder, create=False)
-        except PlaceError:
+        except (PlaceError, UnknownPlaceKind):
             continue  # of a kind this version does not speak; the vault is begun all the same
     for place in places(vault):
         try:

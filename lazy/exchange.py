@@ -18,7 +18,7 @@ from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
-from transports.reading import SeenHead, fetch, read_head, read_run
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
 from vault.records import RecordHash, Tai, Verifier
@@ -126,7 +126,7 @@ class MailboxReader:
             self._note_vector(node, head)
             return None
         known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
-        listing = self._listing(node, head, known)
+        listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
         exchange, apps = self._exchange(node, head, listing, proven=proven)
         return self._run(node, head, listing, exchange, len(apps))
 
@@ -140,7 +140,7 @@ class MailboxReader:
         if head is None or node == self._vault.node:
             return 0
         self._check(node, head)
-        listing = self._listing(node, head, frozenset())
+        listing = read_mailbox(self._place, self._vault.group, node, head.head)
         records = [record for record, _ in listing.items()]
         return len(records) - len(self._vault.store.have(records))
 
@@ -178,12 +178,6 @@ class MailboxReader:
         number, head, runs, whole = row[0]
         mark = (int(number), RecordHash("S", bytes(head)))
         return mark, frozenset(str(runs).split()), bool(whole)
-
-    def _listing(self, node: Verifier, head: SeenHead, known: frozenset[str]) -> Listing:
-        """Return what the runs not read before list; their digests are checked first."""
-        return Listing(
-            [read_run(self._place, self._vault.group, node, ref) for ref in head.head.runs if ref.name not in known]
-        )
 
     # The exchange
 

@@ -17,7 +17,7 @@ from lazy.update import fold, follow, take_in
 from vault.errors import CallerError
 from vault.history import ancestors, commit_info, newest
 from vault.names import BadVersion, Version
-from vault.profile import Commit, Resolution
+from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.work import VersionTaken, Watch, checkout_of, record_commit, seal_commit, seal_release
@@ -288,7 +288,7 @@ def _merge_commit(
             desk=conflict.desk,
             parents=tuple(parents),
             tree=tree,
-            message=message,
+            message=plain_text(message),
             tai=w.tai(*known),
         )
     ).hash
@@ -316,7 +316,7 @@ def _resolution(
             chosen=chosen,
             release=release,
             result=result,
-            reason=reason,
+            reason=plain_text(reason),
             tai=w.tai(),
         )
     )

@@ -18,7 +18,7 @@ from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError
 from vault.history import commit_info, highest_version, line_head, releases
 from vault.names import Version
-from vault.profile import Commit, Release, Revision
+from vault.profile import Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
@@ -371,7 +371,7 @@ def seal_release(
             commit=head.commit,
             rev=head.rev,
             content_sha512=content,
-            message=message,
+            message=plain_text(message),
             tai=w.tai(),
         )
     )

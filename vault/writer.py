@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
 from vault.mark import MarkState, MarkVerdict, check, require_writable
+from vault.nodelog import tick
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, Tai, parse_record
 
@@ -78,7 +79,7 @@ class Writer:
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
         seq, prev_hash, prev_plex = self._tip()
-        lamport = int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]) + 1
+        lamport = tick(int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]))
         plex = LogEntry.to_plex(
             group=self._vault.group,
             seq=seq + 1,
