@@ -1,0 +1,409 @@
+"""The verbs of "Begin and belong", through the real command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blake3 import blake3
+
+from lazy.invitations import PREFIX, Invitation
+from tests.people import Person, Result
+from transports.drop import MARKER
+from vault.records import Tai, Verifier, b64a
+from vault.words import fingerprint_words
+
+WHO = {"vault", "node", "name", "group", "fingerprint", "words"}
+
+
+def error_of(result: Result, code: str, exit_code: int = 2) -> dict[str, Any]:
+    """Return the error a command ended with; it says the same on both streams."""
+    assert result.code == exit_code, result.err
+    error: dict[str, Any] = result.json["error"]
+    assert error["code"] == code, error
+    assert error["hint"]
+    assert result.err.strip()
+    return error
+
+
+@pytest.fixture
+def stick(tmp_path: Path) -> Path:
+    """An empty directory that becomes a drop."""
+    folder = tmp_path / "stick"
+    folder.mkdir()
+    return folder
+
+
+# init, id
+
+
+def test_init_makes_a_vault_and_says_who_is_in_it(alice: Person) -> None:
+    """APP-2: all state lies under .vault, and the key lies outside of it."""
+    made = alice.lace("init", "--name", "alice", "--group", "band")
+    assert set(made) == WHO
+    assert made["vault"] == str(alice.folder)
+    assert made["name"] == "alice"
+    assert made["group"].startswith("band/")
+    assert [path.name for path in alice.folder.iterdir()] == [".vault"]
+    assert made["words"] == fingerprint_words(Verifier.parse(made["node"]))
+    assert alice.lace("id") == made
+
+
+def test_init_in_words(alice: Person) -> None:
+    text = alice.text("init", "--name", "alice")
+    assert "you are alice" in text
+    words = alice.lace("id")["words"]
+    assert f"Your words: {words}" in text
+    assert words in alice.text("id")
+
+
+def test_init_and_accept_make_the_folder_that_is_named(alice: Person, bob: Person) -> None:
+    alice.lace("-C", "new/deep", "init", "--name", "alice")
+    assert (alice.folder / "new/deep/.vault/store.db").is_file()
+    line = alice.lace("-C", "new/deep", "invite")["invite"]
+    bob.lace("-C", "also/new", "accept", line, "--name", "bob")
+    assert (bob.folder / "also/new/.vault/store.db").is_file()
+    assert error_of(alice.run("--json", "-C", "nowhere", "id"), "folder-missing")
+
+
+@pytest.mark.parametrize(
+    ("login", "name"),
+    [("ann", "ann"), ("DOM\\ann", "DOM\\ann"), ("a/n:n@x", "annx"), ("u\u0308", "\u00fc"), ("x" * 99, "x" * 64)],
+)
+def test_init_takes_the_login_name_as_far_as_names_allow(alice: Person, login: str, name: str) -> None:
+    alice.environ["USER"] = login
+    assert alice.lace("init")["name"] == name
+
+
+@pytest.mark.parametrize("login", ["", "/", "..", "self", "\x1b"])
+def test_init_asks_for_a_name_when_none_can_be_had(alice: Person, login: str) -> None:
+    alice.environ["USER"] = login
+    assert "--name" in error_of(alice.run("--json", "init"), "name-needed")["hint"]
+    assert not (alice.folder / ".vault").exists()
+
+
+@pytest.mark.parametrize("words", [["--name", "a/b"], ["--name", "self"], ["--name", "a", "--group", "local"]])
+def test_init_refuses_names_that_records_cannot_carry(alice: Person, words: list[str]) -> None:
+    error_of(alice.run("--json", "init", *words), "bad-name")
+    assert not (alice.folder / ".vault").exists()
+
+
+def test_init_twice_is_refused_and_changes_nothing(alice: Person) -> None:
+    before = alice.lace("init", "--name", "alice")
+    error_of(alice.run("--json", "init", "--name", "other"), "vault-exists")
+    assert alice.lace("id") == before
+
+
+def test_init_says_when_a_vault_lies_above(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    assert "has a vault too" in alice.run("-C", "below", "init", "--name", "alice").err
+
+
+def test_init_in_a_folder_that_cannot_be_made(alice: Person) -> None:
+    alice.write("file", "x")
+    error_of(alice.run("--json", "-C", "file/below", "init", "--name", "a"), "folder-missing")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["id"], ["adopt"], ["invite"], ["admit", "x"], ["members"], ["requests"], ["leave", "x"], ["peers"], ["places"]],
+)
+def test_without_a_vault_the_way_to_one_is_named(alice: Person, words: list[str]) -> None:
+    """APP-14: exit code 10 and a hint that names both ways."""
+    error = error_of(alice.run("--json", *words), "no-vault", 10)
+    assert "lace init" in error["hint"]
+    assert "lace accept" in error["hint"]
+
+
+# invite, accept
+
+
+def test_invite_prints_one_line_and_talks_beside_it(alice: Person, stick: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    result = alice.run("invite", "bob")
+    assert result.code == 0
+    line = result.text.removesuffix("\n")
+    assert line.startswith(PREFIX)
+    assert "\n" not in line
+    invitation = Invitation.decode(line)
+    assert (invitation.name, invitation.words) == ("bob", alice.lace("id")["words"])
+    assert invitation.places == (("stick", stick.as_uri()),)
+    assert invitation.words in result.err
+    assert invitation.expires.to_utc_iso() in result.err
+
+
+def test_invite_in_json(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    data = alice.lace("invite")
+    invitation = Invitation.decode(data["invite"])
+    assert data["words"] == alice.lace("id")["words"]
+    assert Tai.parse(data["expires_tai"]) == invitation.expires
+    assert data["expires"] == invitation.expires.to_utc_iso()
+    assert (data["name"], data["places"]) == (None, [])
+    error_of(alice.run("--json", "invite", "a@b"), "bad-name")
+
+
+def test_accept_enters_the_group_and_leaves_a_request(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-1: both ends work without a network; the files that lie in the folder stay."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    line = alice.lace("invite", "bob")["invite"]
+    file = bob.write("mine.txt", "already here")
+    data = bob.lace("accept", line)
+    assert set(data) == WHO | {"peer", "peer_words", "places"}
+    assert (data["name"], data["group"]) == ("bob", alice.lace("id")["group"])
+    assert data["peer"] == alice.lace("id")["node"]
+    assert data["peer_words"] == alice.lace("id")["words"]
+    assert [(place["place"], place["uri"]) for place in data["places"]] == [("stick", stick.as_uri())]
+    assert file.read_text() == "already here"
+    assert list(stick.rglob("*request*"))
+
+
+def test_accept_in_words(alice: Person, bob: Person) -> None:
+    alice.lace("init", "--name", "alice", "--group", "band")
+    line = alice.lace("invite")["invite"]
+    text = bob.text("accept", line, "--name", "robert")
+    assert "You are robert in the group band." in text
+    assert alice.lace("id")["words"] in text
+    assert bob.lace("id")["words"] in text
+
+
+def test_accept_when_the_stick_is_elsewhere(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-1: the place is remembered, whether its mount point is gone or empty."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    away = stick.rename(stick.with_name("away"))
+    line = alice.lace("invite", "bob")["invite"]
+    bob.lace("-C", "gone", "accept", line)
+    stick.mkdir()
+    bob.lace("-C", "empty", "accept", line)
+    for folder in ("gone", "empty"):
+        (place,) = bob.lace("-C", folder, "places")["places"]
+        assert (place["place"], place["place_id"]) == ("stick", None)
+    assert list(stick.iterdir()) == []
+    assert away.is_dir()
+
+
+def test_accept_leaves_out_a_place_it_does_not_speak(alice: Person, bob: Person) -> None:
+    made = alice.lace("init", "--name", "alice")
+    invitation = Invitation.decode(alice.lace("invite", "bob")["invite"])
+    line = Invitation(
+        group=invitation.group,
+        founding=invitation.founding,
+        inviter=invitation.inviter,
+        secret=invitation.secret,
+        expires=invitation.expires,
+        name="bob",
+        places=(("mars", "gopher://mars/x"),),
+    ).encode()
+    result = bob.run("--json", "accept", line)
+    assert (result.code, result.json["places"], result.json["group"]) == (0, [], made["group"])
+    assert "mars" in result.err
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (lambda line: "hello", "bad-invitation"),
+        (lambda line: line[:-9], "bad-invitation"),
+        (lambda line: line[:40] + ("0" if line[40] != "0" else "1") + line[41:], "bad-invitation"),
+    ],
+)
+def test_accept_refuses_a_spoiled_line_and_makes_nothing(
+    alice: Person, bob: Person, spoil: Callable[[str], str], code: str
+) -> None:
+    alice.lace("init", "--name", "alice")
+    line = alice.lace("invite", "bob")["invite"]
+    error_of(bob.run("--json", "-C", "new", "accept", spoil(line)), code)
+    assert not (bob.folder / "new").exists()
+
+
+def test_accept_refuses_an_invitation_whose_time_is_over(alice: Person, bob: Person) -> None:
+    alice.world["now_ns"] = lambda: 1_500_000_000 * 10**9
+    alice.lace("init", "--name", "alice")
+    line = alice.lace("invite", "bob")["invite"]
+    error_of(bob.run("--json", "accept", line), "invitation-expired")
+
+
+def test_accept_needs_some_name(alice: Person, bob: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    line = alice.lace("invite")["invite"]
+    error_of(bob.run("--json", "accept", line), "name-needed")
+    bob.environ["USER"] = "bob"
+    assert bob.lace("accept", line)["name"] == "bob"
+
+
+# members, requests, admit
+
+
+def test_members_name_the_founder_first(alice: Person, bob: Person) -> None:
+    key = alice.lace("init", "--name", "alice")["node"]
+    (member,) = alice.lace("members")["members"]
+    assert (member["member"], member["node"], member["depth"], member["me"]) == ("alice", key, 0, True)
+    assert member["admitted_by"] is None
+    assert "alice (you)" in alice.text("members")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    assert bob.lace("members") == {"members": []}
+    assert "sync first" in bob.text("members")
+
+
+def test_admit_by_key(alice: Person, bob: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    key = bob.lace("accept", alice.lace("invite", "bob")["invite"])["node"]
+    data = alice.lace("admit", "bob", "--key", key)
+    assert (data["member"], data["node"]) == ("bob", key)
+    assert data["record"].startswith("S.")
+    assert [m["member"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
+    assert alice.lace("members")["members"][1]["admitted_by"] == "alice"
+    error_of(alice.run("--json", "admit", "bob", "--key", key), "already-member")
+    assert "bob is a member" not in alice.run("admit", "bob", "--key", key).text
+
+
+def test_admit_says_what_is_wrong(alice: Person, bob: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    assert alice.lace("requests") == {"requests": []}
+    assert alice.text("requests") == "Nobody is waiting.\n"
+    error_of(alice.run("--json", "admit", "nobody"), "no-such-peer")
+    assert "V." in error_of(alice.run("--json", "admit", "bob", "--key", "V.x"), "bad-arguments")["hint"]
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    error_of(bob.run("--json", "admit", "x", "--key", alice.lace("id")["node"]), "not-member")
+    error_of(bob.run("--json", "invite"), "not-member")
+
+
+# join, leave, peers
+
+KEY = Verifier(blake3(b"a key that nobody has to use").digest()).text
+
+
+def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) -> None:
+    """LAZ-50: the place is made and nothing is put there."""
+    alice.lace("init", "--name", "alice")
+    data = alice.lace("join", "bob", "../meet", "--key", KEY)
+    uri = (tmp_path / "meet").as_uri()
+    assert (data["peer"], data["uri"], data["key"]) == ("bob", uri, KEY)
+    assert alice.lace("peers") == {"peers": [{"peer": "bob", "uri": uri, "key": KEY}]}
+    assert f"bob  {uri}" in alice.text("peers")
+    assert [m["member"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
+    assert [path.name for path in (tmp_path / "meet").rglob("*") if path.is_file()] == [MARKER]
+
+
+def test_join_refuses_what_is_taken_or_missing(alice: Person, stick: Path) -> None:
+    """LAZ-51: a name twice is refused, a missing name or key is an error."""
+    me = alice.lace("init", "--name", "alice")["node"]
+    alice.lace("join", "bob", str(stick), "--key", KEY)
+    alice.lace("place", "add", "shelf", "../shelf")
+    other = Verifier(blake3(b"another").digest()).text
+    error_of(alice.run("--json", "join", "bob", "../x", "--key", other), "name-taken")
+    error_of(alice.run("--json", "join", "shelf", "../x", "--key", other), "name-taken")
+    error_of(alice.run("--json", "join", "me", "../x", "--key", me), "name-taken")
+    error_of(alice.run("--json", "join", "cara", "../x"), "bad-arguments")
+    error_of(alice.run("--json", "join", "--key", other), "bad-arguments")
+    error_of(alice.run("--json", "join", "cara", "../x", "--key", "V.short"), "bad-arguments")
+    error_of(alice.run("--json", "join", "a/b", "../x", "--key", other), "bad-name")
+    assert not (alice.folder.parent / "x").exists()
+    assert [row["peer"] for row in alice.lace("peers")["peers"]] == ["bob"]
+
+
+def test_join_at_an_impossible_place_joins_nobody(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    file = alice.write("file", "x")
+    for uri in (str(file), "gopher://x"):
+        assert alice.run("join", "bob", uri, "--key", KEY).code != 0
+    assert alice.lace("peers") == {"peers": []}
+    assert len(alice.lace("members")["members"]) == 1
+
+
+def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
+    """LAZ-53: it is off the list; it may be joined again."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("join", "bob", str(stick), "--key", KEY)
+    data = alice.lace("leave", "bob")
+    assert data == {"peer": "bob", "uri": stick.as_uri(), "key": KEY}
+    assert alice.lace("peers") == {"peers": []}
+    assert alice.lace("places") == {"places": []}
+    assert "nobody yet" in alice.text("peers")
+    error_of(alice.run("--json", "leave", "bob"), "no-such-peer")
+    error_of(alice.run("--json", "leave", "self"), "no-such-peer")
+    assert "Nothing was moved" in alice.text("join", "bob", str(stick), "--key", KEY)
+    assert "no longer sync with bob" in alice.text("leave", "bob")
+
+
+# places
+
+
+def test_places_are_added_listed_and_removed(alice: Person, stick: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    assert "lace place add" in alice.text("places")
+    data = alice.lace("place", "add", "stick", str(stick))
+    assert (data["place"], data["kind"], data["uri"], data["peer"]) == ("stick", "drop", stick.as_uri(), None)
+    assert alice.lace("places") == {"places": [data]}
+    assert alice.text("places") == f"stick  drop  {stick.as_uri()}\n"
+    content = sorted(stick.rglob("*"))
+    assert alice.lace("place", "remove", "stick") == data
+    assert alice.lace("places") == {"places": []}
+    assert sorted(stick.rglob("*")) == content
+    error_of(alice.run("--json", "place", "remove", "stick"), "no-such-place")
+
+
+def test_a_place_for_one_peer(alice: Person, stick: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("admit", "bob", "--key", KEY)
+    assert alice.lace("place", "add", "p", str(stick), "--for", "bob")["peer"] == KEY
+    assert "for bob" in alice.text("places")
+    error_of(alice.run("--json", "place", "add", "q", "../q", "--for", "eve"), "no-such-peer")
+
+
+def test_a_place_that_cannot_be_one(alice: Person, stick: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    (stick / "holiday.jpg").write_bytes(b"x")
+    error_of(alice.run("--json", "place", "add", "s", str(stick)), "drop-not-empty")
+    error_of(alice.run("--json", "place", "add", "self", "../x"), "bad-name")
+    error_of(alice.run("--json", "place", "add", "s", "https://example.org/x"), "unknown-place-kind")
+    alice.lace("place", "add", "s", "../x")
+    error_of(alice.run("--json", "place", "add", "s", "../y"), "name-taken")
+    assert "inside your shared folder" in alice.run("place", "add", "in", "inner").err
+
+
+# adopt
+
+
+def test_adopt_goes_on_as_a_new_node(alice: Person) -> None:
+    before = alice.lace("init", "--name", "alice")
+    data = alice.lace("adopt", "--name", "alice-2")
+    assert (data["was"], data["admitted"], data["name"]) == (before["node"], True, "alice-2")
+    assert data["node"] != before["node"]
+    assert data["group"] == before["group"]
+    assert alice.lace("id")["node"] == data["node"]
+    assert {m["node"] for m in alice.lace("members")["members"]} == {before["node"], data["node"]}
+
+
+def test_adopt_without_the_old_key_needs_a_friend(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.environ["LACE_HOME"] = str(alice.home / "other")
+    result = alice.run("adopt")
+    assert (result.code, "a friend must admit you" in result.text) == (0, True)
+    assert not any(member["me"] for member in alice.lace("members")["members"])
+
+
+# Foreign text
+
+
+def test_a_hostile_name_drives_no_terminal(alice: Person, bob: Person) -> None:
+    """APP-14: bidirectional overrides in a friend's name are shown, not obeyed."""
+    alice.lace("init", "--name", "alice", "--group", "a\u202eb")
+    line = alice.lace("invite", "eve\u202egpj")["invite"]
+    text = bob.text("accept", line)
+    assert "\u202e" not in text
+    assert "eve\\u202egpj" in text
+    result = bob.run("--json", "id")
+    assert result.out.isascii()
+    assert json.loads(result.out)["name"] == "eve\u202egpj"
+
+
+def test_the_fingerprint_is_the_key(alice: Person) -> None:
+    data = alice.lace("init", "--name", "alice")
+    assert b64a.decode(data["node"][2:-3]).hex() == data["fingerprint"]
