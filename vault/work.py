@@ -266,7 +266,7 @@ def record_commit(
             desk=desk,
             parents=tuple(parents),
             tree=root,
-            message=message,
+            message=plain_text(message),
             tai=w.tai(*known),
         )
     )

@@ -1,0 +1,1 @@
+"""Whole stories through the command line: several people, several homes, one stick."""
