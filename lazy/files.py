@@ -31,7 +31,7 @@ def write_lazy_files(vault: Vault) -> None:
     _directory(root / "conflicts", {c.id: _conflict(c) for c in conflicts(vault)})
     waiting: dict[str, list[Sexp]] = {}
     for entry in queue(vault):
-        line = (
+        line: Sexp = (
             Symbol("entry"),
             (Symbol("seq"), entry.seq),
             (Symbol("hash"), entry.record.text),

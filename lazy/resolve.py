@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from vault.desks.merge import resolve_with
 
@@ -238,17 +239,14 @@ def _merged_tree(
     tree = commit_info(vault.store, order[0]).tree
     done = [order[0]]
     for head in order[1:]:
-        outcome, _ = fold(vault.store, w, vault, [done[-1], head], ours=done[-1], tree=tree, merged_before=done)
+        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, merged_before=done)
+        takes_theirs = {path for path, side in picked.items() if side == head}
+        choices: dict[str, Literal["ours", "theirs"] | bytes] = {
+            conflict.path: "theirs" if takes_theirs & {None, conflict.path} else "ours"
+            for conflict in outcome.conflicts
+        }
+        tree = outcome.root or resolve_with(outcome, choices)
         w.flush()
-        if outcome.root is None:
-            choices = {
-                conflict.path: ("theirs" if (picked.get(conflict.path) or picked.get(None)) == head else "ours")
-                for conflict in outcome.conflicts
-            }
-            tree = resolve_with(outcome, choices)
-            w.flush()
-        else:
-            tree = outcome.root
         done.append(head)
     return tree
 

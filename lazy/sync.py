@@ -24,7 +24,7 @@ from transports.mailbox import MailboxPlace
 from vault.desks.diff import diff_trees
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, commit_info, releases
-from vault.records import Verifier, parse_record
+from vault.records import RecordHash, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -168,7 +168,7 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
     return bool(exchange.received)
 
 
-def _close(vault: Vault, place: Place, receiver: Receiver, result: PlaceResult, before: set[object]) -> None:
+def _close(vault: Vault, place: Place, receiver: Receiver, result: PlaceResult, before: set[RecordHash]) -> None:
     """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction."""
     with vault.writing() as w:
         receiver.finish(w)
@@ -254,6 +254,8 @@ def _summary(result: PlaceResult) -> dict[str, object]:
 def _next(vault: Vault, result: PlaceResult) -> str:
     """Name the command a person wants next."""
     still_open = conflicts(vault)
+    if len(still_open) == 1 and still_open[0].proposals:
+        return f"lace resolve {still_open[0].id} --accept"
     if still_open:
         return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
     if result.releases:

@@ -194,7 +194,7 @@ def take_in(
         result = follow(w, vault, desk, base.tree if base else None, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree)
         return Updated(Relation.BEHIND, target, number, written=(*result.written, *result.deleted))
-    outcome, merged = fold(vault.store, w, vault, everything, ours=mine)
+    outcome, merged = fold(w, w, vault, everything, ours=mine)
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     w.flush()
@@ -340,18 +340,25 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     missing = _missing(vault, base.commit if base else None, heads)
     if not missing:
         return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
-    everything = newest(vault.store, [*([base.commit] if base else []), *missing])
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, desk, watch) if base else None
-    if len(everything) == 1 and not (dirty and dirty.items):
+    dirty = changes(vault, desk, watch, overlay=overlay)
+    mine = base.commit if base else None
+    everything = newest(vault.store, [*([mine] if mine else []), *missing])
+    if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
-        written = tuple(change.path for change in diff_trees(vault.store, base.tree if base else None, target))
+        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, target))
         done = Updated(Relation.BEHIND, everything[0], None, written=written)
         return _named(vault, desk, heads, done, waiting, None)
-    outcome, merged = fold(overlay, overlay, vault, everything, ours=base.commit if base else None)
+    if mine and dirty.items and mine not in everything:
+        everything = [mine, *everything]  # the commit "before update" would stand on it
+    outcome, merged = fold(
+        overlay, overlay, vault, everything, ours=mine, tree=dirty.tree if dirty.items and mine else None
+    )
+    if mine is None and dirty.items and outcome.root is not None:
+        outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)
     if outcome.root is None:
-        done = Updated(Relation.CONFLICTING, base.commit if base else None, None, conflicts=outcome.conflicts)
+        done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
-        written = tuple(change.path for change in diff_trees(overlay, base.tree if base else None, outcome.root))
+        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, outcome.root))
         done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged))
     return _named(vault, desk, heads, done, waiting, None)

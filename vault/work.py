@@ -179,10 +179,17 @@ def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
     )
 
 
-def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch()) -> Changes:
-    """Compare the folder with what it stands on; reads only files whose stat changed, writes nothing."""
+def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: MemoryObjects | None = None) -> Changes:
+    """Compare the folder with what it stands on; reads only files whose stat changed, writes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        watch: progress and cancel.
+        overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
+    """
     base = checkout_of(vault, desk)
-    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    overlay = overlay or MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
         vault.folder,
         group=vault.group,
@@ -248,7 +255,7 @@ def seal_commit(
         w.flush()
     cache.keep()
     items = tuple(diff_trees(vault.store, base.tree if base else None, root))
-    if not items and not parents and base is not None:
+    if not items and not parents:
         return None
     all_parents = {*parents, *(base.also if base else ())} | ({base.commit} if base else set())
     made = record_commit(w, vault, desk, root, sorted(all_parents, key=str), message)
@@ -305,10 +312,10 @@ def next_version(vault: Vault, desk: str = MAIN) -> Version:
 
 
 def unreleased(vault: Vault, desk: str = MAIN) -> int:
-    """Count my revisions after my last released one (advisory for friends, H-30)."""
+    """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
     row = vault.store.rows(
-        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT max(v.number) FROM rev v"
-        " JOIN release r ON r.commit_hash = v.commit_hash AND r.node = v.node WHERE v.node = ?1 AND v.desk = ?2), 0)",
+        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT max(number) FROM rev"
+        " WHERE node = ?1 AND desk = ?2 AND commit_hash IN (SELECT commit_hash FROM release)), 0)",
         vault.node.text,
         desk,
     )

@@ -49,6 +49,11 @@ class Writer:
         if len(self._pending) >= _BATCH_RECORDS or self._pending_bytes >= _BATCH_BYTES:
             self.flush()
 
+    def content(self, record: RecordHash) -> bytes | None:
+        """Return the data of a record, what is queued included; this makes the writer a `Source`."""
+        self.flush()
+        return self.store.content(record)
+
     def flush(self) -> None:
         """Store what is queued."""
         pending, self._pending, self._pending_bytes = self._pending, [], 0

@@ -1,0 +1,224 @@
+"""From `[PEER/]DESK[@CASE]` to one commit and its tree (CLAY-13 to CLAY-16, CLAY-24).
+
+What cannot be read has three reasons, and they are never mixed: *not yet* (it may still come), *not shared* (it is a
+friend's state between two releases), *never* (it cannot come any more). No answer depends on a clock but the one to
+a date.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lazy.conflicts import Conflict, conflicts
+from lazy.people import label_of, node_of
+from vault.cases import SELF, Address, Date, Label, Number, parse_address
+from vault.errors import CallerError
+from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
+from vault.names import Version
+from vault.records import RecordHash, Tai
+from vault.vault import Vault
+
+__all__ = ["Contested", "Never", "NotShared", "NotYet", "ResolvedCommit", "resolve", "resolve_address"]
+
+
+class NotYet(CallerError):  # noqa: N818 - it names the outcome
+    """What was asked for does not exist yet, or has not arrived."""
+
+    code = "not-yet"
+    hint = "Sync, then try again; see what is there with: lace log"
+
+
+class NotShared(CallerError):  # noqa: N818 - it names the outcome
+    """The content of a state that its owner has not released."""
+
+    code = "not-shared"
+    hint = "Ask its owner to release it, or name a release: PEER/main@X.Y.Z"
+
+
+class Never(CallerError):  # noqa: N818 - it names the outcome
+    """What was asked for holds nothing and never will."""
+
+    code = "never"
+    hint = "Revisions are counted from 1; see them with: lace log"
+
+
+class Contested(CallerError):  # noqa: N818 - it names the state
+    """A version that several people released with different content, and nobody decided."""
+
+    code = "version-contested"
+    hint = "Name one side, for example PEER/main@X.Y.Z, or decide: lace conflicts"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCommit:
+    """What an address means.
+
+    Args:
+        commit: the commit.
+        tree: its root tree, which is here.
+        node: verifier text of whose line was asked.
+        desk: the desk.
+        what: the address written out for a person, such as `bob/main@1.0.0`.
+        number: the revision number on that line, or None when a version led to the commit.
+    """
+
+    commit: RecordHash
+    tree: RecordHash
+    node: str
+    desk: str
+    what: str
+    number: int | None = None
+
+
+def resolve(vault: Vault, text: str) -> ResolvedCommit:
+    """Return the commit that a person's text names.
+
+    Raises:
+        BadCase, BadName: it is no address.
+        NoSuchPeer: nobody here has the name.
+        NotYet, NotShared, Never: why there is nothing to read.
+        Contested: a version without an owner while people disagree about it; the message lists the sides.
+    """
+    return resolve_address(vault, parse_address(text))
+
+
+def resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
+    """Return the commit that an address names.
+
+    Raises:
+        As `resolve`.
+    """
+    node = node_of(vault, address.peer) if address.peer else vault.node.text
+    found = _find(vault, address, node)
+    if not vault.store.have([found.tree]):
+        raise _missing_content(vault, found)
+    return found
+
+
+def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
+    match address.case:
+        case Version():
+            return _release(vault, address, address.case, node)
+        case Number(value=0):
+            raise Never(f"{address} is the empty revision, which holds nothing.")
+        case Number(value=value):
+            head = revision(vault.store, node, address.desk, value)
+            if head is None:
+                raise NotYet(
+                    f"{_line(vault, node, address.desk)} has no revision {value} yet.", hint=_known(vault, node)
+                )
+        case Label():
+            raise NotYet(f"Nothing in {_line(vault, node, address.desk)} is labelled {str(address.case)!r} yet.")
+        case Date():
+            head = _at(vault, address, address.case, node)
+        case None:
+            head = line_head(vault.store, node, address.desk)
+            if head is None:
+                raise NotYet(f"{_line(vault, node, address.desk)} has no revision yet.", hint=_known(vault, node))
+    return _of_head(vault, head)
+
+
+def _of_head(vault: Vault, head: Head) -> ResolvedCommit:
+    what = f"{_owner(vault, head.node)}/{head.desk}@{head.number}"
+    tree = commit_info(vault.store, head.commit).tree
+    return ResolvedCommit(head.commit, tree, head.node, head.desk, what, head.number)
+
+
+def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
+    """Return the newest revision not after a date (CLAY-16)."""
+    if date.tai > _complete_until(vault, node, address.desk):
+        raise NotYet(
+            f"{_line(vault, node, address.desk)} is not known up to {date} yet.",
+            hint="Name an earlier date, or leave it out for the newest revision.",
+        )
+    row = vault.store.rows(
+        "SELECT r.number FROM rev r JOIN commits c ON c.hash = r.commit_hash"
+        " WHERE r.node = ? AND r.desk = ? AND c.tai <= ? ORDER BY r.number DESC LIMIT 1",
+        node,
+        address.desk,
+        date.tai.text,
+    )
+    head = revision(vault.store, node, address.desk, int(str(row[0][0]))) if row else None
+    if head is None:
+        raise Never(f"{_line(vault, node, address.desk)} had no revision on {date}.")
+    return head
+
+
+def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
+    """Return until when a line is known for certain: now for mine, else my last visit or its newest commit."""
+    if node == vault.node.text:
+        return vault.around.tai()
+    met = vault.store.rows("SELECT tai FROM met WHERE node = ?", node)
+    last = vault.store.rows(
+        "SELECT max(c.tai) FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?",
+        node,
+        desk,
+    )
+    return max((Tai.parse(str(row[0])) for row in (*met, *last) if row[0]), default=Tai.ZERO)
+
+
+def _release(vault: Vault, address: Address, version: Version, node: str) -> ResolvedCommit:
+    """Return a release: the owner's when one was named, else the one that everybody agrees on."""
+    owner = node if address.peer else None
+    found = releases(vault.store, address.desk, version=version, node=owner)
+    if not found:
+        raise _no_release(vault, address, version, owner)
+    if owner is None:
+        return _agreed(vault, address, version, found)
+    return _of_release(vault, found[0], found[0].commit)
+
+
+def _agreed(vault: Vault, address: Address, version: Version, found: list[ReleaseInfo]) -> ResolvedCommit:
+    mine = next((release for release in found if release.node == vault.node.text), found[0])
+    if len({release.content_sha512 for release in found}) == 1:
+        return _of_release(vault, mine, mine.commit)
+    fitting = [
+        conflict
+        for conflict in conflicts(vault, include_settled=True)
+        if conflict.desk == address.desk and conflict.version == version
+    ]
+    if any(conflict.is_open for conflict in fitting) or not fitting or not fitting[0].results:
+        raise Contested(f"{address} was released with different content: {_sides(vault, found, fitting)}.")
+    decided = fitting[0].results[0]
+    return replace(_of_release(vault, mine, decided), what=f"{address} as decided")
+
+
+def _sides(vault: Vault, found: list[ReleaseInfo], fitting: list[Conflict]) -> str:
+    shown = ", ".join(f"{_owner(vault, release.node)}/{release.desk}@{release.version}" for release in found)
+    return shown + "".join(f" (conflict {conflict.id})" for conflict in fitting)
+
+
+def _of_release(vault: Vault, release: ReleaseInfo, commit: RecordHash) -> ResolvedCommit:
+    what = f"{_owner(vault, release.node)}/{release.desk}@{release.version}"
+    return ResolvedCommit(commit, commit_info(vault.store, commit).tree, release.node, release.desk, what)
+
+
+def _no_release(vault: Vault, address: Address, version: Version, node: str | None) -> NotYet:
+    arriving = vault.store.rows(
+        "SELECT 1 FROM release WHERE visible = 0 AND desk = ?1 AND version = ?2 AND (?3 IS NULL OR node = ?3)",
+        address.desk,
+        str(version),
+        node,
+    )
+    if arriving:
+        return NotYet(f"{address} has arrived only in part.", hint="Sync once more with a friend who has it.")
+    who = f"{_owner(vault, node)} has" if node else "Nobody has"
+    return NotYet(f"{who} released {address.desk} {version} yet.", hint="Sync, then see what is there: lace log")
+
+
+def _missing_content(vault: Vault, found: ResolvedCommit) -> CallerError:
+    if vault.store.rows("SELECT 1 FROM hole WHERE want = ?", found.tree.text):
+        return NotYet(f"The content of {found.what} has not arrived yet.")
+    return NotShared(f"The content of {found.what} is not shared: it was never released.")
+
+
+def _line(vault: Vault, node: str, desk: str) -> str:
+    return f"{_owner(vault, node)}/{desk}"
+
+
+def _known(vault: Vault, node: str) -> str:
+    return "Commit first: lace commit -m TEXT" if node == vault.node.text else NotYet.hint
+
+
+def _owner(vault: Vault, node: str) -> str:
+    return SELF if node == vault.node.text else label_of(vault, node)
