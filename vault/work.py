@@ -189,7 +189,8 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
     """
     base = checkout_of(vault, desk)
-    overlay = overlay or MemoryObjects(fallback=vault.store, trees_only=True)
+    if overlay is None:  # an empty one is false
+        overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
         vault.folder,
         group=vault.group,
