@@ -75,6 +75,6 @@ def faults_named(path: Path) -> Iterator[None]:
                 raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
             if "readonly" in text or "full" in text or "unable to open" in text or "I/O" in text:
                 raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
-        if "malformed" in text or "not a database" in text:
+        if "malformed" in text or "not a database" in text or "no such table" in text:
             raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault
         raise

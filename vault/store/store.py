@@ -119,24 +119,25 @@ class Store:
 
     def position(self, record: RecordHash) -> int | None:
         """Return the arrival position of a stored record, or None."""
-        row = self.db.execute("SELECT p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind))
-        found = row.fetchone()
-        return int(found[0]) if found else None
+        found = self.rows("SELECT p FROM body WHERE digest = ? AND kind = ?", record.digest, record.kind)
+        return int(str(found[0][0])) if found else None
 
     def stored(self, record: RecordHash) -> bytes | None:
         """Return the stored bytes of a record, or None when it is not here."""
-        row = self.db.execute(
-            "SELECT bytes FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
-        ).fetchone()
+        with faults_named(self.path):
+            row = self.db.execute(
+                "SELECT bytes FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+            ).fetchone()
         return bytes(row[0]) if row else None
 
     def content(self, record: RecordHash) -> bytes | None:
         """Return the data of the record's embedded Blob, or None when it is not here."""
-        row = self.db.execute(
-            "SELECT CASE WHEN r.size = 0 THEN x'' ELSE substr(b.bytes, -r.size) END"
-            " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
-            (record.digest, record.kind),
-        ).fetchone()
+        with faults_named(self.path):
+            row = self.db.execute(
+                "SELECT CASE WHEN r.size = 0 THEN x'' ELSE substr(b.bytes, -r.size) END"
+                " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+                (record.digest, record.kind),
+            ).fetchone()
         return bytes(row[0]) if row else None
 
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
@@ -180,8 +181,8 @@ class Store:
 
     def meta(self, key: str, default: str = "") -> str:
         """Return one local setting of the store itself."""
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return str(row[0]) if row else default
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
+        return str(rows[0][0]) if rows else default
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep one local setting of the store itself; inside `transaction`."""

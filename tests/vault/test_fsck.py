@@ -1,0 +1,280 @@
+"""`fsck` finds every wrong bit, names it, and makes the views anew from the records (APP-13, CYB-10)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lazy.sync import sync
+from tests.vault.vaults import around, derived, found, lived_in, write
+from vault.audit_trail import verify_trail
+from vault.config import Settings
+from vault.errors import Cancelled, LaceError
+from vault.fsck import DAMAGED, BadThing, check, repair
+from vault.records import RecordHash
+from vault.store.database import StoreDamaged
+from vault.store.schema import DERIVED_TABLES
+from vault.vault import Vault
+from vault.work import Watch, commit, release
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Vault]:
+    """Alice's vault after some life, and its root; tests that change it put it back."""
+    root = tmp_path_factory.mktemp("grown")
+    alice, bob = lived_in(root)
+    bob.close()
+    return root, alice
+
+
+@pytest.fixture
+def copy(tmp_path: Path, grown: tuple[Path, Vault]) -> Iterator[Vault]:
+    """A copy of it on the same machine, to be damaged at will."""
+    root, alice = grown
+    alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    shutil.copytree(root, tmp_path / "root")
+    vault = Vault(tmp_path / "root" / "alice", around(tmp_path / "root", "alice"))
+    yield vault
+    vault.close()
+
+
+def names(bad: tuple[BadThing, ...]) -> set[tuple[str, str]]:
+    return {(thing.kind, thing.name) for thing in bad}
+
+
+def test_a_vault_that_is_well_says_so(grown: tuple[Path, Vault]) -> None:
+    _, alice = grown
+    report = check(alice)
+    assert report.ok
+    assert report.bad == report.repaired == ()
+    assert report.records == alice.store.rows("SELECT count(*) FROM body")[0][0]
+    assert not list(alice.dot.glob("fsck*"))
+
+
+def test_every_member_s_vault_is_well(tmp_path: Path) -> None:
+    for vault in lived_in(tmp_path):
+        assert check(vault).bad == ()
+        vault.close()
+
+
+@pytest.mark.parametrize("how", ["DELETE FROM {}", "DROP TABLE {}"])
+def test_repair_gives_the_identical_views(copy: Vault, how: str) -> None:
+    """Architecture, decision 3: views are rebuilt from the records alone, numbers of symbols included."""
+    before = derived(copy)
+    epoch = copy.store.meta("epoch")
+    assert all(before[table] for table in ("sym", "vector", "member", "shared", "release", "audit", "sums"))
+    with copy.store.transaction():
+        for table in DERIVED_TABLES:
+            copy.store.run(how.format(table))
+    report = check(copy)
+    assert not report.ok
+    assert {name for kind, name in names(report.bad)} >= {t for t, rows in before.items() if rows}
+    repaired = repair(copy)
+    assert repaired.ok
+    assert names(repaired.repaired) == names(report.bad)
+    assert derived(copy) == before
+    assert copy.store.meta("epoch") != epoch
+    write(copy, "after.txt", "still works\n")
+    assert release(copy, None, "After").first is False
+    assert check(copy).ok
+
+
+@pytest.mark.parametrize("table", [t for t in DERIVED_TABLES if t not in {"hole", "resolution", "side"}])
+def test_one_changed_row_of_a_view_is_named(copy: Vault, table: str) -> None:
+    with copy.store.transaction():
+        copy.store.run(f"CREATE TEMP TABLE one AS SELECT * FROM {table} LIMIT 1")
+        key = copy.store.rows(f"SELECT name FROM pragma_table_info('{table}') ORDER BY pk DESC, cid")[0][0]
+        copy.store.run(f"DELETE FROM {table} WHERE {key} = (SELECT {key} FROM one)")
+    (bad,) = (thing for thing in check(copy).bad if thing.name == table)
+    assert (bad.kind, bad.code) == ("view", "differs")
+    assert table in bad.message
+    assert repair(copy).ok
+
+
+def test_a_row_that_follows_from_nothing_is_named(copy: Vault) -> None:
+    with copy.store.transaction():
+        copy.store.run("INSERT INTO hole VALUES (?, 1)", RecordHash("P", bytes(32)).text)
+        copy.store.run("UPDATE release SET visible = -1 WHERE p = (SELECT min(p) FROM release)")
+    assert names(check(copy).bad) == {("view", "hole"), ("view", "release")}
+    assert repair(copy).ok
+
+
+def test_the_exposure_log_numbers_exactly_what_is_shared(copy: Vault) -> None:
+    """A record that is not shared must never be counted as one that may be published."""
+    secret = copy.store.rows("SELECT min(p) FROM body WHERE p NOT IN (SELECT p FROM shared)")[0][0]
+    with copy.store.transaction():
+        copy.store.run("INSERT INTO exposure(p) VALUES (?)", secret)
+    (bad,) = check(copy).bad
+    assert (bad.name, str(secret) in bad.message) == ("exposure", True)
+    assert repair(copy).ok
+    with copy.store.transaction():
+        copy.store.run("DELETE FROM exposure WHERE at = 3")
+    assert names(check(copy).bad) == {("view", "exposure")}
+    assert repair(copy).ok
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_flipped_bit_of_any_record_is_found_and_named(grown: tuple[Path, Vault], data: st.DataObject) -> None:
+    """REC-82: one bit, anywhere in any body, audit entries included."""
+    _, alice = grown
+    rows = alice.store.rows("SELECT p, kind, digest, bytes FROM body ORDER BY p")
+    p, kind, digest, stored = data.draw(st.sampled_from(rows))
+    assert isinstance(stored, bytes)
+    at = data.draw(st.integers(0, len(stored) * 8 - 1))
+    flipped = bytearray(stored)
+    flipped[at // 8] ^= 1 << at % 8
+    alice.store.run("UPDATE body SET bytes = ? WHERE p = ?", bytes(flipped), p)
+    try:
+        report = check(alice)
+    finally:
+        alice.store.run("UPDATE body SET bytes = ? WHERE p = ?", stored, p)
+    named = RecordHash(str(kind), bytes(digest)).text
+    assert ("record", named) in names(report.bad)
+    if b"\nApp: lace/audit\n" in stored:
+        assert any(thing.kind == "audit" for thing in report.bad)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_flipped_bit_of_a_record_s_name_is_found(grown: tuple[Path, Vault], data: st.DataObject) -> None:
+    _, alice = grown
+    p, digest = data.draw(st.sampled_from(alice.store.rows("SELECT p, digest FROM body ORDER BY p")))
+    assert isinstance(digest, bytes)
+    at = data.draw(st.integers(0, 255))
+    flipped = bytearray(digest)
+    flipped[at // 8] ^= 1 << at % 8
+    alice.store.run("UPDATE body SET digest = ? WHERE p = ?", bytes(flipped), p)
+    try:
+        report = check(alice)
+    finally:
+        alice.store.run("UPDATE body SET digest = ? WHERE p = ?", digest, p)
+    assert any(thing.code == "misnamed" for thing in report.bad)
+
+
+def test_a_record_under_a_wrong_name_gets_its_own_back(copy: Vault) -> None:
+    before = derived(copy)
+    with copy.store.transaction():
+        copy.store.run("UPDATE body SET digest = ? WHERE p = 3", bytes(32))
+    report = repair(copy)
+    assert report.ok
+    assert [thing.code for thing in report.repaired][:1] == ["misnamed"]
+    assert derived(copy) == before
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_flipped_bit_of_what_the_vault_says_of_itself_is_found(
+    grown: tuple[Path, Vault], data: st.DataObject
+) -> None:
+    _, alice = grown
+    key = data.draw(st.sampled_from(["node", "name", "group", "founding", "founding_plex", "instance"]))
+    value = alice.store.meta(key)
+    at = data.draw(st.integers(0, len(value) * 7 - 1))
+    flipped = value[: at // 7] + chr(ord(value[at // 7]) ^ 1 << at % 7) + value[at // 7 + 1 :]
+    alice.store.set_meta(key, flipped)
+    try:
+        report = check(alice)
+    finally:
+        alice.store.set_meta(key, value)
+    assert any(thing.kind == "setting" for thing in report.bad), (key, flipped)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0, 10_000))
+def test_a_flipped_bit_of_the_settings_file_is_found_unless_a_person_could_have_meant_it(
+    grown: tuple[Path, Vault], at: int
+) -> None:
+    """LAZ-62: a person may edit the file, so a change to another allowed value is no damage."""
+    _, alice = grown
+    path = alice.dot / "config.toml"
+    chosen = Settings(path, {"share": "commits", "sync-interval": 77, "sync-strategy": "periodic"})
+    chosen.save()
+    data = bytearray(path.read_bytes())
+    at %= len(data) * 8
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    try:
+        report = check(alice)
+        still_settings = _readable(path)
+    finally:
+        path.unlink()
+    assert (("setting", "config.toml") in names(report.bad)) is not still_settings
+
+
+def _readable(path: Path) -> bool:
+    try:
+        Settings.load(path)
+    except LaceError:
+        return False
+    return True
+
+
+def test_a_damaged_record_is_put_aside_and_comes_back_with_the_next_sync(copy: Vault) -> None:
+    """Nothing is lost: the damaged bytes stay in a file, and the record is fetched again from the stick."""
+    ((p, kind, digest, stored),) = copy.store.rows(
+        "SELECT b.p, b.kind, b.digest, b.bytes FROM body b JOIN release r USING (p) WHERE r.node <> ?", copy.node.text
+    )
+    assert isinstance(stored, bytes)
+    name = RecordHash(str(kind), bytes(digest)).text
+    before = derived(copy)
+    with copy.store.transaction():
+        copy.store.run("UPDATE body SET bytes = ? WHERE p = ?", stored[:-1] + b"\xff", p)
+        copy.store.run("UPDATE place SET uri = ?", str(copy.folder.parent / "stick"))
+    report = repair(copy)
+    assert names(report.repaired) == {("record", name)}
+    assert copy.store.stored(RecordHash.parse(name)) is None
+    (aside,) = (copy.dot / DAMAGED).iterdir()
+    assert aside.read_bytes() == stored[:-1] + b"\xff"
+    (result,) = sync(copy, ["stick"])
+    assert RecordHash.parse(name) in result.received
+    assert check(copy).ok
+    visible = "SELECT hash FROM release WHERE visible = 1 ORDER BY hash"
+    assert [row[0] for row in copy.store.rows(visible)] == sorted(
+        str(row[1]) for row in before["release"] if row[-1] == 1
+    )
+
+
+def test_a_lost_audit_entry_shows(copy: Vault) -> None:
+    """CYB-10: the first break is named by its number."""
+    assert verify_trail(copy).ok
+    with copy.store.transaction():
+        copy.store.run("DELETE FROM body WHERE p = (SELECT p FROM audit WHERE seq = 4)")
+    (bad,) = (thing for thing in check(copy).bad if thing.kind == "audit")
+    assert (bad.name, bad.code) == ("4", "sequence")
+
+
+def test_damage_of_the_file_itself_is_named(tmp_path: Path) -> None:
+    """Every page of the store overwritten in turn: the vault opens and fsck says so, or opening says so."""
+    vault = found(tmp_path)
+    write(vault, "a", "x" * 20_000)
+    commit(vault, "Much")
+    vault.close()
+    path = vault.dot / "store.db"
+    whole = path.read_bytes()
+    told = set()
+    for page in range(len(whole) // 4096):
+        path.write_bytes(whole[: page * 4096] + bytes(4096) + whole[(page + 1) * 4096 :])
+        try:
+            with Vault(vault.folder, vault.around) as again:
+                report = check(again)
+                told.add("fsck" if not report.ok else f"nobody (page {page})")
+        except StoreDamaged:
+            told.add("opening")
+    assert told == {"fsck", "opening"}
+
+
+def test_a_check_can_be_stopped(grown: tuple[Path, Vault]) -> None:
+    _, alice = grown
+
+    def stop() -> None:
+        raise Cancelled("Stopped as you asked.")
+
+    with pytest.raises(Cancelled):
+        check(alice, watch=Watch(cancelled=stop))
+    assert check(alice).ok

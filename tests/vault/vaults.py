@@ -1,0 +1,90 @@
+"""Vaults for tests: made by the core itself, with a clock and randomness of their own, no command line."""
+
+from __future__ import annotations
+
+import itertools
+from hashlib import blake2b
+from pathlib import Path
+
+from lazy.circle import accept, invite
+from lazy.places import add_place
+from lazy.sync import sync
+from vault.store.schema import DERIVED_TABLES
+from vault.surroundings import Surroundings
+from vault.vault import Vault
+from vault.work import commit, release
+
+__all__ = ["around", "befriend", "derived", "found", "lived_in", "write"]
+
+_START_NS = 1_700_000_000 * 10**9
+
+
+def around(root: Path, name: str) -> Surroundings:
+    """Return a person's world: the clock moves a second at each look, randomness follows from the name."""
+    ticks = itertools.count()
+    draws = itertools.count()
+
+    def entropy(size: int) -> bytes:
+        return blake2b(f"{name} {next(draws)}".encode(), digest_size=size).digest()
+
+    return Surroundings(
+        data_root=root / f"home-{name}",
+        machine=blake2b(name.encode(), digest_size=16).hexdigest(),
+        host=f"{name}-box",
+        now_ns=lambda: _START_NS + next(ticks) * 10**9,
+        entropy=entropy,
+        sleep=lambda _seconds: None,
+        program="test",
+    )
+
+
+def found(root: Path, name: str = "alice", group: str = "friends") -> Vault:
+    """Begin a group in a folder called after the person."""
+    folder = root / name
+    folder.mkdir()
+    return Vault.found(folder, around(root, name), name=name, group=group)
+
+
+def befriend(root: Path, inviter: Vault, name: str) -> Vault:
+    """Let a second person join over a stick called `stick`, and sync until both know each other."""
+    if not inviter.store.rows("SELECT 1 FROM place WHERE name = 'stick'"):
+        add_place(inviter, "stick", str(root / "stick"), cwd=root)
+    folder = root / name
+    folder.mkdir()
+    friend, _ = accept(folder, around(root, name), invite(inviter, name).encode(), name=name)
+    for vault in (inviter, friend, inviter, friend):
+        sync(vault, ["stick"])
+    return friend
+
+
+def write(vault: Vault, path: str, text: str) -> None:
+    """Write a file in the vault's folder."""
+    file = vault.folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def lived_in(root: Path) -> tuple[Vault, Vault]:
+    """Return two members' vaults with several commits, releases and syncs between them."""
+    alice = found(root)
+    write(alice, "notes.txt", "one\n")
+    write(alice, "deep/er/song.txt", "la\n")
+    commit(alice, "Begin")
+    release(alice, None, "First")
+    bob = befriend(root, alice, "bob")
+    for number in range(3):
+        write(alice, "notes.txt", f"one\n{number}\n")
+        commit(alice, f"Step {number}")
+    release(alice, None, "Second")
+    write(bob, "bob.txt", "mine\n")
+    release(bob, None, "Mine")
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    write(alice, "unshared.txt", "not yet\n")
+    commit(alice, "Not released")
+    return alice, bob
+
+
+def derived(vault: Vault) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every derived table, in order."""
+    return {table: sorted(vault.store.rows(f"SELECT * FROM {table}"), key=repr) for table in DERIVED_TABLES}

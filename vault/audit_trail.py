@@ -1,0 +1,93 @@
+"""The audit trail as it lies in a vault: which entries there are, who may have sealed them, whether they chain.
+
+`vault.audit` knows one entry and the rule of the chain; this module reads the chain from the store (CYB-10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from vault.audit import ChainBreak, ChainVerdict, Fault, read_audit, verify_chain
+from vault.errors import DataError
+from vault.records import RecordHash, Seal, Verifier, parse_record
+from vault.records.errors import RecordError
+
+if TYPE_CHECKING:
+    from vault.vault import Vault
+
+__all__ = ["signers", "trail", "verify_trail"]
+
+_ADOPT = "lace-adopt"
+
+
+def trail(vault: Vault) -> Iterator[Seal]:
+    """Yield the entries in the order of their numbers.
+
+    Raises:
+        RecordError: an entry's bytes are damaged.
+    """
+    for _, stored in _stored(vault, _positions(vault)):
+        record = parse_record(stored, verify=False)
+        if isinstance(record, Seal):
+            yield record
+
+
+def signers(vault: Vault, positions: Iterable[int] | None = None) -> set[Verifier]:
+    """Return the nodes this vault has had: the present one, and those that its own `adopt` entries name.
+
+    Args:
+        vault: whose trail it is.
+        positions: positions of the entries, where the store's views are not to be trusted.
+    """
+    found = {vault.node}
+    entries = list(_positions(vault) if positions is None else positions)
+    for _, stored in _stored(vault, reversed(entries)):  # newest first: each node vouches for the one before it
+        try:
+            record = parse_record(stored, verify=False)
+            if not isinstance(record, Seal) or record.plex.first("Verb") != _ADOPT or record.signer not in found:
+                continue
+            parse_record(stored)
+            before = dict(read_audit(record).parameters).get("from", "")
+            found.add(Verifier.parse(before))
+        except DataError:
+            continue  # the walk along the chain names it
+    return found
+
+
+def verify_trail(vault: Vault, positions: Iterable[int] | None = None) -> ChainVerdict:
+    """Walk the chain from its first entry and stop at the first that does not fit (CYB-10).
+
+    Args:
+        vault: whose trail it is.
+        positions: positions of the entries in order, where the store's views are not to be trusted.
+    """
+    order = list(_positions(vault) if positions is None else positions)
+    damaged: list[RecordHash] = []
+
+    def seals() -> Iterator[Seal]:
+        for record_hash, stored in _stored(vault, order):
+            try:
+                record = parse_record(stored, verify=False)
+            except RecordError:
+                damaged.append(record_hash)
+                return
+            if not isinstance(record, Seal) or record.hash != record_hash:
+                damaged.append(record_hash)
+                return
+            yield record
+
+    verdict = verify_chain(seals(), signers(vault, order))
+    if damaged and verdict.ok:
+        return ChainVerdict(verdict.length, ChainBreak(verdict.length + 1, damaged[0], Fault.FORM), verdict.last)
+    return verdict
+
+
+def _positions(vault: Vault) -> list[int]:
+    return [int(str(row[0])) for row in vault.store.rows("SELECT p FROM audit ORDER BY seq")]
+
+
+def _stored(vault: Vault, positions: Iterable[int]) -> Iterator[tuple[RecordHash, bytes]]:
+    for p in positions:
+        for kind, digest, stored in vault.store.rows("SELECT kind, digest, bytes FROM body WHERE p = ?", p):
+            yield RecordHash(str(kind), bytes(digest)), bytes(stored)

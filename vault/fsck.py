@@ -1,0 +1,340 @@
+"""Checking a vault from the ground up, and making its views anew from its records (architecture, decision 3).
+
+`check` trusts nothing that is stored: every body is parsed, hashed and its signature verified again, the audit chain
+is walked, the vault's own settings are compared with the records that back them, SQLite looks at its file, and every
+derived table is built a second time from the bodies and compared. `repair` makes the derived tables anew in one
+transaction. It deletes no record that is whole; one whose bytes are damaged is put aside under `.vault/damaged`, so
+that the next sync fetches it again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from vault.audit import APP as AUDIT_APP
+from vault.audit_trail import verify_trail
+from vault.errors import DataError, LaceError
+from vault.files import write_atomic
+from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
+from vault.store import Store
+from vault.store.compare import differences
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "repair"]
+
+DAMAGED = "damaged"
+_LOCK_SECONDS = 600.0
+_SCRATCH = "fsck.db"
+_TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
+_NAMED_PROBLEMS = 20  # of SQLite's own check; more say nothing new
+
+
+@dataclass(frozen=True, slots=True)
+class BadThing:
+    """One thing that is not as it must be.
+
+    Args:
+        kind: `record`, `audit`, `setting`, `store` or `view`.
+        name: which: a hash text, an entry's number, a setting's key, a table.
+        code: a stable word for what is wrong.
+        message: a sentence for a person.
+    """
+
+    kind: str
+    name: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FsckReport:
+    """What a check or a repair found.
+
+    Args:
+        ok: whether nothing is wrong now.
+        records: bodies looked at.
+        bad: what is wrong now.
+        repaired: what was wrong before a repair and is not any more.
+    """
+
+    ok: bool
+    records: int
+    bad: tuple[BadThing, ...]
+    repaired: tuple[BadThing, ...] = ()
+
+
+@dataclass(slots=True)
+class _Scan:
+    """What a pass over the bodies found."""
+
+    records: int = 0
+    bad: list[BadThing] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)  # positions whose bytes are no record
+    misnamed: list[tuple[int, RecordHash]] = field(default_factory=list)  # whole bytes under another name
+    audit: list[tuple[int, int]] = field(default_factory=list)  # (number, position)
+
+
+def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
+    """Look at everything and change nothing.
+
+    Other writers wait meanwhile, so that views and records are of one moment.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        Cancelled: the person stopped it.
+    """
+    with vault.lock.held(timeout=_LOCK_SECONDS):
+        bad = _file(vault)
+        try:
+            scan = _bodies(vault, watch)
+        except sqlite3.DatabaseError as fault:
+            bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))
+            return FsckReport(False, 0, tuple(bad))
+        bad += scan.bad
+        bad += _audit(vault, scan)
+        bad += _settings(vault)
+        if not scan.bad:  # views follow from records: damaged ones would only be named twice
+            bad += _views(vault, watch)
+        return FsckReport(not bad, scan.records, tuple(bad))
+
+
+def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
+    """Make every derived table anew from the records, and put damaged records aside.
+
+    The store gets a new epoch, so that cursors which counted by the old state are not believed.
+
+    Raises:
+        Locked, Cancelled: as `check`.
+        StoreUnwritable, NotWritable, DiskFull: it cannot be written; nothing was changed.
+        StoreDamaged: the file itself is beyond what can be made anew from its records.
+    """
+    before = check(vault, watch=watch)
+    with vault.lock.held(timeout=_LOCK_SECONDS):
+        _make_anew(vault, watch)
+        after = check(vault, watch=watch)
+    left = {(thing.kind, thing.name) for thing in after.bad}
+    gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
+    return FsckReport(after.ok, after.records, after.bad, gone)
+
+
+# Looking
+
+
+def _file(vault: Vault) -> list[BadThing]:
+    """Ask SQLite about its own file."""
+    try:
+        found = [str(row[0]) for row in vault.store.db.execute(f"PRAGMA integrity_check({_NAMED_PROBLEMS})")]
+    except sqlite3.DatabaseError as fault:
+        found = [str(fault)]
+    return [
+        BadThing("store", "store.db", "integrity", f"SQLite says of the store: {line}.")
+        for line in found
+        if line != "ok"
+    ]
+
+
+def _bodies(vault: Vault, watch: Watch) -> _Scan:
+    """Parse, hash and verify every body (REC-82)."""
+    scan = _Scan()
+    total = int(vault.store.db.execute("SELECT count(*) FROM body").fetchone()[0])
+    for p, kind, digest, stored in vault.store.db.execute("SELECT p, kind, digest, bytes FROM body ORDER BY p"):
+        watch.cancelled()
+        scan.records += 1
+        watch.progress(scan.records, total, "check")
+        _body(scan, int(p), _name(kind, digest, p), stored)
+    with suppress(sqlite3.DatabaseError):  # the view may be gone; then only the gap in the numbers tells
+        marks = ",".join("?" * len(scan.damaged))
+        scan.audit += vault.store.db.execute(f"SELECT seq, p FROM audit WHERE p IN ({marks})", scan.damaged)  # noqa: S608
+    scan.audit.sort()
+    return scan
+
+
+def _name(kind: object, digest: object, p: object) -> str:
+    try:
+        return RecordHash(str(kind), bytes(digest)).text  # type: ignore[call-overload]
+    except (DataError, TypeError, ValueError):
+        return f"position {p}"
+
+
+def _body(scan: _Scan, p: int, name: str, stored: object) -> None:
+    try:
+        record = parse_record(stored if isinstance(stored, bytes) else bytes(str(stored), "utf-8"))
+    except DataError as error:
+        scan.damaged.append(p)
+        scan.bad.append(BadThing("record", name, error.code, f"The record {name} is damaged: {error.message}"))
+        return
+    if record.hash.text != name:
+        scan.misnamed.append((p, record.hash))
+        message = f"The record {record.hash} is stored under another name: {name}."
+        scan.bad.append(BadThing("record", name, "misnamed", message))
+    if isinstance(record, Seal) and record.plex.app == AUDIT_APP:
+        with suppress(ValueError):
+            scan.audit.append((int(record.plex.name), p))
+
+
+def _audit(vault: Vault, scan: _Scan) -> list[BadThing]:
+    """Walk the audit chain as the bodies have it (CYB-10)."""
+    try:
+        verdict = verify_trail(vault, [p for _, p in scan.audit])
+    except DataError as error:  # whose trail it is cannot be told: a setting is named for that
+        return [BadThing("audit", "1", "signer", f"The audit trail cannot be walked: {error.message}")]
+    broken = verdict.first_break
+    if broken is None:
+        return []
+    message = f"The audit trail breaks at entry {broken.position}, {broken.record}: its {broken.fault} is wrong."
+    return [BadThing("audit", str(broken.position), str(broken.fault), message)]
+
+
+def _settings(vault: Vault) -> list[BadThing]:
+    """Check the file of settings and what the store keeps about itself."""
+    bad = []
+    try:
+        _ = vault.settings
+    except LaceError as error:
+        bad.append(BadThing("setting", "config.toml", error.code, error.message))
+    for key, problem in _identity(vault):
+        bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
+    return bad
+
+
+def _identity(vault: Vault) -> Iterator[tuple[str, str]]:
+    """Yield what the store says about itself and its records, or the mark, contradict."""
+    store = vault.store
+    try:
+        node = Verifier.parse(store.meta("node"))
+    except DataError:
+        yield "node", "it is no verifier"
+        return
+    entries, cards = _own(vault, node)
+    if not entries:
+        yield "node", f"nothing here is sealed by {node}"
+    elif cards and store.meta("name") not in cards:
+        yield "name", "no card of this node carries it"
+    yield from _founding(vault)
+    try:
+        if vault.mark.load() is None and entries:
+            yield "instance", "no mark beside the key belongs to it; the vault is a copy, or this was changed"
+    except (LaceError, ValueError) as error:
+        yield "instance", str(error).rstrip(".")
+
+
+def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
+    """Return how many audit entries and cards the node sealed, and the labels of its cards, read from the bodies."""
+    entries = 0
+    labels = set()
+    needle = node.text.encode()
+    for (stored,) in vault.store.db.execute(
+        "SELECT bytes FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
+    ):
+        with suppress(DataError):
+            record = parse_record(bytes(stored), verify=False)
+            if isinstance(record, Seal) and record.signer == node:
+                entries += 1
+                if record.plex.app == "lace/node":
+                    labels.add(record.plex.first("Label") or "")
+    return entries, labels
+
+
+def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
+    store = vault.store
+    try:
+        tag = b64a.encode(b64a.decode(store.meta("founding_plex")))[:_TAG_CHARACTERS]
+    except DataError:
+        yield "founding_plex", "it is no digest"
+        return
+    name, _, given = vault.group.partition("/")
+    if given != tag:
+        yield "group", f"its tag is not that of the founding record, {tag}"
+    text = vault.founding
+    if text is None:
+        if store.db.execute("SELECT 1 FROM body WHERE instr(bytes, ?)", (b"\nApp: lace/founding\n",)).fetchone():
+            yield "founding", "it is empty although a founding record is here"
+        return
+    try:
+        stored = store.stored(RecordHash.parse(text))
+        record = parse_record(stored, verify=False) if stored else None
+    except DataError:
+        yield "founding", "it names no record that is whole"
+        return
+    if not isinstance(record, Seal) or not vault.is_founding(record):
+        yield "founding", f"{text} is not the founding record"
+    elif record.plex.group != name:
+        yield "group", f"the founding record names the group {record.plex.group}"
+
+
+def _views(vault: Vault, watch: Watch) -> list[BadThing]:
+    """Build every derived table a second time beside the store, and compare."""
+    watch.progress(0, 0, "rebuild")
+    try:
+        with _scratch(vault) as scratch:
+            found = differences(scratch, vault.node.text, vault.founding)
+    except (LaceError, sqlite3.DatabaseError) as error:
+        message = f"The views cannot be built from the records: {error}"
+        return [BadThing("view", "all", getattr(error, "code", "") or "unbuildable", message)]
+    return [BadThing("view", table, "differs", f"The table {table} differs: {what}.") for table, what in found]
+
+
+@contextmanager
+def _scratch(vault: Vault) -> Iterator[Store]:
+    """Open an empty store beside the vault's, to which the vault's is attached as `live`."""
+    path = vault.dot / _SCRATCH
+    remains = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
+    for old in remains:
+        old.unlink(missing_ok=True)
+    try:
+        with Store(path, create=True) as scratch:
+            scratch.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
+            scratch.db.execute("DROP TABLE body")  # so that `body` means the attached one
+            scratch.db.execute("ATTACH DATABASE ? AS live", (str(vault.store.path),))
+            yield scratch
+    finally:
+        for old in remains:
+            old.unlink(missing_ok=True)
+
+
+# Making anew
+
+
+def _make_anew(vault: Vault, watch: Watch) -> None:
+    store = vault.store
+    scan = _bodies(vault, watch)
+    aside = vault.dot / DAMAGED
+    for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
+        kind, digest, stored = store.db.execute("SELECT kind, digest, bytes FROM body WHERE p = ?", (p,)).fetchone()
+        aside.mkdir(exist_ok=True)
+        name = _name(kind, digest, p).replace(" ", "-")
+        write_atomic(aside / f"{p}-{name}.rec", stored if isinstance(stored, bytes) else str(stored).encode())
+    try:
+        with store.transaction():
+            _put_right(store, scan)
+            if _file(vault):
+                store.run("REINDEX")
+            store.rebuild(store.meta("node"), vault.founding)
+            store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
+            store.set_meta("epoch", vault.around.entropy(16).hex())
+    except sqlite3.DatabaseError as fault:
+        raise StoreDamaged(
+            f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",
+            hint="Move the .vault directory away, join again with: lace accept INVITE, and sync.",
+        ) from fault
+
+
+def _put_right(store: Store, scan: _Scan) -> None:
+    """Take damaged records out, and file whole ones under their own name."""
+    for p in scan.damaged:
+        store.run("DELETE FROM body WHERE p = ?", p)
+        store.run("DELETE FROM exposure WHERE p = ?", p)
+    for p, own in scan.misnamed:
+        if store.position(own) is not None:
+            store.run("DELETE FROM body WHERE p = ?", p)
+            store.run("DELETE FROM exposure WHERE p = ?", p)
+        else:
+            store.run("UPDATE body SET kind = ?, digest = ? WHERE p = ?", own.kind, own.digest, p)
+    if scan.damaged:
+        # What was read to its end has to be read again: something that lay there is missing here now.
+        store.run("UPDATE seen SET whole = 0")
