@@ -1,7 +1,8 @@
 """What a checkout would do, judged against the folder before anything is written (CLAY-71, APP-12).
 
-A file whose content is neither what the folder stood on nor what it is to become is somebody's work: it is named,
-never planned away. What no disk must hold (a link that leads outside, a name like the vault's) is left out.
+A file whose content is neither what the folder stood on nor what it is to become is somebody's work: it is
+named, never planned away. What no disk must hold (a link that leads outside, a name like the vault's) is
+left out.
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""A group, small builders and a reader of folders for the tests of desks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from vault.desks.content import data_plex
+from vault.desks.edit import apply_changes
+from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.tree import Entry, build_directory, read_content, walk
+from vault.desks.worktree import Snapshot, snapshot
+from vault.records import RecordHash
+
+GROUP = "friends/0123456789abcdef"
+LATER = 4_000_000_000_000_000_000  # ns; later than any file made by a test, so nothing is racy
+
+Model = Mapping[str, bytes]
+
+
+def file(objects: MemoryObjects, content: bytes, *, mode: str = "-", kind: str = "f") -> Entry:
+    """Add a content and return an entry for it, named later by its path."""
+    plex = data_plex(GROUP, content)
+    objects.add(plex)
+    return Entry(kind, mode, len(content), plex.hash, "x")
+
+
+def tree_of(objects: MemoryObjects, files: Model) -> RecordHash:
+    """Return the root of a tree with these files."""
+    return apply_changes(
+        objects, objects, GROUP, None, {path: file(objects, content) for path, content in files.items()}
+    )
+
+
+def model_of(objects: MemoryObjects, root: RecordHash) -> dict[str, bytes]:
+    """Return the files and links of a tree by path."""
+    return {path: read_content(objects, entry.hash) for path, entry in walk(objects, root) if not entry.is_dir}
+
+
+def empty(objects: MemoryObjects) -> RecordHash:
+    """Return the root of a tree without entries."""
+    return build_directory(GROUP, (), objects)[0]
+
+
+def on_disk(root: Path) -> dict[str, bytes]:
+    """Return files, and links as their target, below a directory by path; an empty directory ends with a slash."""
+    found: dict[str, bytes] = {}
+    for here, directories, files in os.walk(root):
+        where = Path(here).relative_to(root)
+        links = [name for name in directories if (Path(here) / name).is_symlink()]
+        for name in [*files, *links]:
+            path = Path(here) / name
+            found[str(where / name)] = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        if not directories and not files and here != str(root):
+            found[f"{where}/"] = b""
+    return found
+
+
+class Desk:
+    """A folder with its objects and cache."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.objects = MemoryObjects()
+        self.cache = MemoryCache()
+
+    def scan(self, base: RecordHash | None = None, now_ns: int = LATER) -> Snapshot:
+        """Take a snapshot."""
+        return snapshot(
+            self.root,
+            group=GROUP,
+            source=self.objects,
+            sink=self.objects,
+            cache=self.cache,
+            now_ns=now_ns,
+            base=base,
+        )
+
+
+def models(max_size: int = 8) -> st.SearchStrategy[dict[str, bytes]]:
+    """Return a strategy of small folders: files by path, no path below another file."""
+    names = st.sampled_from(["a", "b", "c", "é", "d.txt"])
+    paths = st.lists(names, min_size=1, max_size=3).map("/".join)
+    content = st.sampled_from([b"", b"1\n", b"1\n2\n", b"0\n1\n", b"\0", b"2\n"])
+    return st.dictionaries(paths, content, max_size=max_size).filter(_is_folder)
+
+
+def _is_folder(model: Model) -> bool:
+    return not any(other.startswith(path + "/") for path in model for other in model)

@@ -1,0 +1,240 @@
+"""Three-way merge: laws, conflicts, decisions (CLAY-73, CLAY-74, CLAY-76, CLAY-77; faults row 31)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
+from vault.desks.diff import diff_trees
+from vault.desks.edit import apply_changes
+from vault.desks.merge import ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
+from vault.desks.merge_text import draft_of, merge_text, regions_of
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import lookup, walk
+from vault.records import RecordHash
+
+texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n"]), max_size=6).map(b"".join)
+
+
+def merged(objects: MemoryObjects, base: Model | None, ours: Model, theirs: Model) -> MergeOutcome:
+    root = None if base is None else tree_of(objects, base)
+    return merge_trees(
+        objects, objects, GROUP, root, tree_of(objects, ours), tree_of(objects, theirs), ("alice", "bob")
+    )
+
+
+def conflicts_of(outcome: MergeOutcome) -> list[tuple[str, str]]:
+    assert outcome.root is None
+    return [(conflict.path, conflict.kind.value) for conflict in outcome.conflicts]
+
+
+@given(models(), models())
+def test_merging_with_an_unchanged_side_gives_the_other_side(base: Model, ours: Model) -> None:
+    # CLAY-74 meet: a change on one side only is taken as it is, whichever side it is on.
+    objects = MemoryObjects()
+    b, x = tree_of(objects, base), tree_of(objects, ours)
+    assert merge_trees(objects, objects, GROUP, b, x, b).root == x
+    other = merge_trees(objects, objects, GROUP, b, b, x)
+    assert other.root == x
+    assert set(other.taken) == {change.path for change in diff_trees(objects, b, x)}
+    assert merge_trees(objects, objects, GROUP, b, x, x).root == x
+
+
+@settings(max_examples=300)
+@given(models(), models(), models())
+def test_sides_are_symmetric_and_nothing_is_decided(base: Model, ours: Model, theirs: Model) -> None:
+    # CLAY-76, faults 31: both directions give the same tree, or name the same paths and give none.
+    objects = MemoryObjects()
+    one = merged(objects, base, ours, theirs)
+    two = merged(objects, base, theirs, ours)
+    assert one.root == two.root
+    assert {c.path for c in one.conflicts if not c.twin} == {c.path for c in two.conflicts if not c.twin}
+    assert (one.root is None) == bool(one.conflicts)
+    if one.root is not None:
+        for path, content in model_of(objects, one.root).items():
+            assert content in {base.get(path), ours.get(path), theirs.get(path)} or path in one.merged
+
+
+@settings(max_examples=300)
+@given(models(), models(), models(), st.sampled_from(["ours", "theirs"]))
+def test_choosing_one_side_everywhere_decides_every_merge(base: Model, ours: Model, theirs: Model, side: str) -> None:
+    # CLAY-77: each conflict takes a choice, and paths without conflict do not depend on it.
+    objects = MemoryObjects()
+    outcome = merged(objects, base, ours, theirs)
+    choices = {conflict.path: side for conflict in outcome.conflicts}
+    found = model_of(objects, resolve_with(outcome, choices))  # type: ignore[arg-type]
+    chosen = ours if side == "ours" else theirs
+    for conflict in outcome.conflicts:
+        if not conflict.twin:
+            assert found.get(conflict.path) == chosen.get(conflict.path)
+
+
+def test_every_kind_of_conflict_is_named() -> None:
+    # CLAY-76, faults 31: delete/edit, add/add, content, and a folder against a file.
+    objects = MemoryObjects()
+    base = {"edited": b"1\n", "gone": b"1\n", "both": b"1\n2\n3\n", "bin": b"\0", "place": b"1", "keep": b"k"}
+    ours = {"edited": b"1\n2\n", "both": b"A\n2\n3\n", "bin": b"\0a", "new": b"x", "place/in": b"1", "keep": b"k"}
+    theirs = {"gone": b"1\n2\n", "both": b"B\n2\n3\n", "bin": b"\0b", "new": b"y", "place": b"2", "keep": b"k"}
+    assert conflicts_of(merged(objects, base, ours, theirs)) == [
+        ("bin", "content"),
+        ("both", "content"),
+        ("edited", "delete/edit"),
+        ("gone", "delete/edit"),
+        ("new", "add/add"),
+        ("place", "directory/file"),
+    ]
+
+
+def test_kind_and_mode_conflicts() -> None:
+    objects = MemoryObjects()
+    root = empty(objects)
+    ours = apply_changes(
+        objects, objects, GROUP, root, {"k": file(objects, b"t"), "m": file(objects, b"m"), "x": file(objects, b"m")}
+    )
+    theirs = apply_changes(
+        objects,
+        objects,
+        GROUP,
+        root,
+        {"k": file(objects, b"t", kind="l"), "m": file(objects, b"m", mode="x"), "x": file(objects, b"m")},
+    )
+    assert conflicts_of(merge_trees(objects, objects, GROUP, root, ours, theirs)) == [("k", "kind"), ("m", "mode")]
+
+
+def test_a_mode_of_one_side_joins_the_content_of_the_other() -> None:
+    objects = MemoryObjects()
+    base = tree_of(objects, {"run": b"1\n"})
+    ours = apply_changes(objects, objects, GROUP, base, {"run": file(objects, b"1\n", mode="x")})
+    theirs = tree_of(objects, {"run": b"2\n"})
+    for one, two in ((ours, theirs), (theirs, ours)):
+        outcome = merge_trees(objects, objects, GROUP, base, one, two)
+        assert outcome.root is not None
+        entry = lookup(objects, outcome.root, "run")
+        assert entry is not None
+        assert (entry.mode, objects.content(entry.hash)) == ("x", b"2\n")
+
+
+def test_names_that_differ_in_case_need_a_person() -> None:
+    # APP-12, faults 31: no disk decides which of two twins survives.
+    objects = MemoryObjects()
+    outcome = merged(objects, {}, {"d/README": b"A"}, {"d/readme": b"B"})
+    assert conflicts_of(outcome) == [("d/readme", "twin")]
+    assert outcome.conflicts[0].twin == "d/README"
+    assert model_of(objects, resolve_with(outcome, {"d/readme": "ours"})) == {"d/README": b"A"}
+    assert model_of(objects, resolve_with(outcome, {"d/readme": "theirs"})) == {"d/readme": b"B"}
+    assert model_of(objects, resolve_with(outcome, {"d/readme": b"C"})) == {"d/README": b"C"}
+
+
+def test_a_rename_in_case_against_an_edit_is_one_decision() -> None:
+    objects = MemoryObjects()
+    outcome = merged(objects, {"readme": b"1\n"}, {"README": b"1\n"}, {"readme": b"2\n"})
+    assert conflicts_of(outcome) == [("readme", "delete/edit")]
+    assert model_of(objects, resolve_with(outcome, {"readme": "ours"})) == {"README": b"1\n"}
+    assert model_of(objects, resolve_with(outcome, {"readme": "theirs"})) == {"readme": b"2\n"}
+
+
+def test_deleting_a_folder_against_adding_to_it_keeps_what_is_new() -> None:
+    objects = MemoryObjects()
+    outcome = merged(objects, {"d/a": b"1", "d/b": b"2"}, {"d/a": b"1", "d/b": b"2", "d/c": b"3"}, {})
+    assert outcome.root is not None
+    assert model_of(objects, outcome.root) == {"d/c": b"3"}
+
+
+def test_a_folder_that_both_sides_empty_together_goes() -> None:
+    objects = MemoryObjects()
+    outcome = merged(objects, {"d/a": b"1", "d/b": b"2"}, {"d/a": b"1"}, {"d/b": b"2"})
+    assert outcome.root is not None
+    assert list(walk(objects, outcome.root)) == []
+
+
+def test_a_decision_may_be_new_bytes_and_must_be_complete() -> None:
+    # CLAY-77, LAZ-39
+    objects = MemoryObjects()
+    outcome = merged(objects, {"a": b"1\n", "b": b"1\n"}, {"a": b"2\n", "b": b"2\n"}, {"a": b"3\n", "b": b"3\n"})
+    with pytest.raises(MergeUndecided, match="b"):
+        resolve_with(outcome, {"a": b"both\n"})
+    root = resolve_with(outcome, {"a": b"both\n", "b": "theirs", "not/there": "ours"})
+    assert model_of(objects, root) == {"a": b"both\n", "b": b"3\n"}
+
+
+def test_without_a_base_everything_that_differs_was_added() -> None:
+    # CLAY-73: unrelated lines may be joined, but no common past is invented.
+    outcome = merged(MemoryObjects(), None, {"a": b"1\n", "s": b"="}, {"a": b"2\n", "s": b"="})
+    assert conflicts_of(outcome) == [("a", "add/add")]
+
+
+def test_lines_of_both_sides_are_merged_and_line_ends_kept() -> None:
+    # CLAY-74 mate
+    objects = MemoryObjects()
+    outcome = merged(
+        objects,
+        {"t": b"1\r\n2\r\n3\r\n4"},
+        {"t": b"one\r\n2\r\n3\r\n4"},
+        {"t": b"1\r\n2\r\n3\r\nfour\n"},
+    )
+    assert outcome.root is not None
+    assert outcome.merged == ("t",)
+    assert model_of(objects, outcome.root) == {"t": b"one\r\n2\r\n3\r\nfour\n"}
+
+
+def test_a_draft_names_both_sides() -> None:
+    # LAZ-39: a person sees both sides, and markers begin their own lines even where a text has no last line end.
+    objects = MemoryObjects()
+    outcome = merged(objects, {"t": b"1\nx"}, {"t": b"1\ny"}, {"t": b"1\nz"})
+    assert outcome.draft("t") == (b"1\n<<<<<<< alice\ny\n||||||| base\nx\n=======\nz\n>>>>>>> bob\n")
+    assert outcome.draft("nothing") is None
+    assert merged(objects, {"t": b"\0"}, {"t": b"\0a"}, {"t": b"\0b"}).draft("t") is None
+
+
+def test_large_files_are_not_merged_by_lines() -> None:
+    objects = MemoryObjects()
+    big = b"x" * 100 + b"\n"
+    base = b"0\n" + big * 21_000 + b"0\n"
+    outcome = merged(objects, {"t": base}, {"t": b"1\n" + base[2:]}, {"t": base[:-2] + b"1\n"})
+    assert conflicts_of(outcome) == [("t", "content")]
+    assert not outcome.conflicts[0].is_text
+
+
+def test_only_directories_that_differ_are_read() -> None:
+    # CLAY-28
+    objects = MemoryObjects()
+    base = {f"same{i}/deep/f": b"%d" % i for i in range(20)} | {"d/a": b"1"}
+    roots = [tree_of(objects, base | extra) for extra in ({}, {"d/b": b"2"}, {"d/c": b"3"})]
+    reads: list[RecordHash] = []
+
+    class Counting:
+        def content(self, record: RecordHash, /) -> bytes | None:
+            reads.append(record)
+            return objects.content(record)
+
+    assert merge_trees(Counting(), objects, GROUP, roots[0], roots[1], roots[2]).root is not None
+    assert len(set(reads)) == 6  # three roots and three states of d
+
+
+@given(texts, texts, texts)
+def test_merging_lines_is_symmetric_and_regions_cover_all_lines(base: bytes, ours: bytes, theirs: bytes) -> None:
+    # CLAY-74 mate
+    assert merge_text(base, ours, theirs) == merge_text(base, theirs, ours)
+    assert merge_text(base, ours, base) == ours
+    assert merge_text(base, base, theirs) == theirs
+    regions = regions_of(base, ours, theirs)
+    mine = b"".join(line for r in regions for line in (r.base if r.kind == "same" else r.ours))
+    if all(r.kind != "theirs" for r in regions):
+        assert mine == ours
+    has_conflict = any(r.kind == "conflict" for r in regions)
+    assert has_conflict == (merge_text(base, ours, theirs) is None)
+    assert has_conflict == (b"<<<<<<< o" in draft_of(base, ours, theirs, ("o", "t")))
+
+
+def test_conflict_kinds_are_stable_words() -> None:
+    assert [kind.value for kind in ConflictKind] == [
+        "content",
+        "delete/edit",
+        "add/add",
+        "kind",
+        "mode",
+        "directory/file",
+        "twin",
+    ]

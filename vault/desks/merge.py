@@ -1,0 +1,385 @@
+"""Three-way merge of trees (CLAY-73, CLAY-74, CLAY-76; LAZ-39).
+
+It descends only where hashes differ and decides path by path. What both sides did differently is never
+decided here: it is a `PathConflict`, and with one of them there is no merged tree until a person chose for
+each. Renames are a deletion and an addition; a file edited on one side and renamed on the other shows as
+delete/edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, NamedTuple, Self
+
+from vault.desks.content import data_plex
+from vault.desks.diff import diff_trees
+from vault.desks.merge_text import can_merge, draft_of, merge_text
+from vault.desks.paths import join, twin_key
+from vault.desks.ports import Sink, Source
+from vault.desks.tree import (
+    MAX_TREE_ENTRIES,
+    Entry,
+    TreeTooLarge,
+    build_directory,
+    check_depth,
+    read_directory,
+    read_entry,
+)
+from vault.errors import CallerError
+from vault.records import RecordHash
+
+__all__ = ["Choice", "ConflictKind", "MergeOutcome", "MergeUndecided", "PathConflict", "draft", "merge_trees"]
+__all__ += ["resolve_with"]
+
+Choice = Literal["ours", "theirs"] | bytes
+
+
+class MergeUndecided(CallerError):
+    """A merge was asked to go on with conflicts that nobody decided."""
+
+    code = "merge-undecided"
+    exit_code = 2
+    hint = "Choose for each of these paths."
+
+
+class ConflictKind(StrEnum):
+    """Why a path needs a person."""
+
+    CONTENT = "content"  # both changed the same lines, or bytes that have no lines
+    DELETE_EDIT = "delete/edit"  # one deleted what the other changed
+    ADD_ADD = "add/add"  # both added it, differently
+    KIND = "kind"  # a file on one side, a link on the other
+    MODE = "mode"  # both added it with the same content, but one as a program
+    DIRECTORY_FILE = "directory/file"  # a folder on one side, a file on the other
+    TWIN = "twin"  # two names that some disks take for one
+
+
+class PathConflict(NamedTuple):
+    """One path that needs a person.
+
+    Args:
+        path: relative to the desk; of twins, the other side's name.
+        kind: why.
+        base: the entry in the merge base, or None.
+        ours: my entry, or None where I deleted it or never had it.
+        theirs: the other side's entry, likewise.
+        is_text: whether the sides can be shown and merged as lines.
+        twin: of twins, my path.
+    """
+
+    path: str
+    kind: ConflictKind
+    base: Entry | None
+    ours: Entry | None
+    theirs: Entry | None
+    is_text: bool = False
+    twin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeOutcome:
+    """What a merge gave.
+
+    Args:
+        root: the merged tree, or None when there are conflicts.
+        merged: paths whose lines were merged from both sides.
+        taken: paths that are the other side's now.
+        conflicts: paths that need a person, sorted.
+    """
+
+    root: RecordHash | None
+    merged: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    conflicts: tuple[PathConflict, ...] = ()
+    _input: _Input | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def clean(cls, root: RecordHash) -> Self:
+        """Return the outcome of a merge in which nothing had to be done."""
+        return cls(root)
+
+    def draft(self, path: str) -> bytes | None:
+        """Return a text with markers for a conflict of this merge; see the function `draft`."""
+        found = next((conflict for conflict in self.conflicts if conflict.path == path), None)
+        if found is None or self._input is None:
+            return None
+        return draft(self._input.source, found, self._input.labels)
+
+
+class _Input(NamedTuple):
+    """What a merge was asked, kept so that a decision can repeat it."""
+
+    source: Source
+    sink: Sink
+    group: str
+    base: RecordHash | None
+    ours: RecordHash
+    theirs: RecordHash
+    labels: tuple[str, str]
+
+
+def merge_trees(
+    source: Source,
+    sink: Sink,
+    group: str,
+    base: RecordHash | None,
+    ours: RecordHash,
+    theirs: RecordHash,
+    labels: tuple[str, str] = ("ours", "theirs"),
+) -> MergeOutcome:
+    """Merge two trees over their base; nothing is decided for a person.
+
+    Args:
+        source: where all three are read.
+        sink: takes merged content and new pages, also some of a merge that ends with conflicts.
+        group: the full group id.
+        base: the tree of the merge base; None when there is none, so that whatever differs was added.
+        ours: my tree.
+        theirs: the other side's tree.
+        labels: what a draft calls the two sides.
+
+    Raises:
+        MissingObject: a page, or a content that has to be merged, is not here.
+        TreeError: a page is broken.
+    """
+    given = _Input(source, sink, group, base, ours, theirs, labels)
+    merge = _Merge(given, {})
+    root = merge.run()
+    if merge.conflicts:
+        by_path: dict[str, PathConflict] = {}
+        for conflict in merge.conflicts:  # a twin may be in conflict by itself already: one choice decides both
+            by_path.setdefault(conflict.path, conflict)
+        conflicts = tuple(by_path[path] for path in sorted(by_path))
+        return MergeOutcome(None, tuple(merge.merged), tuple(merge.taken), conflicts, given)
+    return MergeOutcome(root, tuple(merge.merged), tuple(merge.taken), (), given)
+
+
+def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> RecordHash:
+    """Return the merged tree with a person's decision for every conflict (LAZ-39, CLAY-77).
+
+    Args:
+        outcome: of a merge; its source must still be readable.
+        choices: by path of the conflict: "ours" or "theirs" takes that side as it is, also when it deleted
+            the path; bytes are the content of the file. Choices for other paths are passed over.
+
+    Raises:
+        MergeUndecided: a conflict has no choice; the message names the paths.
+        MissingObject, TreeError: as `merge_trees`.
+        RecordError: the bytes are more than a file may have.
+    """
+    if outcome.root is not None:
+        return outcome.root
+    if outcome._input is None:  # noqa: SLF001 - its own module
+        raise MergeUndecided("This merge was not made here, so it cannot be decided.")
+    merge = _Merge(outcome._input, choices)  # noqa: SLF001
+    root = merge.run()
+    if merge.conflicts:
+        paths = sorted({conflict.path for conflict in merge.conflicts})
+        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+        raise MergeUndecided(f"Nobody decided on {', '.join(paths[:5])}{more}.")
+    return root
+
+
+def draft(source: Source, conflict: PathConflict, labels: tuple[str, str]) -> bytes | None:
+    """Return the text of a conflict with markers around what both sides did; None when it is not text.
+
+    A side that deleted the file, or a missing base, counts as an empty text.
+
+    Raises:
+        MissingObject, TreeError: a content is not here or has another size than its tree says.
+    """
+    if not conflict.is_text:
+        return None
+    base, ours, theirs = (_text(source, x) for x in (conflict.base, conflict.ours, conflict.theirs))
+    return draft_of(base, ours, theirs, labels)
+
+
+def _text(source: Source, entry: Entry | None) -> bytes:
+    return read_entry(source, entry) if entry is not None and entry.kind == "f" else b""
+
+
+class _Merge:
+    """One descent through three trees."""
+
+    def __init__(self, given: _Input, choices: Mapping[str, Choice]) -> None:
+        self._in = given
+        self._choices = choices
+        self._count = 0
+        self.merged: list[str] = []
+        self.taken: list[str] = []
+        self.conflicts: list[PathConflict] = []
+
+    def run(self) -> RecordHash:
+        """Merge the roots; the result counts only if there are no conflicts."""
+        base, ours, theirs = self._in.base, self._in.ours, self._in.theirs
+        if theirs in {ours, base}:
+            return ours
+        if base == ours:
+            self._list_taken("", None, None, (ours, theirs))
+            return theirs
+        read = self._in.source
+        entries = self._entries(
+            "",
+            0,
+            read_directory(read, base) if base is not None else (),
+            read_directory(read, ours),
+            read_directory(read, theirs),
+        )
+        return ours if self.conflicts else build_directory(self._in.group, entries, self._in.sink)[0]
+
+    def _entries(
+        self, where: str, depth: int, base: tuple[Entry, ...], ours: tuple[Entry, ...], theirs: tuple[Entry, ...]
+    ) -> list[Entry]:
+        """Return the merged entries of one directory."""
+        check_depth(where, depth)
+        b, o, t = ({entry.name: entry for entry in side} for side in (base, ours, theirs))
+        found = {}
+        for name in sorted(o.keys() | t.keys()):
+            self._count += 1
+            if self._count > MAX_TREE_ENTRIES:
+                raise TreeTooLarge(f"A merge has more than {MAX_TREE_ENTRIES} entries to compare.")
+            entry = self._entry(join(where, name), depth + 1, b.get(name), o.get(name), t.get(name))
+            if entry is not None:
+                found[name] = entry
+        self._part_twins(where, found, o, t)
+        return list(found.values())
+
+    def _entry(self, path: str, depth: int, b: Entry | None, o: Entry | None, t: Entry | None) -> Entry | None:
+        if t in (o, b):
+            return o
+        if b == o:
+            self._list_taken(path, o, t)
+            return t
+        if not any(x is not None and x.is_dir for x in (o, t)):
+            return self._file(path, b, o, t)
+        before, taken = len(self.conflicts), len(self.taken)
+        sides = [x if x is None or not x.is_dir else None for x in (b, o, t)]
+        left = self._file(path, *sides)
+        if left is None and len(self.conflicts) == before:
+            return self._directory(path, depth, b, o, t)
+        # A file remains on one side where the other has a folder: one decision for the path as a whole.
+        del self.conflicts[before:], self.taken[taken:]
+        return self._decide(PathConflict(path, ConflictKind.DIRECTORY_FILE, b, o, t))
+
+    def _directory(self, path: str, depth: int, b: Entry | None, o: Entry | None, t: Entry | None) -> Entry | None:
+        below = [self._below(x) for x in (b, o, t)]
+        entries = self._entries(path, depth, below[0] or (), below[1] or (), below[2] or ())
+        if not entries and not (below[1] is not None and below[2] is not None and () in below[1:]):
+            return None  # it lost its last file, and no side wants it empty
+        root, size = build_directory(self._in.group, entries, self._in.sink)
+        return Entry("d", "-", size, root, path.rpartition("/")[2])
+
+    def _below(self, entry: Entry | None) -> tuple[Entry, ...] | None:
+        if entry is None or not entry.is_dir:
+            return None
+        return read_directory(self._in.source, entry.hash, size=entry.size)
+
+    def _file(  # noqa: PLR0911 - one for each rule
+        self, path: str, b: Entry | None, o: Entry | None, t: Entry | None
+    ) -> Entry | None:
+        """Merge what is no directory."""
+        if t in (o, b):
+            return o
+        if b == o:
+            self._list_taken(path, o, t)
+            return t
+        if o is None or t is None:
+            return self._decide(PathConflict(path, ConflictKind.DELETE_EDIT, b, o, t, self._is_text(b, o, t)))
+        if o.kind != t.kind:
+            return self._decide(PathConflict(path, ConflictKind.KIND, b, o, t))
+        kind = ConflictKind.CONTENT if b is not None and b.kind == o.kind else ConflictKind.ADD_ADD
+        if o.hash == t.hash:
+            if kind is ConflictKind.ADD_ADD or b is None:
+                return self._decide(PathConflict(path, ConflictKind.MODE, b, o, t))
+            return t if o.mode == b.mode else o
+        if b is not None and kind is ConflictKind.CONTENT:
+            whole = self._one_sided(b, o, t) or self._lines(path, b, o, t)
+            if whole is not None:
+                self.merged.append(path)
+                return whole
+        return self._decide(PathConflict(path, kind, b, o, t, self._is_text(b, o, t)))
+
+    @staticmethod
+    def _one_sided(b: Entry, o: Entry, t: Entry) -> Entry | None:
+        """Return the entry when one side changed only the mode and the other the content."""
+        content = t if o.hash == b.hash else o if t.hash == b.hash else None
+        if content is None:
+            return None
+        mode = t.mode if o.mode == b.mode else o.mode
+        return Entry(content.kind, mode, content.size, content.hash, content.name)
+
+    def _lines(self, path: str, b: Entry, o: Entry, t: Entry) -> Entry | None:
+        if not self._is_text(b, o, t):
+            return None
+        read = self._in.source
+        content = merge_text(read_entry(read, b), read_entry(read, o), read_entry(read, t))
+        return None if content is None else self._made(path, content, t.mode if o.mode == b.mode else o.mode)
+
+    def _made(self, path: str, content: bytes, mode: str) -> Entry:
+        plex = data_plex(self._in.group, content)
+        self._in.sink.add(plex)
+        return Entry("f", mode, len(content), plex.hash, path.rpartition("/")[2])
+
+    def _is_text(self, *entries: Entry | None) -> bool:
+        sides = [entry for entry in entries if entry is not None]
+        if any(entry.kind != "f" for entry in sides):
+            return False
+        return can_merge(*(read_entry(self._in.source, entry) for entry in sides))
+
+    def _decide(self, conflict: PathConflict) -> Entry | None:
+        """Return what the person chose; without a choice note the conflict and return either side."""
+        choice = self._choices.get(conflict.path)
+        if choice is None:
+            self.conflicts.append(conflict)
+            return conflict.ours or conflict.theirs
+        if choice == "ours":
+            return conflict.ours
+        if choice == "theirs":
+            return conflict.theirs
+        if not isinstance(choice, bytes):
+            raise MergeUndecided(f"{choice!r} is no choice for {conflict.path}.")
+        mode = next((x.mode for x in (conflict.ours, conflict.theirs) if x is not None and x.kind == "f"), "-")
+        return self._made(conflict.path, choice, mode)
+
+    def _part_twins(
+        self, where: str, found: dict[str, Entry], ours: Mapping[str, Entry], theirs: Mapping[str, Entry]
+    ) -> None:
+        """Ask about names that cannot stand together; each side alone has no two of them."""
+        by_key: dict[str, str] = {}
+        for name in sorted(found, key=lambda name: (name not in ours, name)):
+            mine = by_key.setdefault(twin_key(name), name)
+            if mine == name:
+                continue
+            path = join(where, name)
+            chosen = self._decide(
+                PathConflict(
+                    path,
+                    ConflictKind.TWIN,
+                    None,
+                    ours.get(mine),
+                    theirs.get(name, found[name]),
+                    twin=join(where, mine),
+                )
+            )
+            other = found.pop(name)
+            if self._choices.get(path) == "theirs":
+                found[name] = other
+                found.pop(mine)
+            elif isinstance(self._choices.get(path), bytes) and chosen is not None:
+                found[mine] = chosen.named(mine)
+
+    def _list_taken(
+        self,
+        path: str,
+        o: Entry | None,
+        t: Entry | None,
+        roots: tuple[RecordHash, RecordHash] | None = None,
+    ) -> None:
+        """Note every path that becomes the other side's."""
+        old, new = roots or tuple(x.hash if x is not None and x.is_dir else None for x in (o, t))
+        if roots is None and any(x is not None and not x.is_dir for x in (o, t)):
+            self.taken.append(path)
+        for change in diff_trees(self._in.source, old, new):
+            self.taken.append(join(path, change.path))

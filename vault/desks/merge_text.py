@@ -1,0 +1,103 @@
+"""Three-way merge of lines (CLAY-74, LAZ-39): regions for a screen, merged bytes, a draft with markers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from merge3 import Merge3
+
+from vault.desks.diff import is_text
+
+__all__ = ["Region", "can_merge", "draft_of", "merge_text", "regions_of"]
+
+_MAX_LINES = 20_000  # the matcher's time grows with the product of equal lines
+
+Lines = tuple[bytes, ...]
+
+
+class Region(NamedTuple):
+    """Consecutive lines with one story.
+
+    Args:
+        kind: "same" when nobody changed them, "ours" or "theirs" when one did, "both" when both did the same,
+            "conflict" when they did different things.
+        base: the lines as they were; empty where the story does not need them.
+        ours: my lines, for "ours", "both" and "conflict".
+        theirs: the other side's lines, for "theirs", "both" and "conflict".
+    """
+
+    kind: Literal["same", "ours", "theirs", "both", "conflict"]
+    base: Lines
+    ours: Lines
+    theirs: Lines
+
+
+def can_merge(*contents: bytes) -> bool:
+    """Tell whether lines of all these can be merged: text, neither large nor of very many lines."""
+    return all(is_text(content) and content.count(b"\n") < _MAX_LINES for content in contents)
+
+
+def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
+    """Return the regions of three texts, in order; line ends are part of the lines.
+
+    Edits that touch are a conflict too: nothing between them proves that they are independent.
+    """
+    found = []
+    merge = Merge3(_lines(base), _lines(ours), _lines(theirs))
+    for group in merge.merge_groups():
+        if group[0] == "conflict":
+            found.append(Region("conflict", tuple(group[1]), tuple(group[2]), tuple(group[3])))
+            continue
+        lines = tuple(group[1])
+        if group[0] == "unchanged":
+            found.append(Region("same", lines, (), ()))
+        elif group[0] == "a":
+            found.append(Region("ours", (), lines, ()))
+        elif group[0] == "b":
+            found.append(Region("theirs", (), (), lines))
+        else:
+            found.append(Region("both", (), lines, lines))
+    return tuple(found)
+
+
+def merge_text(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return the merged text, or None when a region is in conflict."""
+    parts: list[bytes] = []
+    for region in regions_of(base, ours, theirs):
+        if region.kind == "conflict":
+            return None
+        parts += region.base or region.ours or region.theirs
+    return b"".join(parts)
+
+
+def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -> bytes:
+    """Return the merged text with both sides of each conflict between markers that name them."""
+    end = b"\r\n" if b"\r\n" in ours[:4096] else b"\n"
+    parts: list[bytes] = []
+    for region in regions_of(base, ours, theirs):
+        if region.kind != "conflict":
+            parts += region.base or region.ours or region.theirs
+            continue
+        parts.append(b"<<<<<<< " + labels[0].encode() + end)
+        parts += _closed(region.ours, end)
+        parts.append(b"||||||| base" + end)
+        parts += _closed(region.base, end)
+        parts.append(b"=======" + end)
+        parts += _closed(region.theirs, end)
+        parts.append(b">>>>>>> " + labels[1].encode() + end)
+    return b"".join(parts)
+
+
+def _lines(content: bytes) -> list[bytes]:
+    lines = content.split(b"\n")
+    last = lines.pop()
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _closed(lines: Sequence[bytes], end: bytes) -> list[bytes]:
+    """Return the lines with an end on the last one, so that a marker begins a line."""
+    closed = list(lines)
+    if closed and not closed[-1].endswith(b"\n"):
+        closed[-1] += end
+    return closed
