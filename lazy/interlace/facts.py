@@ -1,4 +1,4 @@
-r"""Fact blocks: the control data of interlace as text (INT-18..21; rules in docs/formats.md section 7).
+r"""Fact blocks: the control data of interlace as text (INT-18..21).
 
 A block is UTF-8 in NFC with LF line ends and no other control byte. Each line that is not empty is one fact:
 

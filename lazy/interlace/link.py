@@ -30,7 +30,7 @@ class LinkConfig:
         prepared: an executable kept from an earlier exchange under the same plan (INT-12).
         sends: whether this side offers anything (a pull does not).
         retries_deferred: whether a hash that got no answer is asked for again in this round (INT-115).
-        max_requests: hashes in one request list (INT-109).
+        max_requests: hashes in one request list (INT-109); by default as many as a listing may hold.
         serve_bytes: record bytes given out in one transfer phase; the rest is deferred (INT-112).
         transport: the address of the connection, if any.
         encrypted: whether the stream is proven to be confidential (INT-25).
@@ -47,7 +47,7 @@ class LinkConfig:
     prepared: Executable | None = None
     sends: bool = True
     retries_deferred: bool = True
-    max_requests: int = 65_536
+    max_requests: int | None = None
     serve_bytes: int = 64 * _MIB
     transport: str = ""
     encrypted: bool = False

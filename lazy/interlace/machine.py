@@ -108,6 +108,7 @@ class InterlaceMachine:
         self._peer_source = config.peer_source
         self._peer_state = PeerState(None)
         self._listed = False
+        self._their_origin = ""
         self._mine = Operand(config.module.id, config.source)
         self._sending: dict[str, list[Advertisement]] = {}
         self._summaries_sent = 0
@@ -375,7 +376,7 @@ class InterlaceMachine:
             wanted -= held
         if wanted:
             wanted -= self._port.refused(wanted)
-        return tuple(sorted(wanted)[: config.max_requests])
+        return tuple(sorted(wanted)[: config.max_requests or self.limits.max_advertisement_records])
 
     def _judge(self, theirs: RequestList) -> Event:
         """Say what the peer's request list means, from what both sides have seen."""

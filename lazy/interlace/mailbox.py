@@ -94,7 +94,7 @@ class MailboxExchange:
             proves=config.here is not None,
             sends=False,
             retries_deferred=False,
-            max_requests=max(config.max_requests, len(entries)),
+            max_requests=max(1, len(entries)),
         )
         self._snapshot = snapshot
         self._machine = InterlaceMachine(self._config, port)

@@ -1,6 +1,7 @@
 """Messages as fact blocks and back (INT-18, INT-36, INT-41..51).
 
-A message is one block, except a listing, which is cut into several where the limit of a block demands it.
+A message is one block, or several where the limit of a block demands it (H-10); the advertisement of one record
+is never divided.
 Record bytes are never facts (INT-51): a binding moves them beside the block of `NotAvailable` facts.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from lazy.interlace.ads import Advertisement, Summary, read_advertisements
 from lazy.interlace.errors import MalformedFactBlock, UnsupportedFieldSchema
@@ -31,7 +33,7 @@ from lazy.interlace.states import Phase
 from vault.records import RecordHash
 from vault.records.errors import RecordError
 
-__all__ = ["BLOCK_PHASES", "Decoded", "decode", "decode_not_available", "encode"]
+__all__ = ["BLOCK_PHASES", "Decoded", "decode", "encode"]
 
 BLOCK_PHASES: Mapping[Phase, BlockPhase] = {
     Phase.SETUP: BlockPhase.SETUP,
@@ -61,16 +63,23 @@ def encode(send: Send, *, source: str, limit: int) -> tuple[bytes, ...]:
         source: the sender's source label.
         limit: bytes a block may have.
     """
-    message = send.message
-    tick = (Fact("TickReady", (send.tick.text,)),) if send.tick is not None else ()
+    parts = _parts(send.message, source)
+    return _cut(parts if send.tick is None else chain([_line(Fact("TickReady", (send.tick.text,)))], parts), limit)
+
+
+def _parts(message: Message, source: str) -> Iterable[bytes]:
+    """Return the pieces that a block is made of and that no cut may divide."""
     match message:
         case FullListing(entries):
-            ads = (Advertisement.of(record, source, fields) for record, fields in entries.items())
-            return _cut(ads, tick, limit)
+            return (Advertisement.of(record, source, fields).block for record, fields in entries.items())
         case PartitionListing(listed):
-            return _cut(listed, tick, limit)
+            return (ad.block for ad in listed)
         case _:
-            return (format_block((*_facts(message), *tick)),)
+            return map(_line, _facts(message))
+
+
+def _line(fact: Fact) -> bytes:
+    return format_block((fact,))
 
 
 def _facts(message: Message) -> Iterable[Fact]:  # noqa: PLR0911 - one for each message
@@ -91,17 +100,17 @@ def _facts(message: Message) -> Iterable[Fact]:  # noqa: PLR0911 - one for each 
             return ()
 
 
-def _cut(ads: Iterable[Advertisement], tick: tuple[Fact, ...], limit: int) -> tuple[bytes, ...]:
+def _cut(parts: Iterable[bytes], limit: int) -> tuple[bytes, ...]:
     blocks: list[bytes] = []
-    parts, size = [format_block(tick)], 64 if tick else 0
-    for ad in ads:
-        block = ad.block
-        if size + len(block) > limit:
-            blocks.append(b"".join(parts))
-            parts, size = [], 0
-        parts.append(block)
-        size += len(block)
-    return (*blocks, b"".join(parts))
+    block: list[bytes] = []
+    size = 0
+    for part in parts:
+        if size + len(part) > limit:
+            blocks.append(b"".join(block))
+            block, size = [], 0
+        block.append(part)
+        size += len(part)
+    return (*blocks, b"".join(block))
 
 
 def decode(machine: InterlaceMachine, blocks: Sequence[bytes], modules: Mapping[str, bytes] | None = None) -> Decoded:
@@ -186,9 +195,3 @@ def _hashes(facts: Iterable[Fact]) -> tuple[RecordHash, ...]:
         return tuple(RecordHash.parse(fact.args[0]) for fact in facts)
     except RecordError as error:
         raise MalformedFactBlock(error.message) from error
-
-
-def decode_not_available(block: bytes, limit: int) -> tuple[RecordHash, ...]:
-    """Return the hashes of a block of `NotAvailable` facts (INT-49)."""
-    facts = parse_block(block, BlockPhase.RESPONSE, limit)
-    return _hashes(fact for fact in facts if fact.predicate == "NotAvailable")
