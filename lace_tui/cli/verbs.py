@@ -123,6 +123,14 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace config path", "lace --json config path"),
     ),
     Verb(
+        "demo",
+        _CLI + "demo",
+        _ABOUT,
+        "Tell the story of three people sharing one folder, with real commands on real files.",
+        "[DIR] [--no-tui]",
+        examples=("lace demo", "lace demo demo-folder --no-tui"),
+    ),
+    Verb(
         "errors",
         _CLI + "about",
         _ABOUT,
