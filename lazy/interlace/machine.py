@@ -23,12 +23,11 @@ from lazy.interlace.errors import (
     ListingTooLarge,
     MalformedFactBlock,
     NegotiationFailed,
-    PeerVerifierMismatch,
     PhaseTimeout,
-    PlanMismatch,
     UnexpectedResponse,
     UnsupportedFieldSchema,
 )
+from lazy.interlace.establish import establish, identify, my_setup
 from lazy.interlace.ledger import Ledger
 from lazy.interlace.limits import Limits
 from lazy.interlace.link import LinkConfig
@@ -55,23 +54,16 @@ from lazy.interlace.messages import (
     TimedOut,
     TransferEnd,
 )
-from lazy.interlace.negotiate import (
-    Hello,
-    Negotiated,
-    check_tick_ready,
-    negotiate,
-    runtime_facts,
-)
+from lazy.interlace.negotiate import Hello, Negotiated, check_tick_ready, runtime_facts
 from lazy.interlace.peerstate import PeerState
-from lazy.interlace.plan import Evaluation, Executable, Operand, Plan, compile_plan, operand_index
+from lazy.interlace.plan import Evaluation, Executable, Plan
 from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
 from vault.records import RecordHash, Tai, Verifier
 
-__all__ = ["LOCAL_ORIGIN", "InterlaceMachine"]
+__all__ = ["InterlaceMachine"]
 
-LOCAL_ORIGIN: Final = "local"
 _EVENT_OF: Final[Mapping[type[Message], Event]] = {
     Setup: Event.SETUP,
     HelloMessage: Event.HELLO,
@@ -109,7 +101,6 @@ class InterlaceMachine:
         self._peer_state = PeerState(None)
         self._listed = False
         self._their_origin = ""
-        self._mine = Operand(config.module.id, config.source)
         self._sending: dict[str, list[Advertisement]] = {}
         self._summaries_sent = 0
         self._moved_in_loop = False
@@ -191,7 +182,7 @@ class InterlaceMachine:
                 return self._receive(message, proven)
             case Start():
                 self._enter(Event.START)
-                return (self._send(self._setup()),)
+                return (self._send(my_setup(self.config)),)
             case PeerTick(text):
                 return self._take_peer_tick(text)
             case TickReached(tai):
@@ -263,36 +254,17 @@ class InterlaceMachine:
 
     # Plan and negotiation
 
-    def _setup(self) -> Setup:
-        index = operand_index(self._mine.origin, self._peer_source)
-        module = self.config.module
-        return Setup(index, self._mine, {module.id: module.text.encode()})
-
     def _establish(self, setup: Setup) -> tuple[Effect, ...]:
-        config, theirs = self.config, setup.operand
-        here = config.here.text if config.here is not None else ""
-        if theirs.origin in {LOCAL_ORIGIN, config.source, config.label, here}:
-            raise PeerVerifierMismatch("The peer presents its operand as one of this side (INT-64).")
-        if setup.index != operand_index(theirs.origin, self._mine.origin):
-            raise PlanMismatch("The peer puts the operands of the exchange plan in another order.")
-        module = config.registry.resolve(theirs.module_id, setup.modules.get(theirs.module_id))
-        self.plan, made = compile_plan(self._mine, config.module, theirs, module)
-        self._executable = config.prepared or made
-        self._executable.check(self.plan)
-        self._their_origin = theirs.origin
+        config = self.config
+        self.plan, self._executable = establish(config, setup)
+        self._their_origin = setup.operand.origin
         return (self._send(HelloMessage(Hello(self.plan.id, config.signer, config.terms))),)
 
     def _negotiate(self, theirs: Hello, proven: Verifier | None) -> tuple[Effect, ...]:
-        plan, config = self._need_plan(), self.config
-        mine = Hello(plan.id, config.signer, config.terms)
-        agreed = negotiate(mine, theirs, plan, proven=proven)
-        if config.peer is not None and theirs.signer != config.peer:
-            raise PeerVerifierMismatch(f"The peer did not prove to be {config.peer}.")
-        source = theirs.signer.text if theirs.signer is not None else config.peer_label
-        if self._their_origin != source:
-            raise PeerVerifierMismatch(f"The peer's operand names {self._their_origin} as origin, not {source}.")
-        self.agreed, self._peer, self._peer_source = agreed, theirs.signer, source
-        self._my_ready = self._peer_ready = agreed.start
+        plan = self._need_plan()
+        self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
+        self._peer, self._peer_source = theirs.signer, source
+        self._my_ready = self._peer_ready = self.agreed.start
         cursor = self._cursor
         if cursor is not None and (cursor.plan_id, cursor.source) == (plan.id, source):
             self._peer_state = PeerState(cursor)

@@ -14,7 +14,14 @@ from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import TickReached
 from lazy.interlace.negotiate import FieldSchema, HelloTerms
-from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
+from lazy.interlace.plan import (
+    GROUP_SHARED,
+    Evaluation,
+    ModuleRegistry,
+    Operand,
+    PolicyModule,
+    compile_plan,
+)
 from lazy.interlace.result import CloseReason
 from lazy.interlace.states import Phase
 from tests.lazy.interlace.links import TERMS, assert_invariants, config, engine, sync
@@ -54,7 +61,7 @@ def test_every_step_keeps_the_invariants() -> None:
 def test_two_stores_converge_and_a_second_run_moves_nothing(
     mine: list[Plex], theirs: list[Plex], most: int, budget: int
 ) -> None:
-    """INT-1, INT-10, INT-109, INT-112, INT-121, INT-126, INT-162: whatever the sizes of lists and phases."""
+    """INT-1, INT-2, INT-10, INT-109, INT-112, INT-121, INT-126, INT-164: whatever the sizes of the phases."""
     alice, bob = MemoryPort(mine), MemoryPort(theirs)
     one, other = sync(alice, bob, max_requests=most, serve_bytes=budget)
     assert alice.records == bob.records
@@ -293,15 +300,26 @@ def test_without_a_budget_of_summaries_the_full_listing_remains() -> None:
     assert summarised.cursor.entries == result.cursor.entries
 
 
-def test_a_listing_is_cut_into_blocks_of_the_agreed_size() -> None:
-    """INT-157, H-10."""
+@pytest.mark.parametrize("summaries", [1, 16_384])
+def test_messages_are_cut_into_blocks_of_the_agreed_size(summaries: int) -> None:
+    """INT-151, INT-157, H-10: listings, summaries, asks and request lists."""
     many = [note(f"cut {n}") for n in range(120)]
-    terms = replace(TERMS, limits=Limits(max_fact_block_bytes=8192, max_partition_summaries=1))
+    terms = replace(TERMS, limits=Limits(max_fact_block_bytes=4096, max_partition_summaries=summaries))
     app = MemoryPort()
     run = engine(app, MemoryPort(many), terms=terms)
     run.run()
     assert len(app.records) == 120
     assert run.traffic[1].blocks > 12
+
+
+def test_a_prepared_policy_serves_again() -> None:
+    """INT-12, INT-59: the same plan, the same result."""
+    port = MemoryPort(NOTES[:3])
+    sides = Operand(GROUP_SHARED.id, ALICE.text), Operand(GROUP_SHARED.id, BOB.text)
+    plan, prepared = compile_plan(sides[0], GROUP_SHARED, sides[1], GROUP_SHARED)
+    result, _ = sync(MemoryPort(), port, prepared=prepared)
+    assert result.plan_id == plan.id
+    assert len(result.received) == 3
 
 
 def test_a_tick_rides_on_the_next_block_and_moves_both_sides() -> None:
