@@ -1,0 +1,119 @@
+"""The pages of docs/ that are lists of code: commands, errors, settings, app keys, and the interlace state table.
+
+`python -m lace_tui.docs` writes them; a test fails when they are not what the code says.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+
+from lace_tui.cli.verbs import FAMILIES, VERBS
+from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
+from vault.config import SETTINGS
+from vault.errors import all_errors
+
+__all__ = ["PAGES", "main", "pages"]
+
+_MADE = "<!-- Written by `python -m lace_tui.docs`; edit the code instead. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated page by its name under docs/."""
+    return {name: f"{_MADE}\n{make()}" for name, make in PAGES.items()}
+
+
+def _commands() -> str:
+    parts = ["# Commands\n\nGlobal options, before or after the verb: `-C DIR`, `--json`, `-q`, `-v`, `-h`.\n"]
+    for family in FAMILIES:
+        verbs = [verb for verb in VERBS if verb.family == family]
+        if not verbs:
+            continue
+        rows = "".join(
+            f"| `{_cell(f'lace {verb.name} {verb.arguments}'.strip())}` | {verb.sentence} | {verb.json} |\n"
+            for verb in sorted(verbs)
+        )
+        parts.append(f"## {family}\n\n| command | what it does | `--json` |\n|---|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+def _errors() -> str:
+    for package in ("vault", "transports", "lazy", "lace_tui"):
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    rows = "".join(
+        f"| {error.exit_code} | `{error.code}` | {_sentence(error.__doc__)} | {_cell(error.hint)} |\n"
+        for error in all_errors()
+    )
+    return (
+        "# Errors\n\nThe exit code says who is to blame: 2 the caller, 10-19 this machine, 20-29 the place, 30-39 a"
+        " peer, 40-49 the data, 130 cancelled. 0 is done; 1 is done, and a person is needed. `--json` prints the"
+        f" code.\n\n| exit | code | what it means | a way out |\n|---|---|---|---|\n{rows}"
+    )
+
+
+def _sentence(text: str | None) -> str:
+    return _cell(" ".join((text or "").split("\n\n")[0].split()))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _settings() -> str:
+    rows = "".join(
+        f"| `{setting.key}` | {setting.sentence} | {_cell(setting.allowed_text)} | `{_value(setting.default)}` |\n"
+        for setting in SETTINGS.values()
+    )
+    return (
+        "# Settings\n\nKept in `.vault/config.toml`; change them with `lace config set KEY VALUE`.\n\n"
+        f"| setting | what it does | values | default |\n|---|---|---|---|\n{rows}"
+    )
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _interlace() -> str:
+    head = "| event | " + " | ".join(phase.value for phase in Phase) + " |\n|---" * 1 + "|---" * len(Phase) + "|\n"
+    rows = ""
+    for event in Event:
+        cells = []
+        for phase in Phase:
+            cell = TRANSITIONS[phase][event]
+            if isinstance(cell, Phase):
+                cells.append(f"**{cell.value}**")
+            elif isinstance(cell, Other):
+                cells.append("-" if cell is Other.IGNORE else "misuse")
+            else:
+                cells.append(f"abort: {cell.value}")
+        rows += f"| `{event.value}` | " + " | ".join(cells) + " |\n"
+    return (
+        "# The interlace machine\n\nOne row an event, one column a phase: the next phase, an abort with its reason,"
+        " `-` for nothing, `misuse` for what only a wrong driver can cause. Drawn from `lazy/interlace/states.py`.\n\n"
+        f"{head}{rows}"
+    )
+
+
+PAGES = {
+    "commands.md": _commands,
+    "errors.md": _errors,
+    "interlace.md": _interlace,
+    "settings.md": _settings,
+}
+
+
+def main(root: Path | None = None) -> int:
+    """Write the pages below docs/ and return 0."""
+    docs = (root or Path(__file__).resolve().parent.parent) / "docs"
+    for name, text in pages().items():
+        (docs / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""Docs cannot lie: the generated pages are what the code says (APP-14)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lace_tui.cli.verbs import VERBS
+from lace_tui.docs import pages
+from tests.people import ROOT
+
+
+@pytest.mark.parametrize("name", sorted(pages()))
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    """Run `python -m lace_tui.docs` when this fails."""
+    assert (ROOT / "docs" / name).read_text("utf-8") == pages()[name]
+
+
+def test_every_verb_in_the_readme_exists() -> None:
+    """A README that names a verb which is gone would teach a mistake."""
+    names = {verb.name.split()[0] for verb in VERBS}
+    text = (ROOT / "README.md").read_text("utf-8")
+    named = set(re.findall(r"(?:^|[`$ ])lace ([a-z]+)", text, re.MULTILINE))
+    assert named <= names | {"shares", "itself", "needs", "keeps"}
+
+
+def test_every_link_of_the_docs_leads_somewhere() -> None:
+    """Relative links of README and docs name files that are there."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
