@@ -1,0 +1,431 @@
+"""Trees: canonical building, strict reading, bounds, edits and differences (CLAY-26 to 28, CLAY-37 to 41)."""
+
+from __future__ import annotations
+
+import random
+from hashlib import sha512
+
+import pytest
+from blake3 import blake3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
+from vault.desks.content import MAX_CONTENT_BYTES, data_plex, tree_plex
+from vault.desks.diff import diff_trees, text_diff
+from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
+from vault.desks.paths import (
+    BadPath,
+    check_name,
+    check_path,
+    illegal_elsewhere,
+    is_vault_name,
+    leads_outside,
+    split_path,
+    twin_key,
+)
+from vault.desks.ports import MemoryObjects
+from vault.desks.sums import content_sha512
+from vault.desks.tree import (
+    MAX_PAGE_BYTES,
+    Entry,
+    MissingObject,
+    Page,
+    PageRef,
+    TreeError,
+    TreeTooLarge,
+    TwinNames,
+    build_directory,
+    format_page,
+    lookup,
+    parse_page,
+    read_content,
+    read_directory,
+    walk,
+)
+from vault.errors import DataError
+from vault.records import Plex, RecordHash, Tai, b64a, parse_record
+from vault.records.errors import BlobTooLargeError, RecordError
+
+H = RecordHash("P", bytes(32))
+LINE = f"f - 1 {H.text} a\n".encode()
+
+
+class Sums(dict[RecordHash, str]):
+    """A sum cache in memory."""
+
+    def put(self, record: RecordHash, sha512: str, /) -> None:
+        self[record] = sha512
+
+
+def entries_of(count: int, start: int = 0) -> list[Entry]:
+    return [Entry("f", "-", n, H, f"name{n:06}") for n in range(start, start + count)]
+
+
+@given(st.binary(max_size=200))
+def test_content_is_the_record_that_the_formats_describe(content: bytes) -> None:
+    # docs/formats.md section 1: the fast way makes the same record as the checked way, and it parses.
+    for make, app in ((data_plex, "lace/data"), (tree_plex, "lace/tree")):
+        slow = Plex.build(
+            group=GROUP, app=app, name=b64a.encode(blake3(content).digest()), tai=Tai.ZERO, extras=(), data=content
+        )
+        fast = make(GROUP, content)
+        assert fast == slow
+        assert fast.hash == slow.hash
+        assert parse_record(fast.encode()) == slow
+
+
+def test_large_content_has_the_same_record_and_a_limit() -> None:
+    content = b"\x01" * 100_000
+    slow = Plex.build(
+        group=GROUP, app="lace/data", name=b64a.encode(blake3(content).digest()), tai=Tai.ZERO, data=content
+    )
+    assert data_plex(GROUP, content).hash == slow.hash
+    assert parse_record(data_plex(GROUP, content).encode()) == slow
+    with pytest.raises(BlobTooLargeError):
+        data_plex(GROUP, bytes(MAX_CONTENT_BYTES + 1))
+    with pytest.raises(RecordError):
+        data_plex("a\nApp: b", b"")
+
+
+@given(models())
+def test_a_tree_gives_back_its_files(model: Model) -> None:
+    # CLAY-10, CLAY-22
+    objects = MemoryObjects()
+    root = tree_of(objects, model)
+    assert model_of(objects, root) == model
+    for path, content in model.items():
+        entry = lookup(objects, root, path)
+        assert entry is not None
+        assert read_content(objects, entry.hash) == content
+        assert lookup(objects, root, path + "/x") is None
+    assert lookup(objects, root, "nothing") is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 512, 513, 600, 3_000, 21_000])
+def test_equal_directories_have_equal_records_whatever_the_order(count: int) -> None:
+    # CLAY-12, CLAY-27: also across page cuts, and however the directory came to be.
+    objects = MemoryObjects()
+    entries = entries_of(count)
+    root, size = build_directory(GROUP, entries, objects)
+    shuffled = entries[:]
+    random.Random(count).shuffle(shuffled)
+    assert build_directory(GROUP, shuffled, MemoryObjects()) == (root, size)
+    grown = build_directory(GROUP, entries[: count // 2], objects)[0]
+    assert apply_changes(objects, objects, GROUP, grown, {e.name: e for e in entries[count // 2 :]}) == root
+    assert read_directory(objects, root, size=sum(range(count))) == tuple(entries)
+    assert size == sum(range(count))
+    if count:
+        assert lookup(objects, root, "name000000") == entries[0]
+        assert lookup(objects, root, f"name{count - 1:06}") == entries[-1]
+    assert lookup(objects, root, "name") is None
+    assert lookup(objects, root, "zzz") is None
+
+
+def test_the_seed_example_does_not_depend_on_order() -> None:
+    # CLAY-27: six paths in any order, one hash.
+    paths = ["greeting", "greeting/en", "greeting/de", "parting/en", "parting/de", "note"]
+    roots = set()
+    for seed in range(20):
+        objects = MemoryObjects()
+        root = None
+        order = paths[1:]
+        random.Random(seed).shuffle(order)
+        for path in order:
+            root = apply_changes(objects, objects, GROUP, root, {path: file(objects, path.encode())})
+        roots.add(root)
+    assert len(roots) == 1
+
+
+def test_one_change_in_a_large_directory_makes_few_new_pages() -> None:
+    # docs/formats.md section 2: a change touches the pages on its path only.
+    objects = MemoryObjects()
+    root = build_directory(GROUP, entries_of(21_000), objects)[0]
+    pages = len(objects)
+    assert pages > 40
+    apply_changes(objects, objects, GROUP, root, {"name010000": None})
+    apply_changes(objects, objects, GROUP, root, {"name010000x": Entry("f", "-", 1, H, "x")})
+    assert len(objects) - pages <= 8
+
+
+def test_a_lookup_reads_only_pages_on_the_way() -> None:
+    objects = MemoryObjects()
+    root = build_directory(GROUP, entries_of(21_000), objects)[0]
+    reads = []
+
+    class Counting:
+        def content(self, record: RecordHash, /) -> bytes | None:
+            reads.append(record)
+            return objects.content(record)
+
+    assert lookup(Counting(), root, "name012345") is not None
+    assert len(reads) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"lace-tree/0 0",
+        b"lace-tree/0 00\n",
+        b"lace-tree/0 9\n",
+        b"lace-tree/0 x\n",
+        b"lace-tree/1 0\n",
+        b"lace-tree/0 0\n\n",
+        b"lace-tree/0 0\n" + LINE[:-1],
+        b"lace-tree/0 0\r\n" + LINE,
+        b"lace-tree/0 0\n" + LINE + LINE,
+        b"lace-tree/0 0\n" + LINE.replace(b" a", b" b") + LINE,
+        b"lace-tree/0 0\n" + LINE.replace(b"f -", b"g -"),
+        b"lace-tree/0 0\n" + LINE.replace(b"f -", b"d x"),
+        b"lace-tree/0 0\n" + LINE.replace(b"f -", b"l x"),
+        b"lace-tree/0 0\n" + LINE.replace(b" 1 ", b" 01 "),
+        b"lace-tree/0 0\n" + LINE.replace(b" 1 ", b" -1 "),
+        b"lace-tree/0 0\n" + LINE.replace(b" 1 ", " ١ ".encode()),
+        b"lace-tree/0 0\n" + LINE.replace(b" 1 ", b" 9999999999999999999 "),
+        b"lace-tree/0 0\n" + LINE.replace(b"P.", b"B."),
+        b"lace-tree/0 0\n" + LINE.replace(b"0.H3", b"1.H3"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" \n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" ..\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" .\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" a/b\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" /etc\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" a\0b\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" a\x1bb\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" a\xff\n"),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", " e\u0301\n".encode()),
+        b"lace-tree/0 0\n" + LINE.replace(b" a\n", b" " + b"a" * 256 + b"\n"),
+        b"lace-tree/0 1\n" + LINE,
+        b"lace-tree/0 1\n" + f"p 1 1 {H.text} a\n".encode(),
+        b"lace-tree/0 0\n" + b" " * MAX_PAGE_BYTES,
+        b"lace-tree/0 0\n" + b"".join(format_page(Page(0, (e,)))[14:] for e in entries_of(1025)),
+    ],
+)
+def test_a_page_with_a_byte_out_of_place_is_refused(body: bytes) -> None:
+    # APP-12, faults 16: strict, and traversal never gets past the parser.
+    with pytest.raises(TreeError):
+        parse_page(body)
+
+
+@given(st.binary(max_size=120))
+def test_a_parser_never_fails_otherwise_and_accepts_one_spelling(noise: bytes) -> None:
+    for body in (noise, b"lace-tree/0 0\n" + noise, b"lace-tree/0 0\n" + LINE + noise):
+        try:
+            page = parse_page(body)
+        except DataError:
+            continue
+        assert format_page(page) == body
+
+
+def put(objects: MemoryObjects, page: Page) -> RecordHash:
+    plex = tree_plex(GROUP, format_page(page))
+    objects.add(plex)
+    return plex.hash
+
+
+def test_pages_with_wrong_sums_or_cuts_are_refused() -> None:
+    # APP-12: what a page says of another is compared, and a directory has one form only.
+    objects = MemoryObjects()
+    good = read_directory(objects, build_directory(GROUP, entries_of(2000), objects)[0])
+    halves = [put(objects, Page(0, good[:1000])), put(objects, Page(0, good[1000:]))]
+
+    def page(first: tuple[int, int, str], second: tuple[int, int, str]) -> RecordHash:
+        refs = [PageRef(n, s, h, name) for (n, s, name), h in zip((first, second), halves, strict=True)]
+        return put(objects, Page(1, tuple(refs)))
+
+    one, two = (1000, sum(range(1000)), "name000000"), (1000, sum(range(1000, 2000)), "name001000")
+    for root, words in [
+        (page(one, two), "cut"),
+        (page((999, *one[1:]), two), "sums"),
+        (page((1000, 5, one[2]), two), "sums"),
+        (page((1000, one[1], "name000"), two), "belongs"),
+        (put(objects, Page(0, good[:600])), "cut"),
+        (put(objects, Page(2, (PageRef(5, 5, halves[0], "a"), PageRef(5, 5, halves[1], "b")))), "belongs"),
+        (put(objects, Page(1, (PageRef(999_999, 5, H, "a"), PageRef(5, 5, H, "b")))), "more than"),
+    ]:
+        with pytest.raises(TreeError, match=words):
+            read_directory(objects, root)
+    with pytest.raises(TreeError, match="said"):
+        read_directory(objects, put(objects, Page(0, good[:3])), size=7)
+
+
+def test_twins_are_refused_in_building_and_reading() -> None:
+    # APP-12: NFC and case folding
+    objects = MemoryObjects()
+    pairs = [("README", "readme"), ("é", "É"), ("straße", "STRASSE"), ("ﬁ", "fi")]
+    for one, two in pairs:
+        entries = tuple(sorted((Entry("f", "-", 0, H, one), Entry("f", "-", 0, H, two)), key=lambda e: e.name))
+        with pytest.raises(TwinNames):
+            build_directory(GROUP, entries, objects)
+        with pytest.raises(TwinNames):
+            read_directory(objects, put(objects, Page(0, entries)))
+    assert twin_key("e\u0301") == twin_key("É")
+
+
+def test_what_is_missing_is_named() -> None:
+    objects = MemoryObjects()
+    root = tree_of(objects, {"d/a": b"1"})
+    entry = lookup(objects, root, "d")
+    assert entry is not None
+    partial = MemoryObjects()
+    for plex in objects:
+        if plex.hash != entry.hash:
+            partial.add(plex)
+    with pytest.raises(MissingObject, match=entry.hash.text) as caught:
+        list(walk(partial, root))
+    assert caught.value.record == entry.hash
+    assert lookup(partial, root, "d") == entry
+
+
+def test_depth_and_unfolding_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # faults 16: nesting cannot be a cycle, but it can be deep, and equal directories can unfold without end.
+    objects = MemoryObjects()
+    root, size = empty(objects), 0
+    for _ in range(130):
+        root, size = build_directory(GROUP, [Entry("d", "-", size, root, "d")], objects)
+    with pytest.raises(TreeTooLarge):
+        list(walk(objects, root))
+    with pytest.raises(TreeTooLarge):
+        list(diff_trees(objects, None, root))
+    root = empty(objects)
+    for _ in range(8):
+        root = build_directory(GROUP, [Entry("d", "-", 0, root, f"d{n}") for n in range(500)], objects)[0]
+    monkeypatch.setattr("vault.desks.tree.MAX_TREE_ENTRIES", 20_000)
+    monkeypatch.setattr("vault.desks.diff.MAX_TREE_ENTRIES", 20_000)
+    for unfold in (walk(objects, root), diff_trees(objects, None, root)):
+        with pytest.raises(TreeTooLarge):
+            list(unfold)
+    assert content_sha512(objects, root, Sums())  # each directory once, however often it stands there
+
+
+@settings(max_examples=200)
+@given(models(), models())
+def test_applying_a_difference_gives_the_other_tree(one: Model, two: Model) -> None:
+    # CLAY-38, CLAY-39: diff then apply is the identity, in both directions, and equal trees differ in nothing.
+    objects = MemoryObjects()
+    a, b = tree_of(objects, one), tree_of(objects, two)
+    changes = {change.path: change for change in diff_trees(objects, a, b)}
+    assert apply_changes(objects, objects, GROUP, a, {p: c.after for p, c in changes.items()}) == b
+    assert {p for p, c in changes.items() if c.kind == "added"} == two.keys() - one.keys()
+    assert {p for p, c in changes.items() if c.kind == "deleted"} == one.keys() - two.keys()
+    assert list(diff_trees(objects, a, a)) == []
+    assert {c.path for c in diff_trees(objects, None, b)} == set(two)
+    half = select_paths(objects, objects, GROUP, a, b, list(changes))
+    assert half == b
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("x", None), (None, "x"), ("x", "d"), ("d", "x"), ("d", None), (None, "d"), ("d", "e"), ("e", "d"), ("e", "x")],
+)
+def test_empty_directories_survive_differences(before: str | None, after: str | None) -> None:
+    # "x" a file, "d" an empty directory, "e" a directory with a file
+    objects = MemoryObjects()
+    nothing = Entry("d", "-", 0, empty(objects), "x")
+    full, size = build_directory(GROUP, [file(objects, b"1")], objects)
+    kinds = {"x": file(objects, b"1"), "d": nothing, "e": Entry("d", "-", size, full, "x"), None: None}
+    a, b = (apply_changes(objects, objects, GROUP, None, {"p/q": kinds[k], "z": kinds["x"]}) for k in (before, after))
+    changes = {change.path: change.after for change in diff_trees(objects, a, b)}
+    assert apply_changes(objects, objects, GROUP, a, changes) == b
+    assert select_paths(objects, objects, GROUP, a, b, ["p"]) == b
+
+
+def test_changes_are_all_or_nothing_and_prune_what_they_empty() -> None:
+    # CLAY-41
+    objects = MemoryObjects()
+    root = tree_of(objects, {"a/b/c": b"1", "f": b"2"})
+    with pytest.raises(PathInTheWay):
+        apply_changes(objects, objects, GROUP, root, {"a/b/c": None, "f/x": file(objects, b"3")})
+    with pytest.raises(BadPath):
+        apply_changes(objects, objects, GROUP, root, {"../x": file(objects, b"3")})
+    pruned = apply_changes(objects, objects, GROUP, root, {"a/b/c": None})
+    assert [path for path, _ in walk(objects, pruned)] == ["f"]
+    assert apply_changes(objects, objects, GROUP, root, {"no/such": None}) == root
+
+
+def test_only_selected_paths_are_taken() -> None:
+    objects = MemoryObjects()
+    base = tree_of(objects, {"a/1": b"1", "a/2": b"1", "b": b"1", "was": b"file"})
+    new = tree_of(objects, {"a/1": b"2", "a/3": b"2", "c/d": b"2", "was/dir": b"2"})
+
+    def select(*paths: str) -> dict[str, bytes]:
+        return model_of(objects, select_paths(objects, objects, GROUP, base, new, paths))
+
+    assert select("a/1") == {"a/1": b"2", "a/2": b"1", "b": b"1", "was": b"file"}
+    assert select("a") == {"a/1": b"2", "a/3": b"2", "b": b"1", "was": b"file"}
+    assert select("b", "c") == {"a/1": b"1", "a/2": b"1", "c/d": b"2", "was": b"file"}
+    assert select("was/dir") == {"a/1": b"1", "a/2": b"1", "b": b"1", "was/dir": b"2"}
+    assert select("") == model_of(objects, new)
+    with pytest.raises(NoSuchPath):
+        select("nothing/here")
+
+
+def test_content_sum_is_as_the_formats_say_and_is_kept() -> None:
+    # CYB: docs/formats.md section 2, computed here by hand
+    objects = MemoryObjects()
+    root = tree_of(objects, {"a": b"1", "d/x": b"22"})
+    below = sha512(f"f - 2 {sha512(b'22').hexdigest()} x\n".encode()).hexdigest()
+    whole = f"f - 1 {sha512(b'1').hexdigest()} a\nd - 2 {below} d\n"
+    cache = Sums()
+    assert content_sha512(objects, root, cache) == sha512(whole.encode()).hexdigest()
+    assert content_sha512(MemoryObjects(), root, cache) == sha512(whole.encode()).hexdigest()
+
+
+def test_calling_a_tree_a_file_does_not_poison_kept_sums() -> None:
+    objects = MemoryObjects()
+    inner = tree_of(objects, {"x": b"22"})
+    body = objects.content(inner)
+    assert body is not None
+    cache = Sums()
+    hostile = build_directory(GROUP, [Entry("f", "-", len(body), inner, "f")], objects)[0]
+    content_sha512(objects, hostile, cache)
+    assert content_sha512(objects, inner, cache) == content_sha512(objects, inner, Sums())
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "..", "a/../b", "a//b", "a/", "./a", "a\0b", "a\nb", "C/" * 200 + "a"])
+def test_paths_that_lead_elsewhere_are_refused(path: str) -> None:
+    # APP-12, faults 16
+    with pytest.raises(BadPath):
+        split_path(path)
+
+
+def test_names_are_checked_and_notices_are_only_notices() -> None:
+    assert check_path("a b/ü.txt") == "a b/ü.txt"
+    assert check_name("CON") == "CON"
+    for name in ["CON", "nul.txt", "com1", "LPT9.x", "a.", "a ", "a:b", "a?", 'a"', "a\\b", "COM¹"]:
+        assert illegal_elsewhere(name)
+    for name in ["console", "a.b", ".a", "com", "com10", "nulls.txt"]:
+        assert not illegal_elsewhere(name)
+    for name in ["e\u0301", "", "a" * 256, "é" * 128, "\ud800", "a\x85b"]:
+        with pytest.raises(BadPath):
+            check_name(name)
+    with pytest.raises(BadPath):
+        check_path("")
+
+
+def test_names_that_a_disk_may_take_for_the_vault() -> None:
+    # APP-12: a friend's tree must not reach into .vault
+    for name in [".vault", ".VAULT", ".vault.", ".vault ", ".va\u200cult", ".vault::$DATA", "VAULT~1", "．ｖａｕｌｔ"]:
+        assert is_vault_name(name), name
+    for name in ["vault", ".vaults", "my.vault", ".vault2"]:
+        assert not is_vault_name(name), name
+
+
+def test_link_targets() -> None:
+    # APP-12, faults 17: judged by text, so a link to a link cannot lead out either
+    for path, target in [
+        ("l", "/etc"), ("l", ".."), ("d/l", "../../x"), ("d/l", "a/../../x"), ("l", "a/../b"), ("l", "C:\\x"),
+        ("l", "\\\\host"), ("l", "..\\x"), ("l", ".vault/key"), ("d/l", "../.VAULT"), ("l", "a\0b"), ("l", ""),
+    ]:  # fmt: skip
+        assert leads_outside(path, target), (path, target)
+    for path, target in [("l", "a"), ("l", "a/b"), ("d/l", "../a"), ("a/b/l", "../../c/d"), ("l", "./a"), ("l", "..a")]:
+        assert not leads_outside(path, target), (path, target)
+
+
+def test_text_differences() -> None:
+    # CLAY-70
+    assert text_diff(b"a\nb\n", b"a\nc\n", names=("x", "y")) == ["--- x", "+++ y", "@@ -1,2 +1,2 @@", " a", "-b", "+c"]
+    assert text_diff(b"a", b"a") == []
+    assert text_diff(b"a\n", b"a\r\n") == ["Only line ends differ."]
+    assert text_diff(b"\0", b"a") == ["The content is binary or large: 1 bytes before, 1 bytes after."]
+    assert "too long" in text_diff(b"\n" * 50_000, b"")[0]

@@ -1,0 +1,369 @@
+"""The scan of a real folder (CLAY-71, LAZ-1, APP-12; faults 8, 16, 17)."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
+from vault.desks.content import MAX_CONTENT_BYTES
+from vault.desks.edit import apply_changes
+from vault.desks.ignore import Ignore
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import lookup, walk
+from vault.desks.worktree import Problem, snapshot
+from vault.errors import Cancelled
+from vault.files import Unreadable
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    root = tmp_path / "desk"
+    root.mkdir()
+    return Desk(root)
+
+
+def write(desk: Desk, path: str, content: bytes = b"1") -> Path:
+    target = desk.root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target
+
+
+def skipped(problems: tuple[Problem, ...]) -> dict[str, str]:
+    return {problem.path: problem.reason for problem in problems if problem.kind == "skipped"}
+
+
+def test_a_folder_is_a_tree_and_unchanged_files_are_not_read_again(desk: Desk) -> None:
+    write(desk, "a/b/c", b"deep")
+    write(desk, "x", b"top")
+    (desk.root / "empty").mkdir()
+    first = desk.scan()
+    assert (first.files, first.read, first.problems) == (2, 2, ())
+    assert model_of(desk.objects, first.root) == {"a/b/c": b"deep", "x": b"top"}
+    assert lookup(desk.objects, first.root, "empty") is not None
+    again = desk.scan(first.root)
+    assert (again.root, again.files, again.read) == (first.root, 2, 0)
+    write(desk, "a/b/d", b"new")
+    third = desk.scan(first.root)
+    assert third.read == 1
+    assert model_of(desk.objects, third.root)["a/b/d"] == b"new"
+    (desk.root / "a/b/c").unlink()
+    assert set(model_of(desk.objects, desk.scan(third.root).root)) == {"a/b/d", "x"}
+
+
+def test_a_scan_that_reuses_hashes_adds_nothing(desk: Desk) -> None:
+    write(desk, "a/b", b"1")
+    root = desk.scan().root
+    fresh = MemoryObjects()
+    found = snapshot(desk.root, group=GROUP, source=desk.objects, sink=fresh, cache=desk.cache, now_ns=LATER, base=root)
+    assert (found.root, len(fresh)) == (root, 0)
+
+
+def test_the_executable_bit_is_content(desk: Desk) -> None:
+    path = write(desk, "run")
+    before = desk.scan().root
+    path.chmod(0o755)
+    entry = lookup(desk.objects, desk.scan(before).root, "run")
+    assert entry is not None
+    assert entry.mode == "x"
+
+
+def test_a_change_in_the_same_clock_tick_is_seen(desk: Desk) -> None:
+    # The racy-timestamp rule: same size, same times, same inode, other bytes.
+    path = write(desk, "f", b"one")
+    status = path.stat()
+    racy = desk.scan(now_ns=status.st_mtime_ns)
+    seen_at = path.stat()
+    with path.open("r+b") as handle:
+        handle.write(b"two")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    blob = desk.cache.load("")
+    assert blob is not None
+    # A disk whose clock stood still would show the old ctime too: put it into what the scan remembers.
+    old, new = (s.st_ctime_ns.to_bytes(8, "little") for s in (seen_at, path.stat()))
+    head = 4 + 16 + 8 + 32 + 8 + 4 + 2 + 8 + 8
+    desk.cache.save("", blob[:head] + blob[head:].replace(old, new, 1))
+    assert model_of(desk.objects, desk.scan(racy.root, now_ns=status.st_mtime_ns).root) == {"f": b"two"}
+
+
+def test_an_old_file_is_believed_by_its_signature(desk: Desk) -> None:
+    # The other half of the rule, or nothing would ever be skipped: the cache alone decides for an old file.
+    path = write(desk, "f", b"one")
+    root = desk.scan().root
+    assert desk.scan(root).read == 0
+    assert desk.scan(root, now_ns=path.stat().st_mtime_ns).read == 0
+    desk.cache.save("", b"damaged")
+    assert desk.scan(root).read == 1
+
+
+def test_whole_second_times_need_a_longer_distance(desk: Desk) -> None:
+    # faults 8: FAT counts in two seconds, so a whole second two seconds ago is not old yet.
+    path = write(desk, "f")
+    second = 1_000_000_000
+    when = path.stat().st_ctime_ns // second * second + 4 * second
+    os.utime(path, ns=(when, when))
+    root = desk.scan(now_ns=when + 2 * second).root
+    assert desk.scan(root, now_ns=when + 3 * second).read == 1
+    assert desk.scan(root, now_ns=when + 3 * second).read == 0
+
+
+def test_links_are_kept_as_links_and_never_followed(desk: Desk, tmp_path: Path) -> None:
+    # APP-12, faults 17
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_bytes(b"private")
+    write(desk, "d/target")
+    (desk.root / "d/good").symlink_to("target")
+    (desk.root / "dir").symlink_to("d")
+    (desk.root / "out").symlink_to(secret)
+    (desk.root / "up").symlink_to("../secret/key")
+    found = desk.scan()
+    assert model_of(desk.objects, found.root) == {"d/target": b"1", "d/good": b"target", "dir": b"d"}
+    assert set(skipped(found.problems)) == {"out", "up"}
+    entry = lookup(desk.objects, found.root, "dir")
+    assert entry is not None
+    assert entry.kind == "l"
+
+
+def test_what_is_no_file_is_named(desk: Desk) -> None:
+    os.mkfifo(desk.root / "pipe")
+    with socket.socket(socket.AF_UNIX) as sock:
+        here = Path.cwd()
+        os.chdir(desk.root)
+        try:
+            sock.bind("sock")
+        finally:
+            os.chdir(here)
+        found = desk.scan()
+    assert set(skipped(found.problems)) == {"pipe", "sock"}
+    assert found.root == empty(desk.objects)
+
+
+def test_names_that_no_tree_holds_are_named(desk: Desk) -> None:
+    # APP-12, faults 16: reported, not mangled
+    (Path(os.fsdecode(os.fsencode(desk.root) + b"/bad\xff"))).write_bytes(b"1")
+    write(desk, "new\nline")
+    write(desk, ".VAULT/config")
+    write(desk, "con.txt")
+    found = desk.scan()
+    assert set(skipped(found.problems)) == {"bad\\xff", "new\nline", ".VAULT"}
+    assert [p.path for p in found.problems if p.kind == "notice"] == ["con.txt"]
+    assert set(model_of(desk.objects, found.root)) == {"con.txt"}
+    assert desk.scan(found.root).problems == found.problems  # said at every scan, from the cache too
+
+
+def test_twins_are_named_and_the_versioned_one_stays(desk: Desk) -> None:
+    # APP-12, faults 8 and 31
+    write(desk, "readme", b"mine")
+    base = desk.scan().root
+    write(desk, "README", b"other")
+    write(desk, normalize("NFC", "é"), b"c")
+    write(desk, normalize("NFD", "é"), b"d")
+    found = desk.scan(base)
+    assert model_of(desk.objects, found.root) == {"readme": b"mine", "é": b"c"}
+    assert set(skipped(found.problems)) == {"README", "é"}
+
+
+def test_names_in_another_normal_form_are_stored_in_nfc_and_found_again(desk: Desk) -> None:
+    # faults 8: macOS disks
+    write(desk, normalize("NFD", "é/ö"))
+    first = desk.scan()
+    assert set(model_of(desk.objects, first.root)) == {normalize("NFC", "é/ö")}
+    assert not first.problems
+    assert desk.scan(first.root).read == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_cannot_be_read_stays_as_it_was_for_real(desk: Desk) -> None:
+    write(desk, "d/f")
+    base = desk.scan().root
+    (desk.root / "d").chmod(0)
+    try:
+        assert desk.scan(base).root == base
+    finally:
+        (desk.root / "d").chmod(0o755)
+
+
+def test_what_cannot_be_read_stays_as_it_was(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Trouble here never turns into a deletion for friends.
+    write(desk, "d/secret", b"1")
+    write(desk, "d/open", b"1")
+    write(desk, "closed/x", b"1")
+    base = desk.scan().root
+    write(desk, "d/secret", b"other")
+    write(desk, "d/open", b"other")
+    write(desk, "d/unknown", b"new")
+    real = os.open
+
+    def deny(path: str, flags: int, *args: int, dir_fd: int | None = None) -> int:
+        if path in {"secret", "unknown", "closed"}:
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *args, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", deny)
+    found = desk.scan(base)
+    assert model_of(desk.objects, found.root) == {"d/secret": b"1", "d/open": b"other", "closed/x": b"1"}
+    assert set(skipped(found.problems)) == {"d/secret", "d/unknown", "closed"}
+    assert found.unknown == {"d/secret", "d/unknown", "closed"}
+
+
+def test_a_file_of_more_than_32_mib_is_named_and_stays_as_it_was(desk: Desk) -> None:
+    write(desk, "big", b"small")
+    base = desk.scan().root
+    with (desk.root / "big").open("wb") as handle:
+        handle.truncate(MAX_CONTENT_BYTES + 1)
+    found = desk.scan(base)
+    assert skipped(found.problems) == {"big": "is larger than 32 MiB, which lace cannot carry yet"}
+    assert found.root == base
+    with (desk.root / "big").open("r+b") as handle:
+        handle.truncate(MAX_CONTENT_BYTES)
+    assert desk.scan(base).problems == ()
+
+
+def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:
+    write(desk, ".vault/store.db")
+    write(desk, "other/.vault/store.db")
+    write(desk, "other/file")
+    write(desk, "mine")
+    found = desk.scan()
+    assert model_of(desk.objects, found.root) == {"mine": b"1"}
+    assert set(skipped(found.problems)) == {"other"}
+
+
+def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> None:
+    # .laceignore itself is versioned; a rule never deletes what friends have.
+    write(desk, "old.log")
+    base = desk.scan().root
+    write(desk, ".laceignore", b"*.log\n!keep.log\nbuild/\n/top\n# note\n\n")
+    for path in ["new.log", "keep.log", "build/x", "a/build/y", "top", "a/top", ".lace-checkout-3.tmp"]:
+        write(desk, path)
+    found = desk.scan(base)
+    names = {".laceignore", "old.log", "keep.log", "a/top"}
+    assert set(model_of(desk.objects, found.root)) == names
+    assert not found.problems
+    again = desk.scan(found.root)
+    assert (again.root, again.read) == (found.root, 0)
+    write(desk, ".laceignore", b"")
+    assert {"new.log", "top", "build/x"} < set(model_of(desk.objects, desk.scan(found.root).root))
+
+
+def test_rules_that_cannot_be_used_are_named_and_the_rest_counts(desk: Desk) -> None:
+    # Rules may come from a friend: bounded, and no rule stops the scan.
+    write(desk, ".laceignore", b"!\n*a*a*a*a*a*a*a*b\n*.o\n")
+    write(desk, "x.o")
+    found = desk.scan()
+    assert set(model_of(desk.objects, found.root)) == {".laceignore"}
+    assert [p.reason for p in found.problems] == [
+        "rule 1 is not a valid pattern and is not used",
+        "rule 2 has too many wildcards and is not used",
+    ]
+    assert Ignore(b"a\n" * 40_000).faults
+    assert not Ignore(b"a\n" * 40_000).matches("a", is_dir=False)
+
+
+def test_what_checkout_cannot_write_is_not_taken_for_deleted(desk: Desk) -> None:
+    # APP-12: a hostile link and a hostile name in the base are absent here and stay in the tree.
+    objects = desk.objects
+    base = apply_changes(
+        objects,
+        objects,
+        GROUP,
+        tree_of(objects, {"a": b"1"}),
+        {"l": file(objects, b"/etc/passwd", kind="l"), ".Vault/x": file(objects, b"1"), "gone": file(objects, b"1")},
+    )
+    write(desk, "a")
+    assert [path for path, _ in walk(objects, desk.scan(base).root)] == [".Vault", ".Vault/x", "a", "l"]
+
+
+def test_a_file_that_changes_while_it_is_read_is_named(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(desk, "f", b"one")
+    base = desk.scan().root
+    path.write_bytes(b"three")
+    real = os.read
+
+    def race(fd: int, count: int) -> bytes:
+        content = real(fd, count)
+        with path.open("ab") as handle:
+            handle.write(b"+")
+        return content
+
+    monkeypatch.setattr("vault.desks.folder.os.read", race)
+    found = desk.scan(base)
+    monkeypatch.undo()
+    assert found.root == base
+    assert "was being written" in skipped(found.problems)["f"]
+
+
+def test_a_directory_swapped_for_a_link_is_not_entered(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # faults 17: a link planted between the listing and the look inside
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_bytes(b"private")
+    write(desk, "d/f")
+    base = desk.scan().root
+    write(desk, "d/g")
+    real = os.open
+
+    def swap(path: str, flags: int, *args: int, dir_fd: int | None = None) -> int:
+        if path == "d":
+            (desk.root / "d").rename(tmp_path / "moved")
+            (desk.root / "d").symlink_to(secret)
+        return real(path, flags, *args, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", swap)
+    found = desk.scan(base)
+    assert found.root == base
+    assert set(skipped(found.problems)) == {"d"}
+
+
+def test_a_missing_folder_and_a_cancelled_scan(desk: Desk, tmp_path: Path) -> None:
+    with pytest.raises(Unreadable):
+        Desk(tmp_path / "nowhere").scan()
+
+    def stop() -> None:
+        raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        snapshot(
+            desk.root,
+            group=GROUP,
+            source=desk.objects,
+            sink=desk.objects,
+            cache=desk.cache,
+            now_ns=LATER,
+            cancel=stop,
+        )
+
+
+def test_progress_is_told(desk: Desk) -> None:
+    for number in range(600):
+        write(desk, f"d{number % 3}/f{number}")
+    told: list[int] = []
+    snapshot(
+        desk.root,
+        group=GROUP,
+        source=desk.objects,
+        sink=desk.objects,
+        cache=desk.cache,
+        now_ns=LATER,
+        progress=lambda done, _total, _path: told.append(done),
+    )
+    assert told == sorted(told)
+    assert len(told) == 2
+
+
+def test_paths_deeper_than_a_tree_may_be_are_named(desk: Desk) -> None:
+    here = desk.root
+    for _ in range(130):
+        here = here / "d"
+    here.mkdir(parents=True)
+    found = desk.scan()
+    assert len(skipped(found.problems)) == 1
+    assert max(path.count("/") for path, _ in walk(desk.objects, found.root)) < 128
