@@ -184,7 +184,7 @@ def _agreed(vault: Vault, address: Address, version: Version, found: list[Releas
 
 
 def _sides(vault: Vault, found: list[ReleaseInfo], fitting: list[Conflict]) -> str:
-    shown = ", ".join(f"{_owner(vault, release.node)}/{release.desk}@{release.version}" for release in found)
+    shown = ", ".join(f"{label_of(vault, release.node)}/{release.desk}@{release.version}" for release in found)
     return shown + "".join(f" (conflict {conflict.id})" for conflict in fitting)
 
 

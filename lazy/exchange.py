@@ -16,12 +16,13 @@ from lazy.people import label_of
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
+from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
-from vault.records import RecordHash, Tai, Verifier
+from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -109,6 +110,17 @@ class MailboxReader:
         """Run the exchange with a node's mailbox; None when there is nothing new in it.
 
         Raises:
+            StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `_read`.
+        """
+        try:
+            return self._read(node)
+        except MissingFile:
+            return self._read(node)  # its owner merged runs while we read: the new head names what is there
+
+    def _read(self, node: Verifier) -> ExchangeResult | None:
+        """Run the exchange with a node's mailbox; None when there is nothing new in it.
+
+        Raises:
             StrangersMailbox: its owner is no member.
             RolledBack: its head is older than the one seen here before (CYB-18).
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
@@ -127,8 +139,7 @@ class MailboxReader:
             return None
         known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
         listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
-        exchange, apps = self._exchange(node, head, listing, proven=proven)
-        return self._run(node, head, listing, exchange, len(apps))
+        return self._run(node, head, listing, self._exchange(node, head, listing, proven=proven))
 
     def missing(self, node: Verifier) -> int:
         """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
@@ -183,7 +194,8 @@ class MailboxReader:
 
     def _exchange(
         self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool
-    ) -> tuple[MailboxExchange, dict[RecordHash, str]]:
+    ) -> Callable[[], MailboxExchange]:
+        """Return what begins a round with this mailbox; the listing is read once for all rounds."""
         apps = dict(listing.items())
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(
@@ -193,38 +205,43 @@ class MailboxReader:
             listing={record: fields[app] for record, app in apps.items()},
             facet=head.head.facet,
         )
-        now: Tai = self._vault.around.tai()
-        config = LinkConfig(terms=terms(now), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}")
-        return MailboxExchange(config, _Port(self._receiver, apps), snapshot), apps
+        config = LinkConfig(
+            terms=terms(self._vault.around.tai()), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}"
+        )
+        return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
 
     def _run(
-        self, node: Verifier, head: SeenHead, listing: Listing, exchange: MailboxExchange, advertised: int
+        self, node: Verifier, head: SeenHead, listing: Listing, begin: Callable[[], MailboxExchange]
     ) -> ExchangeResult:
+        """Run rounds until one is not ended by its byte limit; report them as one exchange."""
         receiver = self._receiver
         received, refused = len(receiver.received), len(receiver.refusals)
         unreadable: dict[RecordHash, None] = {}
-        loops = 0
-        wanted = exchange.start()
-        while wanted:
-            loops += 1
-            self._transfer(listing, exchange, wanted, unreadable)
-            wanted = exchange.end_transfer()
-        result = exchange.result
-        whole = not unreadable and result is not None and result.is_fixed_point and not self._holes_remain()
+        loops, is_cut = 0, True
+        while is_cut:
+            exchange = begin()
+            wanted = exchange.start()
+            is_cut = False
+            while wanted:
+                loops += 1
+                is_cut = self._transfer(listing, exchange, wanted, unreadable)
+                wanted = exchange.end_transfer()
+        result = exchange.result or exchange.cancel()
+        whole = not unreadable and result.is_fixed_point and not self._holes_remain()
         self._remember(node, head, whole=whole)
         self._note_vector(node, head)
         return ExchangeResult(
             peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
-            link_id=(result.link_id or None) if result else None,
-            plan_id=(result.plan_id or None) if result else None,
-            advertised=advertised,
+            link_id=result.link_id or None,
+            plan_id=result.plan_id or None,
+            advertised=len(listing),
             received=tuple(receiver.received[received:]),
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals[refused:]),
             not_available=tuple(unreadable),
-            fixed_point=bool(result and result.is_fixed_point),
+            fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),
-            closed_by=result.closed_by.value if result else "closed",
+            closed_by=result.closed_by.value,
             cursor_updated=whole,
         )
 
@@ -234,23 +251,38 @@ class MailboxReader:
         exchange: MailboxExchange,
         wanted: Sequence[RecordHash],
         unreadable: dict[RecordHash, None],
-    ) -> None:
-        """Read the requested records from the medium, in its order, and hand them over in batches."""
+    ) -> bool:
+        """Read the requested records from the medium, in its order, and hand them over in batches.
+
+        What is listed and cannot be read here is deferred, not gone (decision 4). Returns whether the byte limit
+        of the round ended it early.
+        """
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = 0
-        for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
-            batch.append((fetched.hash, fetched.record))
-            if fetched.record is None:
-                unreadable[fetched.hash] = None
-            else:
+        try:
+            for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
+                if fetched.record is None:
+                    unreadable[fetched.hash] = None
+                    continue
+                if size + len(fetched.record) > exchange.budget_left:
+                    return True
+                batch.append((fetched.hash, fetched.record))
                 size += len(fetched.record)
-            if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
-                exchange.take(batch)
-                done += len(batch)
-                self._watch.progress(done, len(wanted), "receive")
-                batch, size = [], 0
+                if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+                    done += len(batch)
+                    batch, size = self._hand_over(exchange, batch), 0
+                    self._watch.progress(done, len(wanted), "receive")
+        finally:
+            self._hand_over(exchange, batch)  # what was read before a cut counts
+        return False
+
+    @staticmethod
+    def _hand_over(
+        exchange: MailboxExchange, batch: list[tuple[RecordHash, bytes | None]]
+    ) -> list[tuple[RecordHash, bytes | None]]:
         if batch:
             exchange.take(batch)
+        return []
 
     def _asked(self) -> Callable[[], bool]:
         def asked() -> bool:

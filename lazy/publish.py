@@ -6,22 +6,26 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.terms import hello_lines
+from transports.errors import MissingFile
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
-from transports.publishing import Addition, Publication, publish
-from transports.reading import SeenHead, read_head, read_mailbox
+from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.publishing import Addition, Publication, publish, recover_bundles
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.runs import BundleRef, Location
 from transports.snapshot import SnapshotHead, VectorEntry
-from vault.errors import Cancelled, DataError, LaceError, PeerError
+from vault.errors import Cancelled, DataError, PeerError
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
 __all__ = ["Outgoing", "pending", "publish_mine"]
+
+_FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class _Mine:
-    """My mailbox as it lies on the place, and where I stand there."""
+    """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there."""
 
     head: SeenHead | None
     at: int
@@ -46,7 +50,10 @@ class _Mine:
 def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
     """Say what `publish_mine` would add to a place; writes nothing."""
     mine = _my_mailbox(vault, place)
-    listing = None if mine.trusted else _listing(vault, place, mine)
+    try:
+        listing = None if mine.trusted else _listing(vault, place, mine)
+    except DataError:
+        listing = Listing([])
     records = size = 0
     for record, length in _exposed_sizes(vault, mine.at):
         if listing is None or record not in listing:
@@ -58,66 +65,67 @@ def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
 def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> Outgoing:
     """Bring my mailbox on a place up to date; nothing new means nothing written.
 
-    Only the committed store is read, so nothing leaves before the mark's `done`.
+    Only the committed store is read, so nothing leaves before the mark's `done`. A mailbox of mine that was wiped,
+    rolled back or damaged there is brought back whole.
 
     Raises:
         PlaceError: the medium refuses; the mailbox still shows its former state.
+        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`; a copy of me signs no head.
         Cancelled: the person stopped it.
     """
     if vault.founding is None:
         return Outgoing(0, 0)
+    vault.check_mark()
     mine = _my_mailbox(vault, place)
     top = int(str(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]))
     writer = place.writer(vault.group, vault.node)
-    runs = mine.head.head.runs if mine.head else ()
-    done = Publication(runs)
+    done = Publication(mine.head.head.runs if mine.head else ())
+    files: set[BundleRef] | None = None
     if top > mine.at or not mine.trusted:
-        listing = _listing(vault, place, mine)
-        if listing is None:
-            runs = ()
-        counted = _Counted()
         try:
-            done = publish(
-                place,
-                vault.group,
-                vault.node,
-                writer,
-                runs=runs,
-                listing=listing if listing is not None else Listing([]),
-                additions=_additions(vault, place, mine.at, watch, counted),
-                cancel=_asked(watch),
-            )
+            done, files = _bring(vault, place, writer, mine, _listing(vault, place, mine), watch)
         except DataError:
-            # A run of mine is damaged on this medium: begin anew with everything.
-            done = publish(
-                place,
-                vault.group,
-                vault.node,
-                writer,
-                runs=(),
-                listing=Listing([]),
-                additions=_additions(vault, place, 0, watch, counted),
-                cancel=_asked(watch),
-            )
+            # What lies there is not whole: begin anew, with what is still good of it.
+            done, files = _bring(vault, place, writer, _Mine(None, 0, trusted=False), None, watch)
     head = _head(vault, place, mine, done)
     if head is None:
-        _remember(vault, place, mine.head, top)
+        _remember(vault, place, mine.head, top, files)
         return Outgoing(0, 0)
     sealed = Seal.sign(head.to_plex(vault.group), vault.key())
     writer.publish_head(sealed.encode())
     writer.discard(done.obsolete)
-    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text):
+    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, place, SeenHead(head, sealed), top)
+    _remember(vault, place, SeenHead(head, sealed), top, files)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
-class _Counted:
-    """How many records were handed to the writer."""
-
-    def __init__(self) -> None:
-        self.records = 0
+def _bring(
+    vault: Vault,
+    place: MailboxPlace,
+    writer: MailboxWriter,
+    mine: _Mine,
+    listing: Listing | None,
+    watch: Watch,
+) -> tuple[Publication, set[BundleRef]]:
+    """Publish what the listing lacks; without a listing everything. Return also the bundles it then rests on."""
+    known = listing if listing is not None else Listing([])
+    sources = _others(vault, place)
+    if listing is None:
+        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
+    used: set[BundleRef] = set()
+    done = publish(
+        place,
+        vault.group,
+        vault.node,
+        writer,
+        runs=mine.head.head.runs if mine.head else (),
+        listing=known,
+        additions=_additions(vault, place, mine.at, watch, known, sources, used),
+        cancel=_asked(watch),
+    )
+    return done, {*known.bundles(), *done.bundles, *used}
 
 
 def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:
@@ -128,18 +136,43 @@ def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:
     row = vault.store.rows("SELECT head, epoch, at FROM published WHERE place_id = ?", place.place_id)
     if row and head is not None:
         known, epoch, at = row[0]
-        if bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch"):
+        is_mine = bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch")
+        if is_mine and _rests(vault, place, head):
             return _Mine(head, int(at), trusted=True)
     return _Mine(head, 0, trusted=False)
 
 
+def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
+    """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
+    wanted = [(vault.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
+    for line in vault.store.meta(_FILES + place.place_id).splitlines():
+        mailbox, name, size = line.split(" ")
+        wanted.append((mailbox, name, int(size)))
+    return _lie_there(vault, place, wanted)
+
+
+def _lie_there(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> bool:
+    files: dict[str, dict[str, int]] = {}
+    for mailbox, name, size in wanted:
+        if mailbox not in files:
+            files[mailbox] = place.files(vault.group, Verifier(bytes.fromhex(mailbox)))
+        if files[mailbox].get(name) != size:
+            return False
+    return True
+
+
 def _listing(vault: Vault, place: MailboxPlace, mine: _Mine) -> Listing | None:
+    """Return what my mailbox lists, or None when there is none.
+
+    Raises:
+        DataError: a run is damaged, or a bundle is missing that it rests on.
+    """
     if mine.head is None:
-        return Listing([])
-    try:
-        return read_mailbox(place, vault.group, vault.node, mine.head.head)
-    except LaceError:
         return None
+    listing = read_mailbox(place, vault.group, vault.node, mine.head.head)
+    if not _lie_there(vault, place, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in listing.bundles())):
+        raise MissingFile("A bundle that my mailbox rests on is missing.")
+    return listing
 
 
 def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]:
@@ -150,31 +183,57 @@ def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]
         yield RecordHash(str(kind), bytes(digest)), int(size)
 
 
-def _additions(vault: Vault, place: MailboxPlace, after: int, watch: Watch, counted: _Counted) -> Iterator[Addition]:
-    rows = vault.store.rows(
-        "SELECT b.kind, b.digest, s.s FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
-        " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
-        after,
-    )
-    if not rows:
-        return
-    others = _others(vault, place)
-    for kind, digest, app in rows:
-        record = RecordHash(str(kind), bytes(digest))
-        counted.records += 1
-        watch.progress(counted.records, len(rows), "send")
-        location = next((e.location for o in others if (e := o.entry(record)) and e.location), None)
-        if location is not None:
-            yield Addition(record, str(app), location=location)
+def _additions(
+    vault: Vault,
+    place: MailboxPlace,
+    after: int,
+    watch: Watch,
+    known: Listing,
+    sources: list[Listing],
+    used: set[BundleRef],
+) -> Iterator[Addition]:
+    rows = [
+        (RecordHash(str(kind), bytes(digest)), str(app))
+        for kind, digest, app in vault.store.rows(
+            "SELECT b.kind, b.digest, s.s FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
+            " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
+            after,
+        )
+    ]
+    located = _located(vault, place, [record for record, _ in rows if record not in known], sources)
+    for number, (record, app) in enumerate(rows, start=1):
+        watch.progress(number, len(rows), "send")
+        location = located.get(record)
+        if location is None:
+            yield Addition(record, app, load=lambda record=record: vault.store.stored(record) or b"")  # type: ignore[misc]
         else:
-            yield Addition(record, str(app), load=lambda record=record: vault.store.stored(record) or b"")  # type: ignore[misc]
+            if location.bundle is not None:
+                used.add(location.bundle)
+            yield Addition(record, app, location=location)
+
+
+def _located(
+    vault: Vault, place: MailboxPlace, wanted: Sequence[RecordHash], sources: list[Listing]
+) -> dict[RecordHash, Location]:
+    """Return where records really lie on the medium: each place named by somebody is read before I name it too.
+
+    Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine.
+    """
+    located: dict[RecordHash, Location] = {}
+    for source in sources:
+        for fetched in fetch(place, vault.group, source, [record for record in wanted if record not in located]):
+            entry = source.entry(fetched.hash)
+            if fetched.record is not None and entry is not None and entry.location is not None:
+                located[fetched.hash] = entry.location
+    return located
 
 
 def _others(vault: Vault, place: MailboxPlace) -> list[Listing]:
-    """Return what the other mailboxes of this medium list, to reference it instead of copying it."""
+    """Return what the other members' mailboxes of this medium list, to reference it instead of copying it."""
     found = []
+    members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")}
     for node in place.nodes(vault.group):
-        if node == vault.node:
+        if node == vault.node or node.text not in members:
             continue
         try:
             head = read_head(place, vault.group, node)
@@ -222,13 +281,16 @@ def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.node))
 
 
-def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int) -> None:
+def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, files: set[BundleRef] | None) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
     values = (place.place_id, head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
     with vault.writing(receiving=True) as w:
         w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
+        if files is not None:
+            lines = (f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in sorted(files))
+            w.store.set_meta(_FILES + place.place_id, "\n".join(lines))
 
 
 def _asked(watch: Watch) -> Callable[[], bool]:

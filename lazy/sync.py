@@ -24,6 +24,7 @@ from transports.mailbox import MailboxPlace
 from vault.desks.diff import diff_trees
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, commit_info, releases
+from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.records import RecordHash, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
@@ -94,13 +95,17 @@ def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool,
     if dry_run:
         _plan(vault, place, medium, result, push=push, pull=pull)
         return result
-    leave_request(vault, medium)
+    held_back = _held_back(vault)
+    if held_back is None:
+        leave_request(vault, medium)
+    elif not pull:
+        raise held_back
     receiver = Receiver(vault, place.name)
     try:
-        if push:
+        if push and held_back is None:
             result.sent += publish_mine(vault, medium, watch).records
         if pull:
-            _read_all(vault, place, medium, receiver, result, watch)
+            _read_all(vault, place, medium, receiver, result, watch, may_sign=held_back is None)
     finally:
         _close(vault, place, receiver, result, before)
     if push and pull:
@@ -109,8 +114,27 @@ def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool,
     return result
 
 
+def _held_back(vault: Vault) -> LaceError | None:
+    """Return why this vault may sign nothing yet: it is restored or a copy, and reads before it says anything.
+
+    What is missing may lie on the place; when it does not, the end of the visit says so again.
+    """
+    try:
+        vault.check_mark()
+    except (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode) as error:
+        return error
+    return None
+
+
 def _read_all(
-    vault: Vault, place: Place, medium: MailboxPlace, receiver: Receiver, result: PlaceResult, watch: Watch
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    receiver: Receiver,
+    result: PlaceResult,
+    watch: Watch,
+    *,
+    may_sign: bool,
 ) -> None:
     """Read every mailbox until a pass brings nothing new: no record, and nobody admitted."""
     reader = MailboxReader(vault, medium, receiver, watch)
@@ -120,7 +144,7 @@ def _read_all(
         progress = False
         for node in medium.nodes(vault.group):
             watch.cancelled()
-            if node != vault.node:
+            if node != vault.node and may_sign:
                 progress |= _admit(vault, place, medium, node, result)
             progress |= _read_one(vault, reader, node, result)
         if not progress:
