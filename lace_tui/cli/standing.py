@@ -1,0 +1,217 @@
+"""`status`, `vectors` and `queue`: where I stand, from stored state only; no place is touched (LAZ-54 to LAZ-56)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lazy.queue import QueueEntry, QueueState, queue
+from lazy.status import DeskStatus, PeerStatus, Status, status
+from lazy.vectors import vectors
+from vault.vault import Vault
+from vault.work import Changes, changes
+
+__all__ = ["configure", "run"]
+
+_WORDS = {
+    "same": "the same as your friends",
+    "ahead": "ahead of your friends",
+    "behind": "behind: lace update",
+    "mergeable": "friends have other changes: lace update",
+    "conflicting": "in conflict: lace conflicts",
+    "unrelated": "friends began on their own: lace update",
+}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb == "status":
+        parser.add_argument("--tree", action="store_true", help="look at the folder too")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        if context.verb == "vectors":
+            return _vectors(vault)
+        if context.verb == "queue":
+            return _queue(vault)
+        found = status(vault)
+        tree = None
+        if getattr(args, "tree", False):
+            with context.watching() as watch:
+                tree = changes(vault, watch=watch)
+    return Answer(_status_data(found, tree), lambda paint: _status_text(found, tree, paint))
+
+
+# Status
+
+
+def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "vault": found.vault,
+        "node": found.node,
+        "name": found.name,
+        "group": found.group,
+        "member": found.member,
+        "desks": [
+            {
+                "desk": desk.desk,
+                "version": desk.version,
+                "revision": desk.revision,
+                "relation": desk.relation,
+                "unreleased": desk.unreleased,
+                "highest": desk.highest,
+            }
+            for desk in found.desks
+        ],
+        "ahead": found.ahead,
+        "peers": [
+            {
+                "name": peer.name,
+                "node": peer.node,
+                "state": peer.state,
+                "last_sync": peer.last_sync,
+                "versions": peer.versions,
+                "behind": peer.behind,
+                "ahead": peer.ahead,
+                "unreleased": peer.unreleased,
+            }
+            for peer in found.peers
+        ],
+        "places": [
+            {
+                "place": place.name,
+                "kind": place.kind,
+                "uri": place.uri,
+                "peer": place.peer,
+                "last_sync": place.last_sync,
+            }
+            for place in found.places
+        ],
+        "queue": found.queue,
+        "conflicts": found.conflicts,
+        "requests": found.requests,
+        "records": found.records,
+    }
+    if tree is not None:
+        data["changes"] = {
+            **{kind: tree.paths(kind) for kind in ("added", "changed", "deleted")},
+            "problems": [{"path": problem.path, "reason": problem.reason} for problem in tree.problems],
+        }
+    return data
+
+
+def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
+    lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}"]
+    if not found.member:
+        lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
+    lines += [_desk_line(desk) for desk in found.desks]
+    if tree is not None:
+        lines += _tree_lines(tree, paint)
+    if found.peers:
+        lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
+    if found.places:
+        lines += ["", paint.strong("Places")]
+        lines += [f"  {inert(place.name)}  last sync {_when(place.last_sync)}" for place in found.places]
+    lines.append("")
+    if found.ahead:
+        lines.append(f"{_count(found.ahead, 'release')} not confirmed by every friend: lace queue")
+    lines.append(
+        paint.warn(f"! {_count(found.conflicts, 'open conflict')}: lace conflicts")
+        if found.conflicts
+        else "no conflicts"
+    )
+    if found.requests:
+        lines.append(paint.warn(f"! {_count(found.requests, 'person', 'people')} waiting to join: lace requests"))
+    return "\n".join(lines)
+
+
+def _desk_line(desk: DeskStatus) -> str:
+    version = f"released {desk.version}" if desk.version else "nothing released"
+    parts = [version, f"revision {desk.revision}", _WORDS[desk.relation]]
+    if desk.unreleased:
+        parts.append(f"{_count(desk.unreleased, 'commit')} not released")
+    return f"{inert(desk.desk)}: " + ", ".join(parts)
+
+
+def _tree_lines(tree: Changes, paint: Paint) -> list[str]:
+    if not tree.items and not tree.problems:
+        return ["  nothing changed in the folder"]
+    signs = {"added": "+", "changed": "~", "deleted": "-"}
+    lines = [f"  {signs[item.kind]} {item.kind} {inert(item.path)}" for item in tree.items]
+    return lines + [f"  {paint.warn('!')} {inert(p.path)}: {inert(p.reason)}" for p in tree.problems]
+
+
+def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
+    lines = []
+    for peer in peers:
+        line = f"  {inert(peer.name)}  {peer.state}, has {peer.versions}, last sync {_when(peer.last_sync)}"
+        if peer.unreleased:
+            line += paint.faint(f", {_count(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)")
+        lines.append(line)
+    return lines
+
+
+def _when(moment: str | None) -> str:
+    return "never" if moment is None else moment[:16].replace("T", " ") + " UTC"
+
+
+def _count(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+# Vectors and queue
+
+
+def _vectors(vault: Vault) -> Answer:
+    found = vectors(vault)
+    data = {
+        peer: {mark.node: {"seq": mark.seq, "hash": mark.digest, "forked": mark.forked} for mark in marks.values()}
+        for peer, marks in found.items()
+    }
+
+    def text(paint: Paint) -> str:
+        lines = []
+        for peer, marks in found.items():
+            lines.append(paint.strong(inert(peer)))
+            lines += [
+                f"  {inert(mark.name)}: {mark.seq}" + (paint.bad(" ! forked") if mark.forked else "")
+                for mark in marks.values()
+            ] or ["  nothing known yet"]
+        return "\n".join(lines)
+
+    return Answer({"vectors": data}, text)
+
+
+def _queue(vault: Vault) -> Answer:
+    with vault.store.reading():
+        entries = queue(vault)
+    rows = [
+        {
+            "peer": entry.peer,
+            "seq": entry.seq,
+            "hash": entry.record,
+            "what": entry.what,
+            "since": entry.since,
+            "state": entry.state,
+            "places": entry.places,
+            "reason": entry.reason,
+        }
+        for entry in entries
+    ]
+    return Answer({"entries": rows}, "\n".join(map(_queue_line, entries)) or "Nothing waits.")
+
+
+def _queue_line(entry: QueueEntry) -> str:
+    """Return one line that says where the entry waits and names the command that moves it (LAZ-46)."""
+    if entry.state is QueueState.ON_MEDIUM:
+        where = f"(on {', '.join(map(inert, entry.places))}, not confirmed) lace sync {inert(entry.places[0])}"
+    elif entry.places:
+        where = f"(local, not pushed) lace sync {inert(entry.places[0])}"
+    else:
+        where = "(local, not pushed) no place yet: lace place add NAME DIR"
+    return f"for {inert(entry.peer)}: {inert(entry.what)}  {where}"

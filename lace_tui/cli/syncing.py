@@ -1,0 +1,282 @@
+"""`push`, `pull` and `sync`: visit places, and say what came, what went, what was refused and what is next.
+
+One visit can hold several exchanges. The answer has `exchanges[]` always; at the top, counts are summed, lists are
+joined, and what belongs to one link is null unless there was exactly one exchange.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.deciding import conflict_data, conflict_line
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from lazy.conflicts import Conflict, conflicts
+from lazy.places import NoSuchPlace, places
+from lazy.results import ExchangeResult, NewRelease, PlaceResult
+from lazy.sync import sync
+from vault.vault import Vault
+from vault.work import MAIN
+
+__all__ = ["configure", "run"]
+
+# Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
+_NO_PERSON_NEEDED = frozenset({"stranger"})
+_SHOWN_REFUSALS = 20
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the names and options of a visit."""
+    if verb == "sync":
+        parser.add_argument("names", nargs="*", metavar="NAME", help="peers or places; none means all places")
+        parser.add_argument("--all", action="store_true", help="visit every place")
+    else:
+        parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
+    parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Visit the places and answer with what happened.
+
+    Raises:
+        BadArguments: names and --all together.
+        NoSuchPeer, NoSuchPlace: a name is neither, or there is no place at all.
+        PlaceError: something was to be read and no place could be reached.
+        Cancelled: the person stopped it; what was stored stays.
+    """
+    verb = context.verb
+    every = getattr(args, "all", False)
+    if every and args.names:
+        raise BadArguments("lace sync: either names or --all.", hint="For example: lace sync --all")
+    with context.open_vault() as vault:
+        names = list(args.names) or [place.name for place in places(vault)]
+        if not names:
+            raise NoSuchPlace("There is no place to sync with yet.")
+        with context.watching() as watch:
+            results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=args.dry_run, watch=watch)
+        still_open = conflicts(vault)
+        data = _data(vault, args.names, results, still_open, is_full=context.verbose)
+        person = bool(still_open) or any(r.rejected for r in results) or any(map(_needs_person, results))
+        labels = {result.name: _next(result) for result in results}
+
+    def text(paint: Paint) -> str:
+        blocks = [_place_text(result, paint, verb) for result in results]
+        return "\n".join([*blocks, *_closing(results, still_open, labels, paint, verb)])
+
+    return Answer(data, text, exit_code=1 if person else 0)
+
+
+def _needs_person(result: PlaceResult) -> bool:
+    return not result.queued and any(problem.code not in _NO_PERSON_NEEDED for problem in result.problems)
+
+
+def _next(result: PlaceResult) -> str:
+    return f"lace sync {result.name}" if result.planned else result.next
+
+
+# Data
+
+
+def _data(
+    vault: Vault, asked: Sequence[str], results: Sequence[PlaceResult], open_ones: Sequence[Conflict], *, is_full: bool
+) -> dict[str, Any]:
+    """Return the whole answer: the sum of all places, with each place and each exchange below it."""
+    found = [_place_data(result, is_full=is_full) for result in results]
+    exchanges = [exchange for place in found for exchange in place["exchanges"]]
+    only = exchanges[0] if len(exchanges) == 1 else {}
+    return {
+        "name": asked[0] if len(asked) == 1 else None,
+        "place": results[0].name if len(results) == 1 else None,
+        "transport": _same(result.kind for result in results),
+        **{key: only.get(key) for key in ("link_id", "exchange_plan_id", "peer_verifier", "closed_by")},
+        **{key: sum(place[key] for place in found) for key in _SUMMED},
+        **{key: [item for place in found for item in place[key]] for key in _JOINED},
+        **{key: _joined(place[key] for place in found) for key in ("received_hashes", "not_available_hashes")},
+        "unreleased": {name: count for result in results for name, count in result.unreleased.items()},
+        "fixed_point": all(place["fixed_point"] for place in found),
+        "cursor_updated": any(place["cursor_updated"] for place in found),
+        "planned": any(result.planned for result in results),
+        "queued": any(result.queued for result in results),
+        "safe_to_remove": all(result.safe_to_remove for result in results),
+        "conflicts": [conflict_data(vault, conflict) for conflict in open_ones],
+        "vector_before": results[0].vector_before,
+        "vector_after": results[-1].vector_after,
+        "next": next((command for result in results if (command := _next(result))), ""),
+        "exchanges": exchanges,
+        "places": found,
+    }
+
+
+_SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
+_JOINED = ("rejected_hashes", "releases", "admitted", "problems", "new_conflicts")
+
+
+def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
+    """Return one place."""
+    exchanges = [_exchange_data(result, exchange, is_full=is_full) for exchange in result.exchanges]
+    not_available = [record for exchange in result.exchanges for record in exchange.not_available]
+    return {
+        "name": result.name,
+        "place": result.name,
+        "transport": result.kind,
+        "received": result.records_to_receive if result.planned else len(result.received),
+        "sent": result.sent,
+        "received_hashes": result.received if is_full else len(result.received),
+        "rejected_hashes": _rejected(result.rejected),
+        "not_available_hashes": not_available if is_full else len(not_available),
+        "bytes_received": result.bytes_read,
+        "bytes_sent": result.bytes_to_send if result.planned else result.bytes_written,
+        "round_trips": result.round_trips,
+        "rounds": sum(exchange.rounds for exchange in result.exchanges),
+        "fixed_point": not result.queued and all(exchange.fixed_point for exchange in result.exchanges),
+        "cursor_updated": any(exchange.cursor_updated for exchange in result.exchanges),
+        "admitted": result.admitted,
+        "releases": [_release_data(release) for release in result.releases],
+        "new_conflicts": result.new_conflicts,
+        "problems": [
+            {"place": result.name, "peer": problem.peer, "code": problem.code, "message": problem.message}
+            for problem in result.problems
+        ],
+        "unreleased": result.unreleased,
+        "vector_before": result.vector_before,
+        "vector_after": result.vector_after,
+        "planned": result.planned,
+        "queued": result.queued,
+        "safe_to_remove": result.safe_to_remove,
+        "next": _next(result),
+        "exchanges": exchanges,
+    }
+
+
+def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bool) -> dict[str, Any]:
+    """Return one exchange; what only the whole visit knows is null unless it was the only one."""
+    alone = len(result.exchanges) == 1
+    return {
+        "name": exchange.peer,
+        "place": result.name,
+        "transport": result.kind,
+        "link_id": exchange.link_id,
+        "exchange_plan_id": exchange.plan_id,
+        "peer_verifier": exchange.peer_verifier,
+        "received": len(exchange.received),
+        "sent": 0,  # reading a mailbox puts nothing on the place; publishing is counted there
+        "received_hashes": exchange.received if is_full else len(exchange.received),
+        "rejected_hashes": _rejected(exchange.rejected),
+        "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
+        "bytes_received": result.bytes_read if alone else None,
+        "bytes_sent": result.bytes_written if alone else None,
+        "round_trips": result.round_trips,
+        "rounds": exchange.rounds,
+        "advertised": exchange.advertised,
+        "fixed_point": exchange.fixed_point,
+        "cursor_updated": exchange.cursor_updated,
+        "conflicts": result.new_conflicts,
+        "releases": [_release_data(release) for release in result.releases if release.node == exchange.peer_verifier],
+        "vector_before": result.vector_before,
+        "vector_after": result.vector_after,
+        "closed_by": exchange.closed_by,
+        "next": result.next,
+    }
+
+
+def _rejected(refused: Iterable[tuple[Any, str, str]]) -> list[dict[str, Any]]:
+    return [{"hash": record, "code": code, "reason": reason} for record, code, reason in refused]
+
+
+def _release_data(release: NewRelease) -> dict[str, Any]:
+    return {
+        "release": release.release,
+        "desk": release.desk,
+        "version": release.version,
+        "node": release.node,
+        "name": release.name,
+        "files": release.files,
+    }
+
+
+def _same(values: Iterable[str]) -> str | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _joined(values: Iterable[Any]) -> Any:
+    """Return counts summed, or lists joined."""
+    found = list(values)
+    if all(isinstance(value, int) for value in found):
+        return sum(found)
+    return [item for value in found for item in value]
+
+
+# Text
+
+
+def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
+    lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
+    lines += [f"  {inert(name)} is a member now" for name in result.admitted]
+    for release in result.releases:
+        where = "" if release.desk == MAIN else f"{inert(release.desk)} "
+        lines.append(
+            f"  {inert(release.name)} released {where}{release.version}: "
+            f"{release.files} file{'' if release.files == 1 else 's'}"
+        )
+    shown = result.rejected[:_SHOWN_REFUSALS]
+    lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
+    if len(result.rejected) > len(shown):
+        lines.append(f"  {paint.bad('! refused')} {len(result.rejected) - len(shown)} more: lace audit list")
+    for problem in result.problems:
+        who = f"{inert(problem.peer)}: " if problem.peer else ""
+        lines.append(f"  {paint.warn('!')} {who}{inert(problem.message)}")
+    for name, count in sorted(result.unreleased.items()):
+        commits = "commit" if count == 1 else "commits"
+        lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
+    if not result.planned and not result.queued:
+        lines.append(
+            "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
+        )
+        if result.safe_to_remove:
+            lines.append("  " + paint.good("safe to remove"))
+    return "\n".join(lines)
+
+
+def _moved(result: PlaceResult, verb: str) -> str:
+    if result.queued:
+        return ": cannot be reached; what waits for it stays queued"
+    come, gone = len(result.received), result.sent
+    if result.planned:
+        size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""
+        parts = {
+            "push": f"would send {_records(gone)}{size}",
+            "pull": f"would receive {_records(result.records_to_receive)}",
+        }
+        both = f"{parts['push']}, {parts['pull']}"
+        return ": " + parts.get(verb, both) + "; nothing was changed"
+    parts = {"push": f"sent {_records(gone)}", "pull": f"received {_records(come)}"}
+    return ": " + parts.get(verb, f"{parts['push']}, {parts['pull']}")
+
+
+def _records(count: int) -> str:
+    return "nothing" if not count else "1 record" if count == 1 else f"{count} records"
+
+
+def _closing(
+    results: Sequence[PlaceResult],
+    open_ones: Sequence[Conflict],
+    commands: dict[str, str],
+    paint: Paint,
+    verb: str,
+) -> list[str]:
+    """Return the conflict report and the next step (LAZ-27)."""
+    lines = []
+    if open_ones:
+        lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
+    elif verb != "push":
+        lines.append("no conflicts")
+    for command in dict.fromkeys(commands[result.name] for result in results):
+        if command:
+            lines.append(f"Next: {inert(command)}")
+    return lines
