@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vault.desks.merge import resolve_with
-
 from lazy.conflicts import Conflict, ConflictKind, NoSuchConflict, Proposal, Side, Status, conflict_named
 from lazy.people import SELF
 from lazy.update import fold, follow, take_in
+from vault.desks.merge import resolve_with
 from vault.errors import CallerError
 from vault.history import ancestors, commit_info, newest
 from vault.names import BadVersion, Version

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
-
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.people import label_of, node_of
 from vault.desks.checkout import CheckoutResult
 from vault.desks.diff import diff_trees
+from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.errors import CallerError
 from vault.history import (
