@@ -145,16 +145,14 @@ class _Writer:
             fd = self._cursor.go(names[:-1])
         except Blocked:
             fd = None
-        if fd is None or step.disk is None:
-            return
-        if step.change.before is not None and step.change.before.is_dir:
-            self._emptied.add(names)
-            return
-        if self._is_as_planned(fd, step):
+        was_dir = step.change.before is not None and step.change.before.is_dir
+        if fd is not None and step.disk is not None and not was_dir:
+            if not self._is_as_planned(fd, step):
+                return
             os.unlink(step.disk, dir_fd=fd)
             self._cursor.forget()
             self.deleted.append(step.change.path)
-            self._emptied.update(names[:depth] for depth in range(1, len(names)))
+        self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
 
     def sweep(self) -> None:
         """Remove directories that lost their last file and are not in the tree; others stay."""

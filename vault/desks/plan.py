@@ -135,18 +135,23 @@ class _Planner:
                 self._skip(change, f"cannot be written: {above} is not a folder here")
                 return
             fd = None
-        if fd is None:
-            if change.after is not None and not self._parent_twin(change, names):
-                self.writes.append(Step(change, None, None))
-            return
-        disk = self._cursor.on_disk(names[-1])
-        if disk is None:
-            if change.after is not None and not self._has_twin(change, "/".join(names[:-1]), names[-1]):
-                self.writes.append(Step(change, None, None))
+        disk = self._cursor.on_disk(names[-1]) if fd is not None else None
+        if fd is None or disk is None:
+            self._absent(change, names, fd)
             return
         with contextlib.suppress(FileNotFoundError):
             status = os.stat(disk, dir_fd=fd, follow_symlinks=False)
             self._judge(fd, Step(change, disk, signature(status)), status)
+
+    def _absent(self, change: Change, names: tuple[str, ...], fd: int | None) -> None:
+        """Plan for a path where nothing stands."""
+        if change.after is None:
+            self.deletes.append(Step(change, None, None))  # a crash may have left its folder empty
+        elif fd is None:
+            if not self._parent_twin(change, names):
+                self.writes.append(Step(change, None, None))
+        elif not self._has_twin(change, "/".join(names[:-1]), names[-1]):
+            self.writes.append(Step(change, None, None))
 
     def _may_write(self, change: Change, names: tuple[str, ...]) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
@@ -176,9 +181,7 @@ class _Planner:
             self.deletes.append(step)
             return
         if is_dir:
-            if new is None:
-                self._skip(change, "is a folder here and was a file")
-            else:
+            if new is not None:  # else the file is gone already
                 self._folders.append(step)
             return
         if new is not None and self._matches(fd, step, new, status):

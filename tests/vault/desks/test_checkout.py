@@ -1,0 +1,400 @@
+"""From trees to a real folder and back (CLAY-71, APP-12; faults 8, 16, 17, 31)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given, settings
+
+from tests.vault.desks.support import GROUP, Desk, Model, empty, file, models, on_disk, tree_of
+from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
+from vault.desks.edit import apply_changes
+from vault.desks.folder import Cursor
+from vault.desks.plan import plan_checkout
+from vault.desks.tree import Entry, MissingObject, TreeError, build_directory
+from vault.errors import Cancelled
+from vault.files import DiskFull, NotWritable
+from vault.records import RecordHash
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    root = tmp_path / "desk"
+    root.mkdir()
+    return Desk(root)
+
+
+def check_out(
+    desk: Desk, before: RecordHash | None, after: RecordHash, *, force: bool = False, durable: bool = False
+) -> CheckoutResult:
+    return apply_tree(
+        desk.root,
+        before=before,
+        after=after,
+        source=desk.objects,
+        cache=desk.cache,
+        now_ns=0,
+        force=force,
+        durable=durable,
+    )
+
+
+def started(desk: Desk, model: Model) -> RecordHash:
+    root = tree_of(desk.objects, model)
+    assert check_out(desk, None, root).skipped == ()
+    return root
+
+
+@settings(max_examples=150, deadline=None)
+@given(models(), models())
+def test_checkout_and_scan_are_inverse(one: Model, two: Model) -> None:
+    # CLAY-71: the folder follows from any tree to any tree, and a scan gives the tree back.
+    with tempfile.TemporaryDirectory() as name:
+        desk = Desk(Path(name))
+        a, b = tree_of(desk.objects, one), tree_of(desk.objects, two)
+        assert check_out(desk, None, a).skipped == ()
+        assert on_disk(desk.root) == one
+        assert desk.scan().root == a
+        assert check_out(desk, a, b).skipped == ()
+        assert on_disk(desk.root) == two
+        found = desk.scan(a)
+        assert (found.root, found.problems) == (b, ())
+        assert check_out(desk, a, b) == ((), (), ())  # all of it is done already
+
+
+@settings(max_examples=150, deadline=None)
+@given(models(), models(), models())
+def test_work_in_the_folder_is_never_lost(one: Model, two: Model, mine: Model) -> None:
+    # APP-12, faults 31: whatever I changed is still there, and what is reported as done is done.
+    with tempfile.TemporaryDirectory() as name:
+        desk = Desk(Path(name))
+        a, b = tree_of(desk.objects, one), tree_of(desk.objects, two)
+        check_out(desk, None, tree_of(desk.objects, mine))
+        before = on_disk(desk.root)
+        result = check_out(desk, a, b)
+        if any(skip.blocking for skip in result.skipped):
+            assert on_disk(desk.root) == before
+            assert (result.written, result.deleted) == ((), ())
+            result = check_out(desk, a, b, force=True)
+        after = on_disk(desk.root)
+        for path, content in mine.items():
+            if content not in {one.get(path), two.get(path)}:
+                assert after[path] == content
+        for path in result.written:
+            assert after[path] == two[path]
+        for path in result.deleted:
+            assert path not in after
+
+
+def test_a_changed_file_stops_everything_before_anything_is_written(desk: Desk) -> None:
+    before = started(desk, {"a": b"1", "b": b"1", "c": b"1"})
+    (desk.root / "b").write_bytes(b"mine")
+    after = tree_of(desk.objects, {"a": b"2", "b": b"2"})
+    result = check_out(desk, before, after)
+    assert result == ((), (), (("b", "was changed here", True),))
+    assert on_disk(desk.root) == {"a": b"1", "b": b"mine", "c": b"1"}
+    forced = check_out(desk, before, after, force=True)
+    assert (forced.written, forced.deleted) == (("a",), ("c",))
+    assert on_disk(desk.root) == {"a": b"2", "b": b"mine"}
+
+
+def test_what_stands_in_the_way_is_named(desk: Desk) -> None:
+    before = started(desk, {"gone": b"1", "dir/x": b"1"})
+    (desk.root / "new").write_bytes(b"mine")
+    (desk.root / "gone").unlink()
+    (desk.root / "gone").mkdir()
+    (desk.root / "dir/mine").write_bytes(b"mine")
+    (desk.root / "place").write_bytes(b"mine")
+    (desk.root / "readme").write_bytes(b"mine")
+    (desk.root / "Docs").mkdir()
+    model = {"new": b"2", "dir": b"2", "place/x": b"2", "README": b"2", "docs/x": b"2"}
+    result = check_out(desk, before, tree_of(desk.objects, model))
+    assert [(skip.path, skip.blocking) for skip in result.skipped] == [
+        ("README", True),
+        ("dir", True),
+        ("docs/x", True),
+        ("new", True),
+        ("place/x", True),
+    ]
+    assert "dir/mine" in next(skip.reason for skip in result.skipped if skip.path == "dir")
+
+
+def test_content_that_is_there_already_is_no_obstacle(desk: Desk) -> None:
+    (desk.root / "a").write_bytes(b"1")
+    result = check_out(desk, None, tree_of(desk.objects, {"a": b"1", "b": b"1"}))
+    assert result == (("b",), (), ())
+
+
+def test_a_deleted_file_whose_name_is_a_folder_of_mine_stays_mine(desk: Desk) -> None:
+    before = started(desk, {"gone": b"1"})
+    (desk.root / "gone").unlink()
+    (desk.root / "gone").mkdir()
+    assert check_out(desk, before, empty(desk.objects)) == ((), (), ())
+    assert on_disk(desk.root) == {"gone/": b""}
+
+
+def test_a_rename_in_case_is_no_obstacle(desk: Desk) -> None:
+    before = started(desk, {"README": b"1", "Docs/x": b"1"})
+    assert check_out(desk, before, tree_of(desk.objects, {"readme": b"1", "docs/x": b"1"})).skipped == ()
+    assert on_disk(desk.root) == {"readme": b"1", "docs/x": b"1"}
+
+
+def test_files_of_mine_in_a_deleted_folder_stay(desk: Desk) -> None:
+    before = started(desk, {"d/e/x": b"1", "k": b"1"})
+    (desk.root / "d/mine").write_bytes(b"mine")
+    assert check_out(desk, before, tree_of(desk.objects, {"k": b"1"})).deleted == ("d/e/x",)
+    assert on_disk(desk.root) == {"d/mine": b"mine", "k": b"1"}
+
+
+def test_empty_directories_come_and_go(desk: Desk) -> None:
+    objects = desk.objects
+    nothing = Entry("d", "-", 0, empty(objects), "x")
+    before = apply_changes(objects, objects, GROUP, tree_of(objects, {"f": b"1"}), {"a/b": nothing, "e": nothing})
+    assert check_out(desk, None, before).skipped == ()
+    assert on_disk(desk.root) == {"a/b/": b"", "e/": b"", "f": b"1"}
+    assert desk.scan().root == before
+    after = apply_changes(objects, objects, GROUP, before, {"a": None, "e": file(objects, b"2"), "f": nothing})
+    assert check_out(desk, before, after).skipped == ()
+    assert on_disk(desk.root) == {"e": b"2", "f/": b""}
+    assert desk.scan().root == after
+
+
+def test_modes_follow_and_links_are_made(desk: Desk) -> None:
+    objects = desk.objects
+    before = started(desk, {"run": b"1", "d/t": b"1"})
+    after = apply_changes(
+        objects,
+        objects,
+        GROUP,
+        before,
+        {"run": file(objects, b"1", mode="x"), "d/l": file(objects, b"../run", kind="l")},
+    )
+    assert check_out(desk, before, after, durable=True).written == ("d/l", "run")
+    assert os.access(desk.root / "run", os.X_OK)
+    assert (desk.root / "d/l").readlink() == Path("../run")
+    assert desk.scan().root == after
+    assert check_out(desk, after, before).written == ("run",)
+    assert not (desk.root / "run").stat().st_mode & 0o111
+
+
+def test_hostile_trees_write_nothing_outside(desk: Desk, tmp_path: Path) -> None:
+    # APP-12, faults 16, 17: links that lead out, names that reach the vault; the rest is written and they stay in
+    # the tree at the next scan.
+    objects = desk.objects
+    (desk.root / ".vault").mkdir()
+    (desk.root / ".vault/config.toml").write_bytes(b"mine")
+    hostile = {
+        "abs": file(objects, str(tmp_path).encode(), kind="l"),
+        "up": file(objects, b"../..", kind="l"),
+        "d/up": file(objects, b"x/../../..", kind="l"),
+        "bytes": file(objects, b"\xff", kind="l"),
+        "vault": file(objects, b".vault", kind="l"),
+        ".vault/config.toml": file(objects, b"theirs"),
+        "d/.VAULT/key": file(objects, b"theirs"),
+        "good": file(objects, b"1"),
+    }
+    after = apply_changes(objects, objects, GROUP, None, hostile)
+    result = check_out(desk, None, after)
+    assert result.written == ("good",)
+    assert {skip.path for skip in result.skipped} == hostile.keys() - {"good"}
+    assert not any(skip.blocking for skip in result.skipped)
+    assert on_disk(desk.root) == {".vault/config.toml": b"mine", "good": b"1"}
+    assert [path.name for path in tmp_path.iterdir()] == ["desk"]
+    assert desk.scan(after).root == after
+
+
+def test_a_directory_that_is_a_link_here_is_not_entered(desk: Desk, tmp_path: Path) -> None:
+    # faults 17
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "f").write_bytes(b"1")
+    before = tree_of(desk.objects, {"d/f": b"1", "d/g": b"1"})
+    (desk.root / "d").symlink_to(outside)
+    result = check_out(desk, before, tree_of(desk.objects, {"d/f": b"2", "d/h": b"2"}), force=True)
+    assert {skip.path for skip in result.skipped} == {"d/f", "d/h"}
+    assert on_disk(outside) == {"f": b"1"}
+
+
+@pytest.mark.parametrize("deep", ["d", "d/e"])
+def test_a_link_planted_between_plan_and_writing_leads_nowhere(desk: Desk, tmp_path: Path, deep: str) -> None:
+    # faults 17: the plan saw a real directory
+    outside = tmp_path / "outside"
+    (outside / "e").mkdir(parents=True)
+    for path in ["f", "g", "e/f", "e/g"]:
+        (outside / path).write_bytes(b"1")
+    start = on_disk(outside)
+    before = started(desk, {f"{deep}/f": b"1", f"{deep}/g": b"1"})
+    after = tree_of(desk.objects, {f"{deep}/f": b"2", f"{deep}/h": b"2"})
+    plan = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
+    assert not plan.is_blocked
+    (desk.root / "d").rename(tmp_path / "moved")
+    (desk.root / "d").symlink_to(outside)
+    result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache)
+    assert {skip.path for skip in result.skipped} == {f"{deep}/f", f"{deep}/h"}
+    assert on_disk(outside) == start
+
+
+def test_a_file_changed_between_plan_and_writing_is_kept(desk: Desk) -> None:
+    before = started(desk, {"a": b"1", "b": b"1", "c/x": b"1"})
+    after = tree_of(desk.objects, {"a": b"2", "n": b"2", "c": b"2"})
+    plan = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
+    for name in ["a", "b", "n", "c/mine"]:
+        (desk.root / name).write_bytes(b"mine")
+    result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache)
+    assert {skip.path for skip in result.skipped if skip.blocking} == {"a", "b", "n", "c"}
+    assert on_disk(desk.root) == {"a": b"mine", "b": b"mine", "n": b"mine", "c/mine": b"mine"}
+
+
+def test_a_link_in_place_of_a_file_is_replaced_and_not_written_through(desk: Desk, tmp_path: Path) -> None:
+    # faults 17: hard link and symbolic link to a file outside
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"1")
+    before = tree_of(desk.objects, {"hard": b"1", "soft": b"1"})
+    (desk.root / "hard").hardlink_to(outside)
+    (desk.root / "soft").symlink_to(outside)
+    result = check_out(desk, before, tree_of(desk.objects, {"hard": b"2", "soft": b"2"}), force=True)
+    assert result.written == ("hard",)
+    assert outside.read_bytes() == b"1"
+    assert (desk.root / "soft").is_symlink()
+
+
+def test_names_in_another_normal_form_are_followed(desk: Desk) -> None:
+    # faults 8: the disk's own spelling is kept
+    for name in ["é/ö", "é/ü"]:
+        path = desk.root / normalize("NFD", name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"1")
+    before = desk.scan().root
+    after = tree_of(desk.objects, {"é/ö": b"2", "é/ä": b"2"})
+    assert check_out(desk, before, after).skipped == ()
+    assert on_disk(desk.root) == {normalize("NFD", "é/ö"): b"2", normalize("NFD", "é/") + "ä": b"2"}
+    assert desk.scan(after).root == after
+
+
+def test_a_crash_in_the_middle_goes_on_and_leaves_no_half_file(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = started(desk, {"a": b"1", "b": b"1", "c": b"1", "d/x": b"1"})
+    after = tree_of(desk.objects, {"a": b"2", "b": b"2", "d": b"2", "e": b"2"})
+    for limit in range(1, 40):
+        calls = 0
+
+        def crash() -> None:
+            nonlocal calls
+            calls += 1
+            if calls == limit:  # noqa: B023 - called within the round
+                raise Cancelled("Stopped.")
+
+        try:
+            apply_tree(
+                desk.root, before=before, after=after, source=desk.objects, cache=desk.cache, now_ns=0, cancel=crash
+            )
+        except Cancelled:
+            pass
+        else:
+            break
+        for path, content in on_disk(desk.root).items():
+            assert content in {b"1", b"2"} or path == "d/", path
+    (desk.root / ".lace-checkout-0.tmp").write_bytes(b"half")
+    assert desk.scan(after).root == after
+    assert check_out(desk, before, tree_of(desk.objects, {"z": b"3"})).skipped != ()
+    assert check_out(desk, after, tree_of(desk.objects, {"z": b"3"})).skipped == ()
+    assert on_disk(desk.root) == {"z": b"3"}
+
+
+def test_missing_or_wrong_content_stops_before_anything_is_written(desk: Desk) -> None:
+    objects = desk.objects
+    before = started(desk, {"a": b"1"})
+    ghost = Entry("f", "-", 1, RecordHash("P", bytes(32)), "x")
+    lying = file(objects, b"12")
+    for entry, error in [
+        (ghost, MissingObject),
+        (Entry("f", "-", 1, lying.hash, "x"), TreeError),
+    ]:
+        after = apply_changes(objects, objects, GROUP, None, {"a": file(objects, b"2"), "z": entry})
+        with pytest.raises(error):
+            check_out(desk, before, after)
+        assert on_disk(desk.root) == {"a": b"1"}
+
+
+def test_an_exhausted_or_missing_disk_is_said_in_a_sentence(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = tree_of(desk.objects, {"a": b"2"})
+    with pytest.raises(NotWritable, match="nowhere"):
+        check_out(Desk(tmp_path / "nowhere"), None, empty(desk.objects))
+    real = os.write
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("vault.desks.checkout.os.write", full)
+    with pytest.raises(DiskFull, match="a"):
+        check_out(desk, None, after)
+    monkeypatch.setattr("vault.desks.checkout.os.write", real)
+    assert on_disk(desk.root) == {}
+
+
+def test_a_disk_without_links_keeps_them_in_the_tree(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # faults 8: FAT has neither symbolic nor hard links; nothing shows as deleted because of that.
+    objects = desk.objects
+    after = apply_changes(objects, objects, GROUP, None, {"l": file(objects, b"f", kind="l"), "f": file(objects, b"1")})
+
+    def refuse(*_args: object, **_named: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "symlink", refuse)
+    monkeypatch.setattr(os, "link", refuse)
+    result = check_out(desk, None, after)
+    assert (result.written, [skip.path for skip in result.skipped]) == (("f",), ["l"])
+    assert desk.scan(after).root == after
+    gone = tree_of(objects, {"f": b"1"})
+    assert check_out(desk, after, gone).skipped == ()
+    assert desk.scan(gone).root == gone
+
+
+def test_a_name_the_disk_refuses_is_named_and_not_deleted_for_friends(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # APP-12, faults 8: reported, not mangled
+    after = tree_of(desk.objects, {"a:b": b"1", "c": b"1"})
+    real = os.link
+
+    def refuse(source: str, target: str, **named: int) -> None:
+        if ":" in target:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(source, target, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "link", refuse)
+    result = check_out(desk, None, after)
+    assert result.skipped == (("a:b", "cannot be on this disk: invalid argument", False),)
+    assert on_disk(desk.root) == {"c": b"1"}
+    assert desk.scan(after).root == after
+
+
+def test_progress_counts_to_the_end(desk: Desk) -> None:
+    told: list[tuple[int, int]] = []
+    apply_tree(
+        desk.root,
+        before=None,
+        after=tree_of(desk.objects, {"a": b"1", "b/c": b"2"}),
+        source=desk.objects,
+        cache=desk.cache,
+        now_ns=0,
+        progress=lambda done, total, _path: told.append((done, total)),
+    )
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_cursor_holds_few_directories_open(desk: Desk) -> None:
+    model = {f"d{n}/e{n}/f": b"%d" % n for n in range(50)}
+    started(desk, model)
+    with Cursor(desk.root) as cursor:
+        for n in range(50):
+            assert cursor.go((f"d{n}", f"e{n}")) is not None
+        assert cursor.go(("d1", "none")) is None
+        assert cursor.go(()) is not None
+    assert build_directory(GROUP, (), desk.objects)
