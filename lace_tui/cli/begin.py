@@ -210,7 +210,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
         found = members(vault)
         rows = [
             {
-                "member": member.name,
+                "name": member.name,
                 "node": member.node,
                 "machine": member.machine,
                 "depth": member.depth,

@@ -243,7 +243,7 @@ def test_accept_needs_some_name(alice: Person, bob: Person) -> None:
 def test_members_name_the_founder_first(alice: Person, bob: Person) -> None:
     key = alice.lace("init", "--name", "alice")["node"]
     (member,) = alice.lace("members")["members"]
-    assert (member["member"], member["node"], member["depth"], member["me"]) == ("alice", key, 0, True)
+    assert (member["name"], member["node"], member["depth"], member["me"]) == ("alice", key, 0, True)
     assert member["admitted_by"] is None
     assert "alice (you)" in alice.text("members")
     bob.lace("accept", alice.lace("invite", "bob")["invite"])
@@ -257,7 +257,7 @@ def test_admit_by_key(alice: Person, bob: Person) -> None:
     data = alice.lace("admit", "bob", "--key", key)
     assert (data["member"], data["node"]) == ("bob", key)
     assert data["record"].startswith("S.")
-    assert [m["member"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
+    assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
     assert alice.lace("members")["members"][1]["admitted_by"] == "alice"
     error_of(alice.run("--json", "admit", "bob", "--key", key), "already-member")
     assert "bob is a member" not in alice.run("admit", "bob", "--key", key).text
@@ -287,7 +287,7 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
     assert (data["peer"], data["uri"], data["key"]) == ("bob", uri, KEY)
     assert alice.lace("peers") == {"peers": [{"peer": "bob", "uri": uri, "key": KEY}]}
     assert f"bob  {uri}" in alice.text("peers")
-    assert [m["member"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
+    assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
     assert [path.name for path in (tmp_path / "meet").rglob("*") if path.is_file()] == [MARKER]
 
 

@@ -1,0 +1,144 @@
+"""What differs between two trees, or between a tree and the folder, as text a person can read (CLAY-70)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Paint
+from lazy.address import ResolvedCommit
+from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees, text_diff
+from vault.desks.folder import FileChanging, open_directory, open_root, read_file, read_link
+from vault.desks.tree import Entry, MissingObject, read_entry
+from vault.vault import Vault
+from vault.work import Changes
+
+__all__ = ["Difference", "folder_differences", "shown_differences", "tree_differences"]
+
+Read = Callable[[str, Entry], bytes]
+
+
+class Difference(NamedTuple):
+    """One path that differs.
+
+    Args:
+        path: relative to the desk.
+        kind: "added", "changed" or "deleted".
+        lines: a unified diff, or a sentence where lines cannot be compared; unescaped.
+    """
+
+    path: str
+    kind: str
+    lines: tuple[str, ...]
+
+
+class _Unreadable(Exception):  # noqa: N818 - it never leaves this module
+    pass
+
+
+def tree_differences(vault: Vault, before: ResolvedCommit, after: ResolvedCommit, path: str = "") -> list[Difference]:
+    """Return what differs between two trees, at and below a path.
+
+    Raises:
+        MissingObject, TreeError: a tree cannot be read.
+    """
+    found = [
+        change
+        for change in diff_trees(vault.store, before.tree, after.tree)
+        if not path or change.path == path or change.path.startswith(path + "/")
+    ]
+    read = _stored(vault)
+    return _differences(found, (before.what, after.what), read, read)
+
+
+def folder_differences(vault: Vault, found: Changes, names: tuple[str, str]) -> list[Difference]:
+    """Return what differs between the folder and what it stands on; reads one changed file at a time."""
+    return _differences(found.items, names, _stored(vault), _on_disk(vault))
+
+
+def shown_differences(differences: Sequence[Difference], paint: Paint) -> str:
+    """Return the differences as harmless text; tabs are widened, because they are no letters of a terminal."""
+    return "\n".join(_painted(line, paint) for difference in differences for line in difference.lines)
+
+
+def _painted(line: str, paint: Paint) -> str:
+    safe = inert(line.expandtabs())
+    if line.startswith(("--- ", "+++ ")):
+        return paint.strong(safe)
+    if line.startswith("+"):
+        return paint.good(safe)
+    if line.startswith("-"):
+        return paint.warn(safe)
+    return paint.faint(safe) if line.startswith("@@") else safe
+
+
+def _differences(
+    found: Sequence[Change], names: tuple[str, str], read_before: Read, read_after: Read
+) -> list[Difference]:
+    return [Difference(c.path, c.kind, _lines(c, names, read_before, read_after)) for c in found]
+
+
+def _lines(change: Change, names: tuple[str, str], read_before: Read, read_after: Read) -> tuple[str, ...]:
+    before, after = change.before, change.after
+    head = [f"--- {change.path} ({names[0]})", f"+++ {change.path} ({names[1]})"]
+    notes = _notes(before, after)
+    try:
+        old, new = _content(change.path, before, read_before), _content(change.path, after, read_after)
+    except _Unreadable as error:
+        return (*head, *notes, str(error))
+    if old == new:
+        return (*head, *notes) if notes else (*head, "An empty file.")
+    lines = text_diff(old, new, names=("", ""))
+    if lines[0].startswith("--- "):
+        lines = lines[2:]
+    return (*head, *notes, *lines)
+
+
+def _notes(before: Entry | None, after: Entry | None) -> list[str]:
+    notes = []
+    kinds = {"f": "file", "l": "link", "d": "folder"}
+    if before is not None and after is not None and before.kind != after.kind:
+        notes.append(f"A {kinds[before.kind]} became a {kinds[after.kind]}.")
+    elif before is not None and after is not None and before.mode != after.mode:
+        notes.append("It may be run as a program now." if after.mode == "x" else "It is no program any more.")
+    elif (before or after).kind == "d":  # type: ignore[union-attr] # one of the two is there
+        notes.append("An empty folder.")
+    return notes
+
+
+def _content(path: str, entry: Entry | None, read: Read) -> bytes:
+    if entry is None or entry.is_dir:
+        return b""
+    if entry.size > MAX_TEXT_BYTES:
+        raise _Unreadable(f"The content is large: {entry.size} bytes.")
+    return read(path, entry)
+
+
+def _stored(vault: Vault) -> Read:
+    def read(path: str, entry: Entry) -> bytes:
+        try:
+            return read_entry(vault.store, entry)
+        except MissingObject as error:
+            raise _Unreadable(f"The content is not here: {path}.") from error
+
+    return read
+
+
+def _on_disk(vault: Vault) -> Read:
+    def read(path: str, entry: Entry) -> bytes:
+        *above, name = path.split("/")
+        try:
+            fd = open_root(vault.folder)
+            try:
+                with open_directory(fd, tuple(above)) as directory:
+                    if entry.kind == "l":
+                        return read_link(directory, name)
+                    return read_file(directory, name, MAX_TEXT_BYTES)[0]
+            finally:
+                os.close(fd)
+        except (OSError, FileChanging) as error:
+            raise _Unreadable(f"The file changed while it was read: {path}.") from error
+
+    return read

@@ -1,0 +1,98 @@
+"""What the verbs of "Work" share: paths a person typed, what the scan noticed, counts in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.output import Paint
+from vault.desks.worktree import Problem
+from vault.errors import CallerError
+from vault.vault import Vault
+from vault.work import MAIN, Changes, Committed
+
+__all__ = [
+    "SHOWN",
+    "NoSuchDesk",
+    "OutsideFolder",
+    "counted",
+    "desk_path",
+    "files_text",
+    "known_desk",
+    "notices",
+    "paths_of",
+    "sign",
+]
+
+SHOWN = 20  # problems and paths listed in a text before the rest is counted
+
+
+class NoSuchDesk(CallerError):
+    """There is no desk of that name here."""
+
+    code = "no-such-desk"
+    hint = "See: lace desks"
+
+
+class OutsideFolder(CallerError):
+    """A path leads out of the shared folder."""
+
+    code = "outside-folder"
+    hint = "Name files in the shared folder."
+
+
+def known_desk(name: str) -> str:
+    """Return the name of a desk that this vault has.
+
+    Raises:
+        NoSuchDesk: it has none of that name.
+    """
+    if name != MAIN:
+        raise NoSuchDesk(f"There is no desk {name!r} here.")
+    return name
+
+
+def desk_path(context: Context, vault: Vault, text: str) -> str:
+    """Return a path that a person typed, relative to the shared folder; empty for the folder itself.
+
+    Raises:
+        OutsideFolder: it leads out of it.
+    """
+    # Text alone decides: a link in the folder is an entry of its own and must not be followed.
+    path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
+    relative = os.path.relpath(path, vault.folder.absolute())
+    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
+        raise OutsideFolder(f"{text} lies outside the shared folder {vault.folder}.")
+    return "" if relative == os.curdir else relative.replace(os.sep, "/")
+
+
+def paths_of(found: Changes | Committed) -> dict[str, list[str]]:
+    """Return the changed paths by kind, as JSON has them."""
+    return {kind: found.paths(kind) for kind in ("added", "changed", "deleted")}
+
+
+def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str]]:
+    """Tell what was skipped or is doubtful in the folder, and return it for JSON."""
+    shown = problems if context.verbose else problems[:SHOWN]
+    for problem in shown:
+        context.say(f"{problem.path} {problem.reason}{'; it was left out' if problem.kind == 'skipped' else ''}.")
+    if len(shown) < len(problems):
+        context.say(f"And {len(problems) - len(shown)} more; see all with -v.")
+    return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]
+
+
+def counted(found: Changes | Committed) -> str:
+    """Return how much changed, in words."""
+    parts = [f"{len(paths)} {kind}" for kind in ("added", "changed", "deleted") if (paths := found.paths(kind))]
+    return ", ".join(parts) or "nothing changed"
+
+
+def files_text(count: int) -> str:
+    """Return a number of files in words."""
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def sign(paint: Paint, kind: str) -> str:
+    """Return the mark that stands before a changed path."""
+    return {"added": paint.good("+ "), "changed": paint.warn("~ "), "deleted": paint.bad("- ")}[kind]

@@ -1,0 +1,64 @@
+"""The message of a commit: from the command line, or from the person's editor on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import subprocess
+from pathlib import Path
+
+from lace_tui.cli.context import Context
+from vault.errors import CallerError, EnvironmentFault
+from vault.files import read_bounded, write_atomic
+from vault.vault import Vault
+
+__all__ = ["EditorFailed", "MessageNeeded", "message_from"]
+
+_LIMIT = 1 << 20  # bytes of one message
+_HELP = "\n# Say what you did and why. Lines that begin with # are left out; an empty message stops the commit.\n"
+
+
+class MessageNeeded(CallerError):
+    """A commit needs a message, and nobody gave one."""
+
+    code = "message-needed"
+    hint = "Say what you did: lace commit -m TEXT"
+
+
+class EditorFailed(EnvironmentFault):
+    """The person's editor did not do its work."""
+
+    code = "editor-failed"
+    exit_code = 19
+    hint = "Set EDITOR to a program that edits the file it is given, or say it here: lace commit -m TEXT"
+
+
+def message_from(context: Context, vault: Vault, given: str | None) -> str:
+    """Return the message that was given, or what the person writes in their editor.
+
+    Raises:
+        MessageNeeded: there is none, and no terminal or no editor to write one.
+        EditorFailed: the editor cannot be started, or ended with a failure.
+    """
+    editor = context.environ.get("EDITOR", "").strip()
+    if given is None and editor and context.is_terminal and not context.json:
+        given = _edited(vault.dot / "message.txt", editor)
+    if given is None or not given.strip():
+        raise MessageNeeded("A commit needs a message, and there is none.")
+    return given.strip()
+
+
+def _edited(path: Path, editor: str) -> str:
+    write_atomic(path, _HELP.encode())
+    try:
+        # The person chose this program in their own environment.
+        done = subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603
+        if done.returncode:
+            raise EditorFailed(f"The editor {editor} ended with {done.returncode}, so nothing was committed.")
+        text = read_bounded(path, _LIMIT).decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
+        raise EditorFailed(f"The editor {editor} cannot be started: {error}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return "\n".join(line.rstrip() for line in text.splitlines() if not line.startswith("#"))

@@ -1,0 +1,228 @@
+"""Reading verbs of the family "Work": the log, content of any revision, what differs, copies."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
+from lace_tui.cli.errors import EXIT_DONE, BadArguments
+from lace_tui.cli.folder import counted, desk_path, files_text, known_desk, notices
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, times
+from lazy.address import ResolvedCommit, resolve
+from lazy.log import log_lines
+from lazy.people import label_of, node_of
+from lazy.update import FolderInTheWay, follow
+from vault.desks.edit import NoSuchPath
+from vault.desks.tree import lookup, read_entry
+from vault.desks.worktree import Problem
+from vault.errors import CallerError, EnvironmentFault
+from vault.history import line_head, releases
+from vault.vault import Vault
+from vault.work import MAIN, changes, checkout_of, export_tree, unreleased
+
+__all__ = ["FolderNotMade", "UncommittedChanges", "configure", "run"]
+
+
+class UncommittedChanges(CallerError):
+    """The folder holds changes that a checkout would put at risk."""
+
+    code = "uncommitted-changes"
+    hint = "Commit them first: lace commit -m TEXT - or write a copy elsewhere: lace checkout DESK@CASE --to DIR"
+
+
+class FolderNotMade(EnvironmentFault):
+    """A folder for a copy cannot be made."""
+
+    code = "folder-not-made"
+    exit_code = 15
+    hint = "Choose a folder that you may write."
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    for names, options in _ARGUMENTS.get(verb, ()):
+        parser.add_argument(*names, **options)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _VERBS[context.verb](context, args, vault)
+
+
+def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    node = node_of(vault, args.node) if args.node else None
+    if args.number < 1:
+        raise BadArguments("lace log -n: the number must be at least 1.")
+    found = log_lines(vault, desk=args.desk, node=node, limit=args.number)
+    entries = [
+        {
+            "hash": line.hash,
+            "app": line.app,
+            "name": line.name,
+            "node": line.node,
+            "who": label_of(vault, line.node),
+            "seq": line.seq,
+            "lamport": line.lamport,
+            **times(line.tai),
+            "message": line.message,
+        }
+        for line in found
+    ]
+    texts = []
+    for line in found:
+        title, _, more = line.message.partition("\n")
+        when = line.tai.to_utc_iso()[:16].replace("T", " ")
+        name = inert(line.name) if line.app in {"lace/commit", "lace/release", "lace/resolution"} else ""
+        words = [when, inert(label_of(vault, line.node)), line.app.removeprefix("lace/"), name, inert(title)]
+        texts.append("  ".join(filter(None, words)) + (" ..." if more else ""))
+    return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
+
+
+def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
+    found = resolve(vault, args.address)
+    path = desk_path(context, vault, args.path)
+    entry = lookup(vault.store, found.tree, path) if path else None
+    if entry is None or entry.is_dir:
+        what = "is a folder" if entry is not None or not path else "is not there"
+        raise NoSuchPath(
+            f"{path or '.'} {what} in {found.what}.", hint="Name a file as it is called in the shared folder."
+        )
+    context.write_bytes(read_entry(vault.store, entry))
+    return EXIT_DONE
+
+
+def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    if len(args.words) not in {0, 2, 3}:
+        raise BadArguments(
+            "lace diff takes two addresses and perhaps a path, or nothing for the folder.",
+            hint="For example: lace diff main@1 main@2 notes.md",
+        )
+    path = desk_path(context, vault, args.words[2]) if len(args.words) == 3 else ""
+    problems: Sequence[Problem] = ()
+    if args.words:
+        before, after = (resolve(vault, word) for word in args.words[:2])
+        names = (before.what, after.what)
+        differences = tree_differences(vault, before, after, path)
+    else:
+        with context.watching() as watch:
+            found = changes(vault, MAIN, watch)
+        problems = found.problems
+        names = (_standing(vault), "folder")
+        differences = folder_differences(vault, found, names)
+    data = {
+        "before": names[0],
+        "after": names[1],
+        **{kind: [d.path for d in differences if d.kind == kind] for kind in ("added", "changed", "deleted")},
+        "files": [{"path": d.path, "kind": d.kind, "lines": list(d.lines)} for d in differences],
+        "notices": notices(context, problems),
+    }
+    return Answer(data, lambda paint: shown_differences(differences, paint) or "Nothing differs.")
+
+
+def _standing(vault: Vault) -> str:
+    head = line_head(vault.store, vault.node.text, MAIN)
+    return f"{MAIN}@{head.number}" if head else "nothing"
+
+
+def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    found = resolve(vault, args.address)
+    if args.to:
+        return _copy(context, vault, found, Path(os.path.normpath(context.cwd / Path(args.to).expanduser())))
+    desk = known_desk(found.desk)
+    base = checkout_of(vault, desk)
+    if base is None:
+        raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
+    with context.watching() as watch:
+        dirty = changes(vault, desk, watch)
+        if dirty.items:
+            raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
+        with vault.writing() as w:
+            result = follow(w, vault, desk, base.tree, found.tree, watch)
+            w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+    written = [*result.written, *result.deleted]
+    return Answer(
+        {
+            "commit": found.commit,
+            "desk": desk,
+            "what": found.what,
+            "to": vault.folder,
+            "written": list(result.written),
+            "deleted": list(result.deleted),
+            "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
+        },
+        f"The folder shows {inert(found.what)} now: {files_text(len(written))} changed.\n"
+        f"{desk} itself did not move, so these are uncommitted changes: keep them with lace commit -m TEXT"
+        if written
+        else f"The folder shows {inert(found.what)} already.",
+    )
+
+
+def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> Answer:
+    """Write a copy of a tree into another folder."""
+    try:
+        with context.watching() as watch:
+            result = export_tree(vault, found.tree, to, watch)
+    except OSError as error:
+        raise FolderNotMade(f"{to} cannot be made: {(error.strerror or str(error)).lower()}.") from error
+    blocking = [skip for skip in result.skipped if skip.blocking]
+    if blocking:
+        shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])
+        raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.")
+    for skip in result.skipped:
+        context.say(f"{skip.path} {skip.reason}; it was left out.")
+    return Answer(
+        {
+            "commit": found.commit,
+            "desk": found.desk,
+            "what": found.what,
+            "to": to,
+            "written": list(result.written),
+            "deleted": [],
+            "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
+        },
+        f"{files_text(len(result.written))} of {inert(found.what)} written to {inert(str(to))}.",
+    )
+
+
+def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    del context, args
+    head = line_head(vault.store, vault.node.text, MAIN)
+    own = max((found.version for found in releases(vault.store, MAIN, node=vault.node.text)), default=None)
+    row = {
+        "desk": MAIN,
+        "folder": vault.folder,
+        "revision": head.number if head else 0,
+        "version": own,
+        "unreleased": unreleased(vault, MAIN),
+    }
+    return Answer(
+        {"desks": [row]},
+        f"{MAIN}  revision {row['revision']}  {own or 'not released yet'}  {inert(str(vault.folder))}",
+    )
+
+
+_ADDRESS = (("address",), {"metavar": "DESK@CASE", "help": "[PEER/]DESK[@NUMBER|VERSION|DATE]"})
+_ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "log": (
+        (("--desk",), {"metavar": "D", "help": "only this desk"}),
+        (("--node",), {"metavar": "N", "help": "only this person"}),
+        (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most so many (20)"}),
+    ),
+    "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file in the shared folder"})),
+    "diff": ((("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),),
+    "checkout": (_ADDRESS, (("--to",), {"metavar": "DIR", "help": "write a copy there instead"})),
+}
+_VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer | int]] = {
+    "log": _log,
+    "cat": _cat,
+    "diff": _diff,
+    "checkout": _checkout,
+    "desks": _desks,
+}

@@ -1,0 +1,311 @@
+"""Writing verbs of the family "Work": see what changed, commit, release, update."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, known_desk, notices, paths_of, sign
+from lace_tui.cli.inert import inert
+from lace_tui.cli.message import message_from
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from lazy.conflicts import ConflictKind, conflicts
+from lazy.places import places
+from lazy.update import Updated, merge_heads, update
+from vault.cases import parse_side
+from vault.errors import CallerError
+from vault.history import Relation, line_head, releases
+from vault.names import Version
+from vault.vault import Vault
+from vault.work import (
+    MAIN,
+    Changes,
+    NothingToRelease,
+    Released,
+    changes,
+    checkout_of,
+    commit,
+    next_version,
+    release,
+    tree_totals,
+    unreleased,
+)
+
+__all__ = ["VersionNeeded", "configure", "run"]
+
+
+class VersionNeeded(CallerError):
+    """A release needs a version, and nobody is there to agree to the one proposed."""
+
+    code = "version-needed"
+    hint = "Name one, or take the proposed one with: lace release --yes"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    for names, options in _ARGUMENTS.get(verb, ()):
+        parser.add_argument(*names, **options)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _VERBS[context.verb](context, args, vault)
+
+
+# Changes and commits
+
+
+def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = known_desk(args.desk)
+    with context.watching() as watch:
+        found = changes(vault, desk, watch)
+    conflicted = _conflicted(vault, desk)
+    data = {"desk": desk, **paths_of(found), "conflicted": conflicted, "notices": notices(context, found.problems)}
+
+    def text(paint: Paint) -> str:
+        lines = [sign(paint, item.kind) + inert(item.path) for item in found.items]
+        lines += [paint.warn("! ") + inert(path) for path in conflicted]
+        return "\n".join(lines) or "Nothing changed."
+
+    return Answer(data, text)
+
+
+def _conflicted(vault: Vault, desk: str) -> list[str]:
+    """Return the paths of heads that do not merge cleanly, sorted."""
+    found: set[str] = set()
+    head = line_head(vault.store, vault.node.text, desk)
+    for conflict in conflicts(vault):
+        if conflict.kind is ConflictKind.HEAD and conflict.desk == desk:
+            heads = [side.commit for side in conflict.sides]
+            found |= {clash.path for clash in merge_heads(vault, heads, head.commit if head else None).conflicts}
+    return sorted(found)
+
+
+def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = known_desk(args.desk)
+    paths = [desk_path(context, vault, path) for path in args.paths]
+    message = message_from(context, vault, args.message)
+    with context.watching() as watch:
+        made = commit(vault, message, paths, desk=desk, watch=watch)
+    if made is None:
+        nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
+        return Answer({**nothing, "added": [], "changed": [], "deleted": [], "notices": []}, "Nothing changed.")
+    data = {
+        "commit": made.commit,
+        "desk": desk,
+        "revision": made.revision,
+        **paths_of(made),
+        "notices": notices(context, made.problems),
+    }
+    return Answer(
+        data,
+        f"Committed {desk} revision {made.revision}: {counted(made)}.\nIt stays with you until a release: lace release",
+    )
+
+
+def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = known_desk(args.desk)
+    version = Version.parse(args.version) if args.version else None
+    if args.dry_run:
+        return _planned_release(context, vault, desk, version)
+    if version is None and not args.yes:
+        version = _agreed_version(context, vault, desk)
+        if version is None:
+            return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
+    with context.watching() as watch:
+        made = release(vault, version, args.message or "", desk=desk, watch=watch)
+    known = places(vault)
+    following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
+    data = {
+        "release": made.release,
+        "version": made.version,
+        "desk": made.desk,
+        "commit": made.commit,
+        "seq": made.seq,
+        "content_sha512": made.content_sha512,
+        "files": made.files,
+        "bytes": made.bytes,
+        "first": made.first,
+        "revision": made.committed.revision if made.committed else None,
+        **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
+        "notices": notices(context, made.committed.problems if made.committed else ()),
+        "next": following,
+    }
+    return Answer(data, f"{_released(made)}\nNext: {inert(following)}")
+
+
+def _released(made: Released) -> str:
+    what = f"{files_text(made.files)}, {bytes_text(made.bytes)}"
+    if made.first:
+        return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
+    new = f"{counted(made.committed)}; " if made.committed else ""
+    return f"Released {made.desk} {made.version}: {new}{what} in all."
+
+
+def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
+    """Return the proposed version if the person at the terminal agrees to it, else None.
+
+    Raises:
+        VersionNeeded: nobody is at a terminal; the message names the number.
+    """
+    proposed = next_version(vault, desk)
+    if not context.is_terminal or context.json:
+        raise VersionNeeded(
+            f"The next version of {desk} would be {proposed}.",
+            hint=f"Take it with: lace release {proposed} - or: lace release --yes",
+        )
+    with context.watching() as watch:
+        found = changes(vault, desk, watch)
+    if not found.items and not unreleased(vault, desk):
+        raise NothingToRelease(f"Nothing changed in {desk} since your last release.")
+    files, size = _totals_after(vault, desk, found)
+    context.say(f"{counted(found)}; {files_text(files)}, {bytes_text(size)} in all.")
+    context.world.stderr.write(f"Release {desk} as {proposed}? [y/N] ")
+    context.world.stderr.flush()
+    return proposed if context.world.stdin.readline().strip().lower() in {"y", "yes"} else None
+
+
+def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
+    """Say what a release would share; nothing is written."""
+    with context.watching() as watch:
+        found = changes(vault, desk, watch)
+    files, size = _totals_after(vault, desk, found)
+    version = version or next_version(vault, desk)
+    first = not releases(vault.store, desk, node=vault.node.text)
+    data = {
+        "planned": True,
+        "release": None,
+        "version": version,
+        "desk": desk,
+        "files": files,
+        "bytes": size,
+        "first": first,
+        **paths_of(found),
+        "notices": notices(context, found.problems),
+    }
+    return Answer(
+        data,
+        f"Would release {desk} {version}: {counted(found)}; {files_text(files)}, {bytes_text(size)} in all.",
+    )
+
+
+def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
+    """Return files and bytes of the folder as it is, from what it stands on and what changed."""
+    base = checkout_of(vault, desk)
+    files, size = tree_totals(vault, base.tree) if base else (0, 0)
+    for item in found.items:
+        for entry, factor in ((item.before, -1), (item.after, 1)):
+            if entry is not None and not entry.is_dir:
+                files += factor
+                size += factor * entry.size
+    return files, size
+
+
+# Update
+
+
+def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = known_desk(args.desk)
+    peer, case = parse_side(args.peer) if args.peer else (None, None)
+    if case is not None and not isinstance(case, Version):
+        raise BadArguments(
+            f"lace update takes whole releases, and {str(case)!r} is no version.", hint="Write: --from PEER@X.Y.Z"
+        )
+    with context.watching() as watch:
+        done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
+    needs_person = bool(done.conflicts or done.waiting)
+    following = _after_update(vault, desk, done)
+    data = {
+        "planned": args.dry_run,
+        "desk": desk,
+        "relation": done.relation,
+        "commit": done.commit,
+        "revision": done.revision,
+        "written": list(done.written),
+        "merged": list(done.merged),
+        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
+        "conflict": done.conflict_id or None,
+        "waiting": list(done.waiting),
+        "sources": list(done.sources),
+        "versions": list(done.versions),
+        "saved": done.saved,
+        "next": following or None,
+    }
+    lines = [*_update_lines(done, planned=args.dry_run), *([f"Next: {following}"] if following else [])]
+    return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
+
+
+def _after_update(vault: Vault, desk: str, done: Updated) -> str:
+    """Return the command to run next, or nothing."""
+    if done.conflicts:
+        name = done.conflict_id or "CONFLICT"
+        version = next_version(vault, desk)
+        return f"lace resolve {name} --prefer local|remote, or edit and lace resolve {name} --merged {version}"
+    if done.waiting:
+        return f"lace resolve {done.waiting[0]} --prefer local|remote"
+    return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
+
+
+def _update_lines(done: Updated, *, planned: bool) -> list[str]:
+    lines = []
+    if done.saved is not None:
+        lines.append("Your changes were committed first, as 'before update'.")
+    source = _source(done)
+    count = f"{files_text(len(done.written))} {'would be written' if planned else 'written'}"
+    if done.conflicts:
+        lines.append(f"! {source} and you changed the same places; nothing was changed in your folder:")
+        lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
+    elif done.relation is Relation.BEHIND:
+        lines.append(f"{source}: {count}.")
+    elif done.relation is Relation.MERGEABLE:
+        merged = f", {len(done.merged)} merged line by line" if done.merged else ""
+        lines.append(f"{source} merged with yours: {count}{merged}.")
+    elif not done.waiting:
+        lines.append("Nothing new: your folder has everything that was released.")
+    if done.written and not done.conflicts:
+        lines += [f"  {inert(path)}" for path in done.written[:SHOWN]]
+        lines += [f"  and {len(done.written) - SHOWN} more"] if len(done.written) > SHOWN else []
+    if done.waiting:
+        lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
+    return lines
+
+
+def _source(done: Updated) -> str:
+    names = ", ".join(map(inert, done.sources)) or "What was released"
+    versions = ", ".join(map(str, done.versions))
+    return f"{names} {versions}" if done.sources and versions else names
+
+
+_DESK = (("--desk",), {"metavar": "D", "default": MAIN, "help": "the desk (main)"})
+_DESK_FIRST = (("desk",), {"metavar": "DESK", "nargs": "?", "default": MAIN, "help": "the desk (main)"})
+_ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "changes": (_DESK_FIRST,),
+    "commit": (
+        (("-m",), {"dest": "message", "metavar": "TEXT", "help": "what you did and why"}),
+        _DESK,
+        (("paths",), {"metavar": "PATH", "nargs": "*", "help": "only what changed there"}),
+    ),
+    "release": (
+        (("version",), {"metavar": "VERSION", "nargs": "?", "help": "X.Y.Z; without it the next one is proposed"}),
+        (("-m",), {"dest": "message", "metavar": "TEXT", "help": "what friends should know"}),
+        _DESK,
+        (("-y", "--yes"), {"action": "store_true", "help": "take the proposed version"}),
+        (("--dry-run",), {"action": "store_true", "help": "say what would be shared, and do nothing"}),
+    ),
+    "update": (
+        _DESK_FIRST,
+        (("--from",), {"dest": "peer", "metavar": "PEER[@CASE]", "help": "only this friend's work"}),
+        (("--dry-run",), {"action": "store_true", "help": "say what would happen, and do nothing"}),
+    ),
+}
+_VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer]] = {
+    "changes": _changes,
+    "commit": _commit,
+    "release": _release,
+    "update": _update,
+}
