@@ -44,16 +44,19 @@ class Story:
         root: the directory.
         world: the real world; each person sees it with a home of their own.
         say: prints one line of the story.
+        shared: name of everybody's shared folder.
+        told: the commands so far.
     """
 
     root: Path
     world: World
     say: Callable[[str], None]
+    shared: str = "email"
     told: list[Told] = field(default_factory=list)
 
     def folder(self, who: str) -> Path:
         """Return a person's shared folder."""
-        return self.root / who / "email"
+        return self.root / who / self.shared
 
     def lace(self, who: str, *words: str, expect: int = 0, secret: bool = False) -> str:
         """Run one command as a person; return what it printed.
@@ -100,6 +103,12 @@ class Story:
         code = run(list(words), world)
         out.flush()
         return raw.getvalue().decode(), code
+
+    def write(self, who: str, name: str, content: str) -> None:
+        """Write one file, as an editor would."""
+        path = self.folder(who) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
 
     def edit(self, who: str, name: str, old: str, new: str) -> None:
         """Change one text in one file, as an editor would."""
@@ -171,7 +180,7 @@ def _conflict(story: Story) -> None:
     story.lace("cara", "release", "2.0.0", "-m", "header: rename")
     story.lace("alice", "sync", "stick")
     story.lace("cara", "sync", "stick", expect=1)
-    story.lace("cara", "conflicts", expect=1)
+    story.lace("cara", "conflicts")
 
 
 def _resolve(story: Story) -> None:

@@ -321,8 +321,9 @@ def _named(
     waiting: Sequence[str],
     saved: RecordHash | None,
 ) -> Updated:
-    taken = [release for release in releases(vault.store, desk) if release.commit in set(heads)]
-    names = (label_of(vault, release.node) for release in taken if release.node != vault.node.text)
+    me = vault.node.text
+    taken = [r for r in releases(vault.store, desk) if r.commit in set(heads) and r.node != me]
+    names = (label_of(vault, release.node) for release in taken)
     return replace(
         done,
         waiting=tuple(waiting),

@@ -8,6 +8,7 @@ import pytest
 
 from lace_tui.cli.verbs import VERBS
 from lace_tui.docs import pages
+from lace_tui.tour import weave
 from tests.people import ROOT
 
 
@@ -15,6 +16,12 @@ from tests.people import ROOT
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     """Run `python -m lace_tui.docs` when this fails."""
     assert (ROOT / "docs" / name).read_text("utf-8") == pages()[name]
+
+
+def test_the_tour_of_the_readme_is_what_lace_prints() -> None:
+    """The README's first page runs, from an empty directory to a shared folder (APP-1)."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert readme == weave(readme)
 
 
 def test_every_verb_in_the_readme_exists() -> None:

@@ -316,7 +316,8 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
     """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
     row = vault.store.rows(
         "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT max(number) FROM rev"
-        " WHERE node = ?1 AND desk = ?2 AND commit_hash IN (SELECT commit_hash FROM release)), 0)",
+        " WHERE node = ?1 AND desk = ?2 AND commit_hash IN"
+        " (SELECT commit_hash FROM release UNION ALL SELECT result FROM resolution)), 0)",
         vault.node.text,
         desk,
     )

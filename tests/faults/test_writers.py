@@ -1,4 +1,4 @@
-"""Several processes on one vault: nothing is lost, nobody is turned away, a dead holder is no obstacle (APP-13, row 30)."""
+"""Several processes on one vault: nothing is lost, nobody is turned away, a dead holder is no obstacle (APP-13)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,12 @@ def _fill(folder: Path) -> int:
     count = 0
     for path in sorted(source.rglob("*")):
         parts = path.relative_to(source).parts
-        if path.is_file() and not path.is_symlink() and not {"site-packages", "dist-packages"} & set(parts):
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and path.stat().st_size <= 32 << 20
+            and not {"site-packages", "dist-packages"} & set(parts)
+        ):
             target = folder.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
