@@ -10,6 +10,7 @@ import pkgutil
 import sys
 from pathlib import Path
 
+from lace_tui import tour
 from lace_tui.cli.verbs import FAMILIES, VERBS
 from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
 from vault.config import SETTINGS
@@ -108,10 +109,12 @@ PAGES = {
 
 
 def main(root: Path | None = None) -> int:
-    """Write the pages below docs/ and return 0."""
-    docs = (root or Path(__file__).resolve().parent.parent) / "docs"
+    """Write the pages below docs/ and the tour of the README, and return 0."""
+    top = root or Path(__file__).resolve().parent.parent
     for name, text in pages().items():
-        (docs / name).write_text(text, encoding="utf-8")
+        (top / "docs" / name).write_text(text, encoding="utf-8")
+    readme = top / "README.md"
+    readme.write_text(tour.weave(readme.read_text("utf-8")), encoding="utf-8")
     return 0
 
 
