@@ -200,7 +200,8 @@ def _additions(
             after,
         )
     ]
-    located = _located(vault, place, [record for record, _ in rows if record not in known], sources)
+    rows = [row for row in rows if row[0] not in known]
+    located = _located(vault, place, [record for record, _ in rows], sources)
     for number, (record, app) in enumerate(rows, start=1):
         watch.progress(number, len(rows), "send")
         location = located.get(record)

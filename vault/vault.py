@@ -258,6 +258,16 @@ class Vault:
                 self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
             writer.done()
 
+    def check_mark(self) -> None:
+        """Refuse, before anything is signed outside a write, when this vault is a copy or a restored backup.
+
+        Raises:
+            Locked: another process kept the vault too long.
+            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
+        """
+        with self.lock.held(timeout=_LOCK_SECONDS):
+            Writer(self).check_mark()
+
     def content_hash(self, tree: RecordHash) -> str:
         """Return `sha512:<hex>` of a root tree that is here (H-2)."""
         return self.store.content_sum(tree)
