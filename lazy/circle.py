@@ -18,7 +18,7 @@ from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
 from vault.profile import Member, NodeCard, Request
-from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a
+from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.writer import Writer
@@ -152,12 +152,17 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
 
 def leave_request(vault: Vault, place: MailboxPlace) -> bool:
     """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was."""
+    admission = vault.store.meta("admission")
+    if admission:
+        return _leave(vault, place, vault.store.stored(RecordHash.parse(admission)) or b"")
     line = vault.store.meta("invitation")
     if not line or _is_member(vault, vault.node.text):
         return False
-    invitation = Invitation.decode(line)
-    if place.read_request(vault.group, vault.node) is not None:
+    there = _request_there(vault, place)
+    if there is not None and _asks_for(vault, there):
         return False
+    vault.check_mark()
+    invitation = Invitation.decode(line)
     plex = Request.to_plex(
         group=vault.group,
         node=vault.node,
@@ -166,8 +171,29 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
         proof=proof(invitation.secret, vault.group, vault.node),
         tai=vault.around.tai(),
     )
-    place.writer(vault.group, vault.node).put_request(Seal.sign(plex, vault.key()).encode())
+    return _leave(vault, place, Seal.sign(plex, vault.key()).encode())
+
+
+def _leave(vault: Vault, place: MailboxPlace, record: bytes) -> bool:
+    if _request_there(vault, place) == record:
+        return False
+    place.writer(vault.group, vault.node).put_request(record)
     return True
+
+
+def _request_there(vault: Vault, place: MailboxPlace) -> bytes | None:
+    try:
+        return place.read_request(vault.group, vault.node)
+    except DataError:
+        return None  # damaged there: it is written again
+
+
+def _asks_for(vault: Vault, stored: bytes) -> bool:
+    try:
+        record = parse_record(stored)
+        return isinstance(record, Seal) and Request.read(record).signer == vault.node
+    except DataError:
+        return False
 
 
 def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | None:
@@ -180,6 +206,8 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         ProfileError: the request breaks the profile.
         OtherGroup: it is for another group.
     """
+    if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
+        return _take_admission(vault, sealed, node)
     if not isinstance(sealed, Seal) or sealed.signer != node:
         raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
     value = Request.read(sealed)
@@ -206,6 +234,25 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
             return None
         _admit(w, vault, value.signer, value.label, value.invitation)
         w.store.run("UPDATE invitation SET used_by = ? WHERE id = ?", node.text, value.invitation)
+    return value.label
+
+
+def _take_admission(vault: Vault, sealed: Seal, node: Verifier) -> str | None:
+    """Take the admission that a node left in its own mailbox, when a member sealed it.
+
+    So an adopted vault says who admitted it, where nobody who must read it knows it yet.
+    """
+    value = Member.read(sealed)
+    if value.group != vault.group or value.node != node:
+        raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
+    if _is_member(vault, node.text) or not _is_member(vault, value.signer.text):
+        return None
+    with vault.writing(receiving=True) as w:
+        w.put([sealed])
+    with vault.writing() as w:
+        w.store.run("DELETE FROM request WHERE node = ?", node.text)
+        w.store.run("DELETE FROM refused WHERE code = 'stranger'")
+        w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
     return value.label
 
 
@@ -328,6 +375,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
         vault.store.set_meta("node", new_key.verifier.text)
         vault.store.set_meta("name", name)
         vault.store.set_meta("instance", around.entropy(16).hex())
+        vault.store.set_meta("admission", "")
         vault.store.run("DELETE FROM published")
     vault.forget_key()
     with vault.writing() as w:
@@ -340,6 +388,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
             plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai())
             sealed = Seal.sign(plex, old_key)
             w.put([sealed])
+            w.store.set_meta("admission", sealed.hash.text)
             entries.append(sealed.hash)
         w.log(entries)
         w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
