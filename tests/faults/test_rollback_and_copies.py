@@ -1,0 +1,327 @@
+"""Media and vaults that went back in time, heads in the wrong place, one key in two hands (CYB-18, LAZ-65)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lazy import circle, places
+from lazy.people import members
+from lazy.sync import sync
+from lazy.vectors import my_vector
+from tests.faults.circle import (
+    PLACE,
+    Hostile,
+    around,
+    befriend,
+    found,
+    listing_of,
+    open_stick,
+    records_in,
+    visit,
+    write,
+)
+from vault import work
+from vault.audit_trail import verify_trail
+from vault.history import releases
+from vault.mark import OtherMachine, VaultBehindMark
+from vault.profile import NodeCard
+from vault.records import RecordHash, Seal
+from vault.vault import Vault
+
+
+def _release(vault: Vault, text: str) -> RecordHash:
+    write(vault, f"{vault.name}.txt", text)
+    return work.release(vault, None, text).release
+
+
+def _replace_tree(source: Path, target: Path) -> None:
+    shutil.rmtree(target)
+    shutil.copytree(source, target)
+
+
+# A medium that went back in time
+
+
+def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
+    # CYB-18, LAZ-66: row 18
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(tmp_path / PLACE, tmp_path / "old")
+    released = _release(alice, "second")
+    visit(alice)
+    visit(bob)
+    before = records_in(bob)
+    vector = my_vector(bob)
+    _replace_tree(tmp_path / "old", tmp_path / PLACE)
+
+    result = visit(bob)
+    assert [(problem.code, problem.peer) for problem in result.problems] == [("rolled-back", "alice")]
+    assert before.keys() <= records_in(bob).keys()
+    assert all(my_vector(bob)[node].seq >= mark.seq for node, mark in vector.items())  # never down
+    assert released in {release.hash for release in releases(bob.store)}
+
+    third = _release(alice, "third")
+    assert visit(alice).sent > 0
+    result = visit(bob)
+    assert result.problems == []
+    assert third in {release.hash for release in releases(bob.store)}
+
+
+def test_two_heads_with_one_number_are_named(tmp_path: Path) -> None:
+    # CYB-18: row 20
+    alice = found(tmp_path)
+    mallory = befriend(tmp_path, alice, "mallory")
+    hostile = Hostile(mallory, open_stick(tmp_path))
+    writer = hostile.drop.writer(mallory.group, mallory.node)
+    writer.publish_head(hostile.head((), number=7_000).encode())
+    assert visit(alice).problems == []
+    writer.publish_head(hostile.head((), number=7_000, unreleased=3).encode())
+    assert [problem.code for problem in visit(alice).problems] == ["rolled-back"]
+    writer.publish_head(hostile.head((), number=7_001).encode())
+    assert visit(alice).problems == []
+
+
+# Heads in the wrong place
+
+
+def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path) -> None:
+    # CYB-17: row 20
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    carol = befriend(tmp_path, alice, "carol")
+    visit(bob)
+    drop = open_stick(tmp_path)
+    mine, other = (drop.mailbox_path(alice.group, vault.node) / "head.rec" for vault in (alice, bob))
+    first, second = mine.read_bytes(), other.read_bytes()
+    mine.write_bytes(second)
+    other.write_bytes(first)
+    before = records_in(carol).keys()
+    result = visit(carol)
+    assert sorted((p.peer, p.code) for p in result.problems) == [("alice", "bad-snapshot"), ("bob", "bad-snapshot")]
+    assert before <= records_in(carol).keys()
+    for vault in (alice, bob):
+        _release(vault, f"{vault.name} again")
+        visit(vault)
+    result = visit(carol)
+    assert result.problems == []
+    assert sorted(release.name for release in result.releases) == ["alice", "bob"]
+
+
+def test_a_head_from_another_drop_is_refused(tmp_path: Path) -> None:
+    # CYB-17: row 20
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    places.add_place(alice, "other", str(tmp_path / "other"), cwd=tmp_path)
+    sync(alice, ["other"])
+    drop = open_stick(tmp_path)
+    there = tmp_path / "other" / drop.mailbox_path(alice.group, alice.node).relative_to(drop.path)
+    shutil.copytree(there, drop.mailbox_path(alice.group, alice.node), dirs_exist_ok=True)
+    result = visit(bob)
+    assert [(problem.peer, problem.code) for problem in result.problems] == [("alice", "bad-snapshot")]
+
+
+# My own mailbox harmed by others
+
+
+@pytest.mark.parametrize("harm", ["wiped", "rolled back", "no bundles", "no runs", "cut bundle"])
+def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, harm: str) -> None:
+    # LAZ-66: rows 6, 7, 18
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(tmp_path / PLACE, tmp_path / "old")
+    released = _release(alice, "second")
+    visit(alice)
+    everything = {record for record, _ in listing_of(open_stick(tmp_path), alice).items()}
+    mailbox = open_stick(tmp_path).mailbox_path(alice.group, alice.node)
+    if harm == "wiped":
+        shutil.rmtree(mailbox)
+    elif harm == "rolled back":
+        _replace_tree(tmp_path / "old", tmp_path / PLACE)
+    elif harm == "cut bundle":
+        for file in mailbox.glob("*.bnd"):
+            file.write_bytes(file.read_bytes()[:-1])
+    else:
+        for file in mailbox.glob("*.bnd" if harm == "no bundles" else "*.run"):
+            file.unlink()
+    visit(alice)
+    assert everything <= {record for record, _ in listing_of(open_stick(tmp_path), alice).items()}
+
+    carol = befriend(tmp_path, alice, "carol")
+    assert released in {release.hash for release in releases(carol.store)}
+    # Bob's mailbox named places in the bundles of alice that are gone: he notices too.
+    visit(bob)
+    dan, _ = circle.accept(tmp_path / "dan" / "f", around(tmp_path, "dan"), circle.invite(alice, "dan").encode())
+    results = [visit(dan), visit(alice), visit(dan)]
+    assert {code for result in results for code in result.problems} == set()
+    exchanges = [exchange for result in results for exchange in result.exchanges]
+    assert {"alice", "bob", "carol"} <= {exchange.peer for exchange in exchanges}
+    assert [exchange.peer for exchange in exchanges if exchange.not_available] == []
+
+
+# One key in two hands
+
+
+def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> None:
+    # LAZ-65, LAZ-72: row 22
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    mallory = befriend(tmp_path, alice, "mallory")
+    visit(bob)
+    hostile = Hostile(mallory, open_stick(tmp_path))
+    seq, prev = hostile.tip()
+    branches = []
+    for label, friend in (("one", alice), ("two", bob)):
+        card = Seal.sign(
+            NodeCard.to_plex(
+                group=mallory.group, node=mallory.node, label=label, machine=None, tai=mallory.around.tai()
+            ),
+            hostile.key,
+        )
+        entry = hostile.log([card.hash], seq=seq + 1, prev=prev)
+        branches.append({card.hash, entry.hash})
+        shutil.copytree(tmp_path / PLACE, tmp_path / f"before-{label}")
+        hostile.put_records([card, entry])
+        # Each friend sees one branch only: the stick is shown to it and then put back.
+        assert visit(friend, push=False).problems == []
+        assert my_vector(friend)[mallory.node.text].seq == seq + 1
+        assert not my_vector(friend)[mallory.node.text].forked
+        _replace_tree(tmp_path / f"before-{label}", tmp_path / PLACE)
+    assert branches[0] <= records_in(alice).keys()
+    assert not branches[1] & records_in(alice).keys()
+
+    for vault in (alice, bob, alice, bob):
+        visit(vault)
+    for vault in (alice, bob):
+        mark = my_vector(vault)[mallory.node.text]
+        assert (mark.seq, mark.forked) == (seq, True)
+        assert branches[0] | branches[1] <= records_in(vault).keys()
+    vector = {node: mark for node, mark in my_vector(alice).items() if mark.forked}
+    assert vector == {node: mark for node, mark in my_vector(bob).items() if mark.forked}
+    _release(alice, "all the same")
+    visit(alice)
+    assert [release.name for release in visit(bob).releases] == ["alice"]
+
+
+def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None:
+    # Row 32
+    alice = found(tmp_path)
+    befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.folder, tmp_path / "copy")
+    stick = {p: p.read_bytes() for p in (tmp_path / PLACE).rglob("*") if p.is_file()}
+    with Vault(tmp_path / "copy", around(tmp_path, "alice", machine="z")) as copy:
+        before = records_in(copy)
+        write(copy, "new.txt", "new\n")
+        for act in (
+            lambda: work.commit(copy, "no"),
+            lambda: work.release(copy, None, "no"),
+            lambda: circle.invite(copy, "eve"),
+            lambda: visit(copy),
+        ):
+            with pytest.raises(OtherMachine):
+                act()
+        assert records_in(copy) == before
+        assert {p: p.read_bytes() for p in (tmp_path / PLACE).rglob("*") if p.is_file()} == stick
+    _release(alice, "the real one goes on")
+
+
+def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -> None:
+    # Row 32, LAZ-66: same node, no fork
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.dot, tmp_path / "backup")
+    released = _release(alice, "after the backup")
+    visit(alice)
+    seq = my_vector(alice)[alice.node.text].seq
+    everything = {record for record, _ in listing_of(open_stick(tmp_path), alice).items()}
+    alice.close()
+    _replace_tree(tmp_path / "backup", alice.dot)
+
+    alice = Vault(alice.folder, alice.around)
+    assert my_vector(alice)[alice.node.text].seq < seq
+    before = records_in(alice)
+    with pytest.raises(VaultBehindMark):
+        work.commit(alice, "too early")
+    assert records_in(alice) == before
+
+    visit(alice)
+    assert my_vector(alice)[alice.node.text].seq == seq
+    assert everything <= records_in(alice).keys()
+    assert released in {release.hash for release in releases(alice.store)}
+    again = _release(alice, "and on")
+    assert my_vector(alice)[alice.node.text].seq == seq + 1
+    visit(alice)
+    result = visit(bob)
+    assert result.problems == []
+    assert again in {release.hash for release in releases(bob.store)}
+    mark = my_vector(bob)[alice.node.text]
+    assert (mark.seq, mark.forked) == (seq + 1, False)
+    assert verify_trail(alice).ok
+
+
+def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path) -> None:
+    # Row 32: the own mailbox is gone, the friend carries what it held
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.dot, tmp_path / "backup")
+    released = _release(alice, "after the backup")
+    visit(alice)
+    visit(bob)
+    seq = my_vector(alice)[alice.node.text].seq
+    alice.close()
+    _replace_tree(tmp_path / "backup", alice.dot)
+    alice = Vault(alice.folder, alice.around)
+    (open_stick(tmp_path).mailbox_path(alice.group, alice.node) / "head.rec").unlink()
+    visit(alice)
+    assert my_vector(alice)[alice.node.text].seq == seq
+    assert released in {release.hash for release in releases(alice.store)}
+    _release(alice, "and on")
+    assert not my_vector(alice)[alice.node.text].forked
+
+
+def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) -> None:
+    # Row 32: the new node is admitted by the old key, and friends take what it says
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.dot, tmp_path / "backup")
+    lost = _release(alice, "never left the machine")
+    alice.close()
+    _replace_tree(tmp_path / "backup", alice.dot)
+    alice = Vault(alice.folder, alice.around)
+    old = alice.node
+    with pytest.raises(VaultBehindMark):
+        visit(alice)
+    assert lost not in records_in(alice)
+
+    assert circle.adopt(alice)
+    assert alice.node != old
+    released = _release(alice, "with a new key")
+    assert visit(alice).problems == []
+    result = visit(bob)
+    assert result.problems == []
+    assert released in {release.hash for release in releases(bob.store)}
+    assert not any(mark.forked for mark in my_vector(bob).values())
+    _release(bob, "bob answers")
+    visit(bob)
+    assert [release.name for release in visit(alice).releases] == ["bob"]
+    assert verify_trail(alice).ok
+
+
+def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None:
+    # Row 32: sync first, then adopt, as the hint says
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.folder, tmp_path / "copy")
+    released = _release(bob, "news")
+    visit(bob)
+    with Vault(tmp_path / "copy", around(tmp_path, "alice", machine="z")) as copy:
+        with pytest.raises(OtherMachine):
+            visit(copy)
+        assert released in records_in(copy)  # what others wrote was fetched
+        assert circle.adopt(copy)
+        visit(copy)
+        assert released in {release.hash for release in releases(copy.store)}
+    assert visit(alice).problems == []  # the old machine goes on as before, and knows its copy
+    assert len(members(alice)) == 3
