@@ -1,0 +1,45 @@
+"""`lace tui`: the app on a terminal; `lace` alone opens it too (APP-1)."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from lace_tui.cli.context import Context
+from vault.errors import CallerError
+from vault.surroundings import Surroundings
+
+__all__ = ["NoTerminal", "configure", "run"]
+
+
+class NoTerminal(CallerError):
+    """The app needs a person at a terminal."""
+
+    code = "no-terminal"
+    exit_code = 2
+    hint = "See where you stand with: lace status"
+
+
+def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
+    """Add what the terminal may do."""
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+
+
+def run(context: Context, args: argparse.Namespace) -> int:
+    """Open the app and return when the person leaves it.
+
+    Raises:
+        NoTerminal: one of the three streams is no terminal, or JSON was asked for.
+    """
+    if context.json or not context.is_terminal:
+        raise NoTerminal("The app needs a terminal for input, output and errors.")
+    from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
+
+    def surroundings() -> Surroundings:
+        around = context.surroundings()
+        # Nobody can type a passphrase into a terminal that the app draws on.
+        return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
+
+    app = LaceApp(context.find_vault, surroundings, here=str(context.cwd.absolute()), monotonic=context.world.monotonic)
+    app.run(mouse=not args.no_mouse)
+    return app.return_code or 0

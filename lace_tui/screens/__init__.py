@@ -1,0 +1,1 @@
+"""The screens of the app; each shows values read elsewhere and knows no store."""

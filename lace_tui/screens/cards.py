@@ -1,0 +1,206 @@
+"""Cards: what the last sync or update did, in a few lines that stay until the next one (APP-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from textual.content import Content
+
+from lace_tui.cli.progress import duration_text
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
+from lace_tui.view import HomeView, ago
+from lazy.results import ExchangeResult, PlaceResult
+from lazy.update import Updated
+from vault.errors import Cancelled, LaceError
+from vault.history import Relation
+
+__all__ = ["Card", "Trouble", "failed_card", "plan_lines", "stored_card", "sync_card", "update_card", "working_card"]
+
+_LISTED = 3  # releases, problems or exchanges named one by one on a card
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A title, lines below it, and whether they tell of trouble."""
+
+    title: str
+    lines: tuple[Content, ...]
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why work ended early, as the table of errors says it.
+
+    Args:
+        code: of the table.
+        message: what happened.
+        hint: the way out.
+        is_wish: whether the person asked for it.
+    """
+
+    code: str
+    message: str
+    hint: str
+    is_wish: bool = False
+
+    @classmethod
+    def of(cls, error: LaceError) -> Self:
+        """Return an error of the table."""
+        return cls(error.code, error.message, error.hint, isinstance(error, Cancelled))
+
+    @classmethod
+    def bug(cls, what: str) -> Self:
+        """Return a fault of lace itself."""
+        return cls("bug", f"lace has a fault ({what}).", "Please report it. What was stored before stays.")
+
+
+def stored_card(view: HomeView) -> Card:
+    """Return the card of the newest visit as the vault remembers it."""
+    last = view.last
+    if last is None:
+        how = f"press s, or type: lace sync {view.places[0].place.name}" if view.places else "lace place add NAME DIR"
+        return Card("Last sync", (mark(f"No sync yet. To begin, {how}", QUIET),))
+    summary = last.summary
+    lines = [
+        _counts(
+            _number(summary, "sent"),
+            _number(summary, "received"),
+            _number(summary, "rejected"),
+            len(_texts(summary, "conflicts")),
+        )
+    ]
+    lines += [mark(f"v {text}", NOTE) for text in _texts(summary, "releases")[:_LISTED]]
+    lines += [mark(f"+ {name} was admitted", GOOD) for name in _texts(summary, "admitted")[:_LISTED]]
+    problems = summary.get("problems")
+    for problem in problems[:_LISTED] if isinstance(problems, list) else []:
+        if isinstance(problem, Mapping):
+            lines.append(_problem(str(problem.get("peer", "")), str(problem.get("message", "")), str(problem["code"])))
+    return Card(f"Last sync: {last.place}, {ago(last.when, view.now_ns)}", tuple(lines), bool(problems))
+
+
+def sync_card(results: list[PlaceResult], seconds: float) -> Card:
+    """Return the card of a visit that just ended."""
+    names = ", ".join(result.name for result in results)
+    lines: list[Content] = []
+    for result in results:
+        lines += _result_lines(result, is_named=len(results) > 1)
+    is_bad = any(result.problems or result.rejected or result.queued for result in results)
+    return Card(f"Last sync: {names}, just now, {duration_text(seconds)}", tuple(lines), is_bad)
+
+
+def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
+    counts = _counts(result.sent, len(result.received), len(result.rejected), len(result.new_conflicts))
+    if result.safe_to_remove:
+        counts += Content("   ") + mark("= safe to remove", GOOD)
+    lines = [mark(f"{result.name}: ") + counts if is_named else counts]
+    if result.queued:
+        lines.append(mark("o not reached; what waits for it stays in the queue", BAD))
+    lines += [
+        mark(f"v {release.name} {release.desk} {release.version}, {plural(release.files, 'file')}", NOTE)
+        for release in result.releases[:_LISTED]
+    ]
+    if len(result.releases) > _LISTED:
+        lines.append(mark(f"  and {len(result.releases) - _LISTED} more", QUIET))
+    lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
+    lines += [_problem(problem.peer, problem.message, problem.code) for problem in result.problems[:_LISTED]]
+    lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.rejected[:_LISTED]]
+    lines += [_exchange(exchange) for exchange in result.exchanges]
+    if result.next:
+        lines.append(mark(f"next: {result.next}"))
+    return lines
+
+
+def _exchange(exchange: ExchangeResult) -> Content:
+    ended = "all that was offered is here" if exchange.fixed_point else exchange.closed_by
+    text = (
+        f"  {exchange.peer}: {len(exchange.received)} of {exchange.advertised} records"
+        f" in {plural(exchange.rounds, 'round')}, {ended}"
+    )
+    return mark(text, QUIET if exchange.fixed_point else BAD)
+
+
+def _counts(sent: int, received: int, refused: int, conflicts: int) -> Content:
+    parts = [mark(f"sent {sent}"), mark(f"received {received}")]
+    parts.append(mark(f"! refused {refused}", BAD) if refused else mark("refused 0", QUIET))
+    parts.append(mark(f"! conflicts {conflicts}", BAD) if conflicts else mark("conflicts 0", QUIET))
+    return Content("   ").join(parts)
+
+
+def _problem(peer: str, message: str, code: str) -> Content:
+    return mark(f"! {peer}: {message} ({code})" if peer else f"! {message} ({code})", BAD)
+
+
+def failed_card(what: str, trouble: Trouble) -> Card:
+    """Return the card of work that ended early: the sentence, the way out and the code."""
+    sign = "-" if trouble.is_wish else "!"
+    lines = [mark(f"{sign} {trouble.message} ({trouble.code})", BAD)]
+    if trouble.hint:
+        lines.append(mark(trouble.hint))
+    return Card(what, tuple(lines), is_bad=not trouble.is_wish)
+
+
+def working_card(what: str, done: int, total: int, phase: str, *, is_stopping: bool) -> Card:
+    """Return the card of work under way: its phase, how far it is, and how to stop it."""
+    count = f"{done} of {total}" if total else str(done) if done else ""
+    first = mark(f"{phase or 'beginning'}  {count}".rstrip())
+    if total:
+        filled = min(20, 20 * done // total)
+        first += mark(f"  [{'#' * filled}{'.' * (20 - filled)}]", NOTE)
+    second = "stopping at the next safe point" if is_stopping else "esc stops at the next safe point"
+    return Card(what, (first, mark(second, QUIET)))
+
+
+def plan_lines(plan: Updated) -> list[Content]:
+    """Return what an update would do, for a person to agree to."""
+    from_whom = ", ".join(plan.sources) or "your friends"
+    versions = ", ".join(str(version) for version in plan.versions)
+    lines: list[Content] = []
+    match plan.relation:
+        case Relation.BEHIND:
+            lines.append(mark(f"Your folder follows {from_whom} {versions}."))
+        case Relation.MERGEABLE:
+            lines.append(mark(f"Your work and that of {from_whom} ({versions}) are merged into one commit."))
+        case Relation.CONFLICTING:
+            lines.append(mark(f"! These do not merge by themselves with {from_whom} {versions}:", BAD))
+            lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
+            lines.append(mark("No file changes; the conflict is noted, for you to decide."))
+        case _:
+            lines.append(mark("There is nothing to bring in."))
+    merged = set(plan.merged)
+    lines += [mark(f"  {path}{' (merged)' if path in merged else ''}") for path in plan.written[:12]]
+    if len(plan.written) > 12:
+        lines.append(mark(f"  and {len(plan.written) - 12} more", QUIET))
+    if plan.waiting:
+        lines.append(
+            mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
+        )
+    return lines
+
+
+def update_card(done: Updated) -> Card:
+    """Return the card of an update that just ended."""
+    if done.relation is Relation.CONFLICTING:
+        lines = [mark(f"! {plural(len(done.conflicts), 'path')} need you; no file was changed", BAD)]
+        lines.append(mark(f"next: lace resolve {done.conflict_id} --prefer local|remote"))
+        return Card("Update: a conflict", tuple(lines), is_bad=True)
+    lines = [mark(f"= {plural(len(done.written), 'file')} written, {len(done.merged)} merged", GOOD)]
+    if done.sources:
+        lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
+    if done.saved:
+        lines.append(mark("your own changes were committed first", QUIET))
+    if done.waiting:
+        lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
+    return Card("Update: done, just now", tuple(lines))
+
+
+def _number(summary: Mapping[str, object], key: str) -> int:
+    value = summary.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _texts(summary: Mapping[str, object], key: str) -> list[str]:
+    value = summary.get(key)
+    return [str(item) for item in value] if isinstance(value, list) else []

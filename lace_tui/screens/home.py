@@ -1,0 +1,395 @@
+"""Home, the first screen: whether I am in step, and whether anything needs me."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from lace_tui.actions import ACTIONS, Scope, action_named, actions_of
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import Page
+from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, fitted, mark, plural, rows
+from lace_tui.view import FILES_LIMIT, Came, HomeView, Need, NeedKind, PeerView, PlaceView, Reach, ago
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["FirstRun", "Home", "Panel", "footer"]
+
+_SMALL = "lace needs 60 columns and 20 rows. Make this window larger, or use: lace status"
+
+
+class Panel(OptionList):
+    """A list in a frame, with the keys of every list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(action.keys), action.call, action.title, id=action.id, show=False)
+        for action in actions_of(Scope.LIST)
+    ]
+
+    def __init__(self, title: str, panel_id: str) -> None:
+        super().__init__(id=panel_id, markup=False)
+        self.border_title = title
+
+    def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
+        """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
+        before = self.highlighted_id
+        options = [Option(text, id=key or None, disabled=not key) for key, text in entries]
+        self.set_options(options or [Option(empty, disabled=True)])
+        keys = [key for key, _ in entries]
+        if before in keys:
+            self.highlighted = keys.index(before)
+        elif any(keys):
+            self.highlighted = next(number for number, key in enumerate(keys) if key)
+
+    @property
+    def highlighted_id(self) -> str:
+        """Id of the highlighted row, or nothing."""
+        option = self.highlighted_option
+        return option.id or "" if option is not None else ""
+
+
+class Fitted(Static):
+    """One line of parts, of which the least needed are left out until it fits."""
+
+    def __init__(self, widget_id: str) -> None:
+        super().__init__(id=widget_id)
+        self._parts: list[tuple[int, Content]] = []
+
+    def show(self, parts: list[tuple[int, Content]]) -> None:
+        """Show these parts; a part with a higher number goes first when there is no room."""
+        self._parts = parts
+        self.refresh()
+
+    def render(self) -> Content:
+        """Return what fits into the width there is."""
+        return fitted(self._parts, self.size.width)
+
+
+def footer(target: str, *, is_working: bool) -> list[tuple[int, Content]]:
+    """Return the footer: the keys that matter now, each of which can be clicked."""
+    shown = [action for action in ACTIONS if action.hint]
+    if is_working:
+        shown = [action_named("help"), action_named("stop"), action_named("quit")]
+    parts = []
+    for number, action in enumerate(shown):
+        word = action.hint or action.title.lower()
+        if action.id == "sync" and target:
+            word += f" {target}"
+        if action.scope is Scope.LIST:
+            key, click = action.shown, "screen.open_row"
+        else:
+            key, click = action.shown.split()[0], f"app.{action.call}"
+        part = mark(key, STRONG) + mark(f" {word}")
+        # To open a row is the first hint to go: enter needs the fewest words.
+        parts.append((99 if action.scope is Scope.LIST else number, part.stylize(Style.from_meta({"@click": click}))))
+    return parts
+
+
+class Home(Screen[None]):
+    """The first screen."""
+
+    DEFAULT_CSS = """
+    Home { layers: base; }
+    Home #head { height: 1; background: $panel; padding: 0 1; }
+    Home #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
+    Home #body { height: 1fr; }
+    Home #small { display: none; height: 1fr; content-align: center middle; text-align: center; }
+    Home Panel, Home #card {
+        border: round $foreground 40%; border-title-color: $foreground; background: $background; padding: 0 1;
+        scrollbar-size-vertical: 1;
+    }
+    Home #body { scrollbar-size-vertical: 1; }
+    Home Panel:focus { border: double $primary; border-title-style: bold; background: $background; }
+    Home Panel > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
+    Home Panel:focus > .option-list--option-highlighted { background: $primary 30%; }
+    Home #meet:blur > .option-list--option-highlighted { background: $foreground 10%; }
+    Home #card { height: auto; max-height: 9; }
+    Home #card.-bad { border: round $warning; }
+    Home #right { height: auto; }
+    Home #panels { height: auto; }
+    Home Panel { height: auto; max-height: 9; }
+    Home.-wide #body { overflow: hidden; layout: vertical; }
+    Home.-wide #panels { layout: horizontal; height: 1fr; }
+    Home.-wide #meet { width: 1fr; height: 1fr; max-height: 100%; }
+    Home.-wide #right { width: 1fr; height: 1fr; }
+    Home.-wide #came, Home.-wide #needs { height: 1fr; max-height: 100%; }
+    Home.-tiny #body, Home.-low #body, Home.-tiny #foot, Home.-low #foot { display: none; }
+    Home.-tiny #head, Home.-low #head { display: none; }
+    Home.-tiny #small, Home.-low #small { display: block; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._view: HomeView | None = None
+        self._reach: Mapping[str, Reach] = {}
+        self._is_working = False
+
+    def compose(self) -> ComposeResult:
+        """Lay out header, panels, card and footer."""
+        yield Fitted("head")
+        yield Static(_SMALL, id="small")
+        with VerticalScroll(id="body", can_focus=False):
+            with Container(id="panels"):
+                yield Panel("Places and peers", "meet")
+                with Container(id="right"):
+                    yield Panel("What came", "came")
+                    yield Panel("Needs you", "needs")
+            with VerticalScroll(id="card", can_focus=False):
+                yield Static(id="card-text")
+        yield Fitted("foot")
+
+    def on_mount(self) -> None:
+        """Begin with the list of places, where the first key is of use."""
+        self.query_one("#meet").focus()
+        self._show_footer()
+
+    # Show
+
+    def show(self, view: HomeView, reach: Mapping[str, Reach]) -> None:
+        """Show this reading."""
+        is_first_look = bool(reach) and not self._reach
+        self._view, self._reach = view, reach
+        self.query_one("#head", Fitted).show(_header(view))
+        meet = [(f"place {p.place.name}", _place_row(p, reach.get(p.place.name), view)) for p in view.places]
+        meet += [(f"peer {peer.status.node}", _peer_row(peer, view)) for peer in view.peers]
+        nobody = mark("Nobody and nowhere yet: lace place add NAME DIR, then lace invite NAME", QUIET)
+        self.query_one("#meet", Panel).fill(meet, nobody)
+        if is_first_look:
+            self._prefer_present()
+        came = [(entry.id, _came_row(entry, view)) for entry in view.came]
+        if view.new > len(view.came):
+            came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
+        self.query_one("#came", Panel).fill(came, mark("Nothing that is not in your folder.", QUIET))
+        self.query_one("#needs", Panel).fill([(n.id, _need_row(n)) for n in view.needs], _calm(view))
+        self._show_footer()
+
+    def _prefer_present(self) -> None:
+        """Begin with a place that is here, unless the person has moved already."""
+        panel = self.query_one("#meet", Panel)
+        here = [number for number, name in enumerate(self._reach) if self._reach[name].is_here]
+        if panel.highlighted == 0 and here:
+            panel.highlighted = here[0]
+
+    def show_card(self, card: Card) -> None:
+        """Show what the last sync or update did."""
+        frame = self.query_one("#card")
+        frame.border_title = mark(card.title)
+        frame.set_class(card.is_bad, "-bad")
+        self.query_one("#card-text", Static).update(rows(*card.lines))
+
+    def show_working(self, is_working: bool) -> None:
+        """Tell whether something runs, so that the footer names the keys that matter."""
+        self._is_working = is_working
+        self._show_footer()
+
+    def _show_footer(self) -> None:
+        self.query_one("#foot", Fitted).show(footer(self.target, is_working=self._is_working))
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Keep the footer's words true."""
+        self._show_footer()
+
+    # Rows
+
+    @property
+    def target(self) -> str:
+        """Name of the place or peer that `s` would sync, or nothing."""
+        kind, _, name = self.query_one("#meet", Panel).highlighted_id.partition(" ")
+        if kind == "place":
+            return name
+        for peer in self._view.peers if self._view else ():
+            if peer.status.node == name:
+                return peer.status.name
+        return ""
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Open the row."""
+        event.stop()
+        self.action_open_row()
+
+    def action_open_row(self) -> None:
+        """Show all of the focused panel's row, and its command."""
+        title, lines, command = self.row()
+        if title:
+            shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
+            self.app.push_screen(Page(title, shown, "esc back"))
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return title, lines and command of the focused panel's row; empty when there is none."""
+        view, panel = self._view, self.focused
+        if view is None or not isinstance(panel, Panel) or not panel.highlighted_id:
+            return "", (), ""
+        key = panel.highlighted_id
+        match panel.id:
+            case "came":
+                came = next(entry for entry in view.came if entry.id == key)
+                return "A release", _came_detail(came, view), "lace conflicts" if came.contested else "lace update"
+            case "needs":
+                need = next(need for need in view.needs if need.id == key)
+                return "Needs you", (need.title, need.facts, *need.detail), need.command
+            case _:
+                return _meet_detail(key, self.target, view, self._reach)
+
+
+class FirstRun(Screen[None]):
+    """What there is to do where no vault is."""
+
+    DEFAULT_CSS = """
+    FirstRun { align: center middle; }
+    FirstRun #choices { width: auto; max-width: 100%; height: auto; border: round $primary; padding: 1 2; }
+    FirstRun #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
+    """
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def compose(self) -> ComposeResult:
+        """Lay out the three choices."""
+        choices = Static(
+            rows(
+                mark(f"There is no vault in {self._folder}, or above. In a shell:", QUIET),
+                mark(""),
+                mark("lace init          ", STRONG) + mark("begin: make this folder one to share"),
+                mark("lace accept INVITE ", STRONG) + mark("enter a friend's group"),
+                mark("lace demo          ", STRONG) + mark("look around with three made-up friends"),
+            ),
+            id="choices",
+        )
+        choices.border_title = "lace"
+        yield choices
+        yield Fitted("foot")
+
+    def on_mount(self) -> None:
+        """Name the keys that work here."""
+        shown = [action_named("help"), action_named("read"), action_named("quit")]
+        self.query_one("#foot", Fitted).show(
+            [
+                (number, mark(action.shown.split()[0], STRONG) + mark(f" {action.hint or action.title.lower()}"))
+                for number, action in enumerate(shown)
+            ]
+        )
+
+
+# How the parts of a view look
+
+
+def _header(view: HomeView) -> list[tuple[int, Content]]:
+    """Return the header's parts; the number of conflicts is the last to go."""
+    trouble = mark(f"! {plural(view.conflicts, 'conflict')}", BAD) if view.conflicts else mark("0 conflicts", QUIET)
+    return [
+        (4, mark("lace", STRONG)),
+        (1, mark(view.folder, STRONG)),
+        (5, mark(f"you: {view.you}@{view.host}")),
+        (0, trouble),
+        (2, mark(f"^ {view.waiting} waiting", NOTE) if view.waiting else mark("0 waiting", QUIET)),
+        (3, mark(f"v {view.new} new", NOTE) if view.new else mark("0 new", QUIET)),
+    ]
+
+
+def _place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
+    sign, text, style = _reach(reach)
+    first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
+    facts = [f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"]
+    if view.waiting:
+        facts.append(f"{view.waiting} to send")
+    facts.append(f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced")
+    return rows(first, mark("  " + ", ".join(facts), QUIET))
+
+
+def _reach(reach: Reach | None) -> tuple[str, str, str]:
+    if reach is None:
+        return ".", "looking", QUIET
+    if reach.is_here is None:
+        return "-", reach.text, PLAIN
+    return ("*", reach.text, GOOD) if reach.is_here else ("o", reach.text, QUIET)
+
+
+def _peer_row(view: PeerView, home: HomeView) -> Content:
+    status = view.status
+    if status.last_sync is None:
+        state = mark("? not met yet", QUIET)
+    elif status.behind:
+        state = mark(f"v has {status.behind} that you lack", NOTE)
+    elif status.ahead:
+        state = mark(f"^ lacks {status.ahead} that you have", NOTE)
+    else:
+        state = mark("= in step", GOOD)
+    facts = [f"released {status.versions}" if status.versions != "none" else "released nothing"]
+    if view.waiting:
+        facts.append(f"{view.waiting} waiting")
+    facts.append(f"read {ago(status.last_sync, home.now_ns)}" if status.last_sync else "never read")
+    return rows(mark(status.name, STRONG) + mark("  peer  ", QUIET) + state, mark("  " + ", ".join(facts), QUIET))
+
+
+def _came_row(came: Came, home: HomeView) -> Content:
+    first = mark(came.who, STRONG) + mark(f"  {came.what}  ")
+    first += mark(f"{_files(came)}, {ago(came.when, home.now_ns)}", QUIET)
+    second = mark(f'  "{came.message}"' if came.message else "  no message")
+    if came.contested:
+        second = mark("  ! in conflict", BAD) + second
+    return rows(first, second)
+
+
+def _files(came: Came) -> str:
+    return f"{FILES_LIMIT} or more files" if came.files >= FILES_LIMIT else plural(came.files, "file")
+
+
+def _came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
+    lines = [f"{came.what} by {came.who}, {ago(came.when, home.now_ns)}", came.message or "no message"]
+    lines.append(f"{_files(came)} changed:" if came.files else "No file changed.")
+    lines += [f"  {path}" for path in came.paths]
+    if came.files > len(came.paths):
+        lines.append(f"  and {came.files - len(came.paths)} more")
+    if came.contested:
+        lines.append("An open conflict keeps it out of your folder.")
+    return tuple(lines)
+
+
+def _need_row(need: Need) -> Content:
+    sign = "!" if need.kind in {NeedKind.CONFLICT, NeedKind.MEMBERSHIP} else "?"
+    first = mark(f"{sign} {need.title}", BAD if need.kind is NeedKind.CONFLICT else NOTE)
+    return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {need.command}"))
+
+
+def _calm(view: HomeView) -> Content:
+    """Say that all is well, but only when it is."""
+    if view.new or view.waiting:
+        return mark("= Nothing needs a decision.", GOOD)
+    return mark("= Nothing: you are in step with everybody." if view.peers else "= Nothing.", GOOD)
+
+
+def _meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach]) -> tuple[str, tuple[str, ...], str]:
+    kind, _, name = key.partition(" ")
+    if kind == "place":
+        place = next(place for place in view.places if place.place.name == name)
+        seen = reach.get(name)
+        lines: tuple[str, ...] = (
+            f"{name}: {place.place.uri}",
+            f"Now: {seen.text if seen else 'looking'}",
+            f"Serves: {', '.join(place.serves) or 'nobody yet'}",
+            f"Waiting to be sent there: {place.waiting}",
+            f"Last sync: {place.last_sync or 'never'}",
+        )
+        return "A place", lines, f"lace sync {name}"
+    peer = next(peer for peer in view.peers if peer.status.node == name)
+    lines = (
+        peer.status.name,
+        f"Key: {peer.status.node}",
+        f"Releases here: {peer.status.versions}",
+        f"Has that you lack: {peer.status.behind}; lacks that you have: {peer.status.ahead}",
+        f"Not confirmed by them: {peer.waiting}",
+        f"Not released by them, so they say: {peer.status.unreleased}",
+        f"Met at: {', '.join(peer.places) or 'no place yet'}",
+        f"Last read: {peer.status.last_sync or 'never'}",
+    )
+    return "A peer", lines, f"lace sync {target}"

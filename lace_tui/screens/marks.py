@@ -1,0 +1,42 @@
+"""How things look: a sign, a word, and only then a colour.
+
+Everything foreign passes through `inert` here, on its way into Textual's `Content`, which never reads it as markup.
+"""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from lace_tui.cli.inert import inert, width_of
+
+__all__ = ["BAD", "GOOD", "NOTE", "PLAIN", "QUIET", "STRONG", "fitted", "mark", "plural", "rows"]
+
+PLAIN = ""
+STRONG = "bold"
+QUIET = "$foreground 70%"
+GOOD = "$text-success"
+NOTE = "$text-primary"
+BAD = "bold $text-warning"
+
+
+def mark(text: str, style: str = PLAIN) -> Content:
+    """Return foreign or own text as one harmless line in a style."""
+    return Content.styled(inert(text), style) if style else Content(inert(text))
+
+
+def rows(*lines: Content) -> Content:
+    """Return the lines one below the other."""
+    return Content("\n").join(lines)
+
+
+def fitted(parts: list[tuple[int, Content]], width: int, gap: str = "   ") -> Content:
+    """Return the parts in a row, leaving out those with the highest number until they fit into `width` cells."""
+    kept = list(parts)
+    while len(kept) > 1 and sum(width_of(part.plain) + len(gap) for _, part in kept) - len(gap) > width:
+        kept.remove(max(kept, key=lambda entry: entry[0]))
+    return Content(gap).join(part for _, part in kept)
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Return the number with its word: `1 file`, `2 files`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
