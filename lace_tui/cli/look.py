@@ -1,0 +1,227 @@
+"""`audit`, `fsck` and `config`: what was done here, whether everything is whole, and how lace behaves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint, times
+from vault.audit import AuditEntry, ChainVerdict, read_audit
+from vault.audit_export import export_sexp, export_text
+from vault.audit_trail import trail, verify_trail
+from vault.config import SETTINGS, Setting, Settings
+from vault.fsck import DAMAGED, BadThing, FsckReport, check, repair
+from vault.records import Seal
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_BEYOND = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    match verb:
+        case "audit":
+            parser.add_argument("what", nargs="?", choices=("list", "verify"), default="list", metavar="list|verify")
+            parser.add_argument("--sexp", action="store_true", help="list as S-expressions, with every signature")
+            parser.add_argument("--verb", default="", metavar="V", help="only what was done by this verb")
+            parser.add_argument("-n", "--last", type=int, default=0, metavar="K", help="only the last K entries")
+        case "fsck":
+            parser.add_argument("--repair", action="store_true", help="make everything anew from the records")
+        case "config get":
+            parser.add_argument("key", metavar="KEY")
+        case "config set":
+            parser.add_argument("key", metavar="KEY")
+            parser.add_argument("value", nargs="?", metavar="VALUE", help="without it, the default again")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Do what the verb says."""
+    match context.verb:
+        case "fsck":
+            return _fsck(context, repairing=args.repair)
+        case "audit":
+            with context.open_vault() as vault:
+                return _verify(vault) if args.what == "verify" else _list(context, vault, args)
+    with context.open_vault() as vault:
+        match context.verb:
+            case "config get":
+                return _get(vault.settings, args.key)
+            case "config set":
+                return _set(vault, args.key, args.value)
+            case _:
+                return _settings(vault.settings)
+
+
+# Audit
+
+
+def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | int:
+    """List the trail; it is checked by `audit verify`, here it is shown as it lies (CYB-13)."""
+    if args.last < 0:
+        raise BadArguments("lace audit: --last takes a number of entries.")
+    with vault.store.reading():
+        found = [seal for seal in trail(vault) if not args.verb or seal.plex.first("Verb") == args.verb]
+    found = found[-args.last :] if args.last else found
+    if args.sexp and not context.json:
+        return _stream(context, export_sexp(found))
+    return Answer({"entries": [_entry(seal) for seal in found]}, "\n".join(_lines(found)) or "Nothing was done here.")
+
+
+def _stream(context: Context, pieces: Iterable[str]) -> int:
+    for piece in pieces:
+        context.write_bytes(piece.encode())
+    return 0
+
+
+def _lines(found: Iterable[Seal]) -> Iterator[str]:
+    for block in export_text(found):
+        yield "\n".join(inert(line) for line in block.rstrip("\n").split("\n"))
+
+
+def _entry(seal: Seal) -> dict[str, Any]:
+    """Return one entry with everything CYB-9 names."""
+    entry: AuditEntry = read_audit(seal)
+    return {
+        "id": seal.hash,
+        "sequence": entry.sequence,
+        "timestamp": entry.timestamp,
+        **times(entry.tai),
+        "parent": entry.parent,
+        "actor": {"principal": entry.actor, "name": entry.name},
+        "action": {"verb": entry.verb, "object": entry.object, "parameters": dict(entry.parameters)},
+        "context": {
+            "motivation": entry.motivation,
+            "relates_to": entry.relates_to,
+            "language": entry.language,
+        },
+        "environment": {"lace": entry.lace},
+        "seal": seal.signature.hex(),
+    }
+
+
+def _verify(vault: Vault) -> Answer:
+    with vault.store.reading():
+        verdict = verify_trail(vault)
+    return Answer(
+        {
+            "ok": verdict.ok,
+            "length": verdict.length,
+            "first_break": None
+            if verdict.first_break is None
+            else {
+                "sequence": verdict.first_break.position,
+                "record": verdict.first_break.record,
+                "fault": verdict.first_break.fault,
+            },
+            "last": verdict.last,
+        },
+        lambda paint: _verdict_text(verdict, paint),
+        exit_code=0 if verdict.ok else 1,
+    )
+
+
+def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
+    broken = verdict.first_break
+    if broken is None:
+        return f"{paint.good('=')} {verdict.length} entries, each one sealed and chained to the one before."
+    return (
+        f"{paint.bad('! broken')} at entry {broken.position} ({broken.record}): its {broken.fault} is wrong.\n"
+        f"The {verdict.length} before it fit."
+    )
+
+
+# Fsck
+
+
+def _fsck(context: Context, *, repairing: bool) -> Answer:
+    """Check or repair.
+
+    Raises:
+        StoreDamaged: the file cannot even be opened.
+    """
+    try:
+        with context.open_vault() as vault, context.watching() as watch:
+            report = repair(vault, watch=watch) if repairing else check(vault, watch=watch)
+            aside = vault.dot / DAMAGED
+            kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
+    except StoreDamaged as error:
+        raise StoreDamaged(error.message, hint=_BEYOND) from error
+    data = {
+        "ok": report.ok,
+        "records": report.records,
+        "bad": [_bad(thing) for thing in report.bad],
+        "repaired": [_bad(thing) for thing in report.repaired],
+        "damaged": kept,
+    }
+    return Answer(
+        data, lambda paint: _fsck_text(report, kept, paint, repairing=repairing), exit_code=0 if report.ok else 1
+    )
+
+
+def _bad(thing: BadThing) -> dict[str, str]:
+    return {"kind": thing.kind, "name": thing.name, "code": thing.code, "message": thing.message}
+
+
+def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool) -> str:
+    lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
+    lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
+    if kept:
+        lines.append("Damaged records lie in .vault/damaged and are fetched again by: lace sync")
+    if report.ok:
+        done = "every view was made anew" if repairing else "every view follows from them"
+        lines.append(f"{paint.good('=')} {report.records} records are whole, and {done}.")
+    elif not repairing:
+        lines.append("Next: lace fsck --repair")
+    return "\n".join(lines)
+
+
+# Config
+
+
+def _get(settings: Settings, key: str) -> Answer:
+    value = settings.get(key)
+    return Answer(_setting(settings, SETTINGS[key]), _shown(value))
+
+
+def _set(vault: Vault, key: str, text: str | None) -> Answer:
+    with vault.lock.held():  # two settings set at once both stay
+        settings = vault.settings
+        settings = settings.unset(key) if text is None else settings.set(key, text)
+        settings.save()
+    return Answer(_setting(settings, SETTINGS[key]), f"{key} is {_shown(settings.get(key))} now.")
+
+
+def _settings(settings: Settings) -> Answer:
+    rows = [_setting(settings, setting) for setting in SETTINGS.values()]
+
+    def text(paint: Paint) -> str:
+        lines = []
+        for setting in SETTINGS.values():
+            own = "" if setting.key in settings.chosen else paint.faint(" (default)")
+            lines.append(f"{setting.key} = {_shown(settings.get(setting.key))}{own}")
+            lines.append(f"    {setting.sentence} Takes {setting.allowed_text}.")
+        return "\n".join(lines)
+
+    return Answer({"settings": rows}, text)
+
+
+def _setting(settings: Settings, setting: Setting) -> dict[str, Any]:
+    return {
+        "key": setting.key,
+        "value": settings.get(setting.key),
+        "default": setting.default,
+        "chosen": setting.key in settings.chosen,
+        "allowed": setting.allowed_text,
+        "sentence": setting.sentence,
+    }
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

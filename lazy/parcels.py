@@ -1,0 +1,214 @@
+"""Records carried by hand: taken out as a stream of stored records, and put in as carefully as a sync does.
+
+A file put in is read several times, since evidence decides what else may be stored: sealed records first, then
+trees that they reach, then content that those reach. What nothing reaches is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lazy.conflicts import note_version_conflicts
+from lazy.receive import Receiver, Refusal
+from vault.desks.tree import parse_page
+from vault.errors import CallerError
+from vault.files import FileMissing, Unreadable
+from vault.history import releases
+from vault.names import BadVersion, Version
+from vault.nodelog import reaches
+from vault.profile import DATA_APP, TREE_APP, read
+from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
+from vault.records.errors import RecordError
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "export", "put", "show"]
+
+_BATCH_RECORDS = 500
+_BATCH_BYTES = 8 << 20
+
+
+class NoSuchRecord(CallerError):
+    """No record of that name is here."""
+
+    code = "no-such-record"
+    exit_code = 2
+    hint = "Name it by its whole hash text: lace log shows those of commits and releases."
+
+
+class SelectsNothing(CallerError):
+    """A selector that no record here answers to."""
+
+    code = "selects-nothing"
+    exit_code = 2
+    hint = "Name `shared`, an App such as lace/release, a release such as main@1.0.0, or a hash."
+
+
+@dataclass(frozen=True, slots=True)
+class PutResult:
+    """What became of a stream of records.
+
+    Args:
+        received: stored and new here.
+        known: were here before.
+        refused: broke a rule, or come from a stranger.
+        unreached: valid, and nothing that counts here reaches them.
+    """
+
+    received: tuple[RecordHash, ...]
+    known: int
+    refused: tuple[Refusal, ...]
+    unreached: int
+
+
+def show(vault: Vault, text: str) -> bytes:
+    """Return the stored bytes of a record; a Plex may also be named that rests inside its Seal.
+
+    Raises:
+        NoSuchRecord: the text is no hash, or it is not here.
+    """
+    try:
+        record = RecordHash.parse(text)
+    except RecordError as error:
+        raise NoSuchRecord(f"{text[:60]!r} is not a record's hash text.") from error
+    stored = vault.store.stored(record)
+    if stored is None and record.kind == "P":
+        rows = vault.store.rows("SELECT b.bytes FROM rec r JOIN body b USING (p) WHERE r.plex = ?", record.digest)
+        sealed = parse_record(bytes(rows[0][0]), verify=False) if rows else None
+        stored = sealed.plex.encode() if isinstance(sealed, Seal) else None
+    if stored is None:
+        raise NoSuchRecord(f"The record {record} is not here.")
+    return stored
+
+
+def export(vault: Vault, selector: str) -> Iterator[bytes]:
+    """Yield the stored bytes of what a selector names, evidence before what it reaches.
+
+    Args:
+        vault: where from.
+        selector: `shared` (all that friends get), an App such as `lace/release`, `DESK@VERSION` or a record's hash;
+            the last two with everything they reach.
+
+    Raises:
+        SelectsNothing: no record here answers to it.
+    """
+    positions = list(_positions(vault, selector))
+    if not positions:
+        raise SelectsNothing(f"Nothing here answers to {selector!r}.")
+    for p in positions:
+        for (stored,) in vault.store.rows("SELECT bytes FROM body WHERE p = ?", p):
+            yield bytes(stored)
+
+
+def _positions(vault: Vault, selector: str) -> Iterable[int]:
+    if selector == "shared":
+        rows = vault.store.rows("SELECT p FROM shared ORDER BY p")
+        return [int(str(row[0])) for row in rows]
+    if "/" in selector and "@" not in selector:
+        rows = vault.store.rows("SELECT r.p FROM rec r JOIN sym s ON s.id = r.app WHERE s.s = ? ORDER BY r.p", selector)
+        return [int(str(row[0])) for row in rows]
+    return _closure(vault, _roots(vault, selector))
+
+
+def _roots(vault: Vault, selector: str) -> list[RecordHash]:
+    desk, at, text = selector.rpartition("@")
+    if at:
+        try:
+            version = Version.parse(text)
+        except BadVersion:
+            return []
+        return [release.hash for release in releases(vault.store, desk, version=version)]
+    try:
+        return [RecordHash.parse(selector)]
+    except RecordError:
+        return []
+
+
+def _closure(vault: Vault, roots: list[RecordHash]) -> list[int]:
+    """Return the positions of records and everything they reach, as far as it is here."""
+    found: dict[int, None] = {}
+    seen: set[tuple[RecordHash, bool]] = set()
+    frontier = [(root, True) for root in roots]
+    while frontier:
+        following: list[tuple[RecordHash, bool]] = []
+        for want in frontier:
+            p = vault.store.position(want[0])
+            if want in seen or p is None:
+                continue
+            seen.add(want)
+            found[p] = None
+            following += _reached(vault, *want)
+        frontier = following
+    return list(found)
+
+
+def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple[RecordHash, bool]]:
+    stored = vault.store.stored(record) or b""
+    value = parse_record(stored, verify=False)
+    if isinstance(value, Plex):
+        return [(item.hash, True) for item in parse_page(value.blob.data).items] if value.app == TREE_APP else []
+    profile = read(value) if isinstance(value, Seal) else None
+    return [] if profile is None else list(reaches(profile, with_content))
+
+
+def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
+    """Put the records of a file in, each validated whole and only if somebody who belongs vouches for it (LAZ-63).
+
+    Raises:
+        RecordError: the file holds something else; nothing was stored.
+        FileMissing, Unreadable: it cannot be read.
+        Cancelled: the person stopped it; what was stored stays.
+    """
+    everything = {record.hash for record in _records(path)}
+    known = len(vault.store.have(everything))
+    receiver = Receiver(vault, path.name)
+    _pass(receiver, path, watch, lambda record: _app(record) not in {DATA_APP, TREE_APP})
+    _pass(receiver, path, watch, lambda record: _app(record) == TREE_APP and receiver.wants(record.hash, TREE_APP))
+    while holes := receiver.holes() & everything:
+        _pass(receiver, path, watch, lambda record, holes=holes: record.hash in holes)  # type: ignore[misc]
+        if holes & receiver.holes():
+            break  # what was refused stays a hole
+    with vault.writing() as w:
+        receiver.finish(w)
+        w.store.settle(vault.node.text, vault.founding)
+        note_version_conflicts(w, vault)
+        w.audit("lazy-pull", path.name, {"received": str(len(receiver.received))})
+    received, refused = tuple(receiver.received), tuple(receiver.refusals)
+    left = everything - {refusal.hash for refusal in refused} - vault.store.have(everything)
+    return PutResult(received, known, refused, len(left))
+
+
+def _pass(receiver: Receiver, path: Path, watch: Watch, wanted: Callable[[Record], bool]) -> None:
+    """Hand those records of the file over that are wanted and not here, in batches."""
+    batch: list[tuple[RecordHash, bytes]] = []
+    size = done = 0
+    for record in _records(path):
+        watch.cancelled()
+        if not wanted(record) or receiver.vault.store.position(record.hash) is not None:
+            continue
+        stored = record.encode()
+        batch.append((record.hash, stored))
+        size += len(stored)
+        done += 1
+        watch.progress(done, 0, "put")
+        if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+            receiver.take(batch)
+            batch, size = [], 0
+    receiver.take(batch)
+
+
+def _app(record: Record) -> str:
+    """Return the App of an unsigned record; a Seal or a bare Blob has none here."""
+    return record.app if isinstance(record, Plex) else ""
+
+
+def _records(path: Path) -> Iterator[Record]:
+    try:
+        with path.open("rb") as file:
+            yield from iter_records(file)
+    except FileNotFoundError as error:
+        raise FileMissing(f"{path} does not exist.") from error
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
