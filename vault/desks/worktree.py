@@ -282,17 +282,19 @@ class _Scan:
         known = seen.items if seen is not None else {}
         names = self._choose(found, where, known, base)
         items: dict[str, Seen] = {}
-        entries: dict[str, Seen] = {}
         for disk, (entry, name) in names.items():
-            path = join(where, name)
-            self._tick(path)
-            item = self._item(fd, entry, path, known.get(disk), depth, base.below(name))
+            self._tick(where)
+            item = known.get(disk)
+            if item is None or not _is_unchanged(entry, item):
+                item = self._item(fd, entry, join(where, name), depth, base)
+            else:
+                self.files += 1
             if item is not None:
                 items[disk] = item
-                entries[name] = item
         if seen is not None and items == known:  # the tree depends on nothing else
             return seen.digest, seen.size
-        tree, size = build_directory(self._group, [_entry_of(n, i) for n, i in entries.items()], self._sink)
+        made = [_entry_of(names[disk][1], item) for disk, item in items.items()]
+        tree, size = build_directory(self._group, made, self._sink)
         blob = scancache.encode(SeenDirectory(tree.digest, size, items), self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
@@ -368,20 +370,13 @@ class _Scan:
                 if name != kept:
                     self.unknown.add(join(where, name))
 
-    def _item(
-        self, fd: int, entry: os.DirEntry[str], path: str, known: Seen | None, depth: int, base: _Base
-    ) -> Seen | None:
+    def _item(self, fd: int, entry: os.DirEntry[str], path: str, depth: int, base: _Base) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
         where, name = _split(path)
         try:
             if entry.is_dir(follow_symlinks=False):
-                return self._subdirectory(fd, entry.name, path, depth, base)
-            status = entry.stat(follow_symlinks=False)
-            now = signature(status)
-            if known is not None and known.signature == now and not known.is_racy:
-                self.files += 1
-                return known
-            return self._take(fd, entry.name, path, status)
+                return self._subdirectory(fd, entry.name, path, depth, base.below(name))
+            return self._take(fd, entry.name, path, entry.stat(follow_symlinks=False))
         except FileChanging:
             self._skip(where, name, "was being written while it was read; it is taken next time")
         except OSError as error:
@@ -423,6 +418,16 @@ class _Scan:
         self.files += 1
         self.read += 1
         return Seen(kind, noticed, now, plex.hash.digest, len(content))
+
+
+def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:
+    """Tell whether a file or link is as the last scan saw it; a directory has to be looked into."""
+    if known.is_racy or known.kind == b"d":
+        return False
+    try:
+        return signature(entry.stat(follow_symlinks=False)) == known.signature
+    except OSError:
+        return False
 
 
 def _link_problem(path: str, target: bytes) -> str:
