@@ -54,6 +54,7 @@ from vault.records import Plex, RecordHash
 __all__ = ["Problem", "Snapshot", "snapshot"]
 
 _DOT_VAULT = ".vault"
+_PROBE = ".vault/.gitignore"
 _STEP = 256  # files between two calls of progress and cancel
 
 Progress = Callable[[int, int, str], None]
@@ -202,6 +203,7 @@ class _Scan:
         self._progress = progress or (lambda _done, _total, _what: None)
         self._ignore = Ignore()
         self._context = b""
+        self._has_modes = True
         self._steps = 0
         self.problems: list[Problem] = []
         self.unknown: set[str] = set()
@@ -213,6 +215,7 @@ class _Scan:
         self._ignore = Ignore(_rules(fd))
         self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
         self._context = scancache.context_of(self._group, self._ignore.digest)
+        self._has_modes = _has_modes(fd)
         found = self._directory(fd, "", 0, _Base(self._source, base))
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
@@ -293,12 +296,20 @@ class _Scan:
                 items[disk] = item
         if seen is not None and items == known:  # the tree depends on nothing else
             return seen.digest, seen.size
-        made = [_entry_of(names[disk][1], item) for disk, item in items.items()]
+        made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
         tree, size = build_directory(self._group, made, self._sink)
         blob = scancache.encode(SeenDirectory(tree.digest, size, items), self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
         return tree.digest, size
+
+    def _entry(self, name: str, item: Seen, base: _Base) -> Entry:
+        kind = item.kind.decode()
+        mode = "x" if kind == "f" and item.signature[4] & stat.S_IXUSR else "-"
+        if mode == "x" and not self._has_modes:
+            old = base.entries().get(name)
+            mode = old.mode if old is not None else "-"
+        return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
 
     def _choose(
         self, found: list[os.DirEntry[str]], where: str, known: dict[str, Seen], base: _Base
@@ -437,10 +448,15 @@ def _link_problem(path: str, target: bytes) -> str:
         return "has a target that is not valid UTF-8"
 
 
-def _entry_of(name: str, item: Seen) -> Entry:
-    kind = item.kind.decode()
-    mode = "x" if kind == "f" and item.signature[4] & stat.S_IXUSR else "-"
-    return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
+def _has_modes(fd: int) -> bool:
+    """Tell whether the disk keeps the executable bit; one without it calls everything a program (FAT).
+
+    The vault wrote its `.gitignore` as a plain file, so a bit on it is the disk's invention.
+    """
+    try:
+        return not os.stat(_PROBE, dir_fd=fd, follow_symlinks=False).st_mode & stat.S_IXUSR
+    except OSError:
+        return True
 
 
 def _rules(fd: int) -> bytes:

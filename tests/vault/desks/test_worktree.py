@@ -73,6 +73,17 @@ def test_the_executable_bit_is_content(desk: Desk) -> None:
     assert entry.mode == "x"
 
 
+def test_a_disk_that_calls_everything_a_program_changes_no_mode(desk: Desk) -> None:
+    # faults 8: FAT has no executable bit
+    write(desk, "run").chmod(0o755)
+    write(desk, "plain")
+    base = desk.scan().root
+    desk.cache.drop("")
+    write(desk, ".vault/.gitignore").chmod(0o755)
+    (desk.root / "plain").chmod(0o755)
+    assert desk.scan(base).root == base
+
+
 def test_a_change_in_the_same_clock_tick_is_seen(desk: Desk) -> None:
     # The racy-timestamp rule: same size, same times, same inode, other bytes.
     path = write(desk, "f", b"one")
