@@ -43,14 +43,14 @@ class SettingUnknownError(CallerError):
     """A setting that lace does not have."""
 
     code = "unknown-setting"
-    hint = "See all settings with: lace config"
+    hint = "See all settings with: lace config list"
 
 
 class SettingValueError(CallerError):
     """A value that a setting does not take."""
 
     code = "bad-setting"
-    hint = "See all settings with: lace config"
+    hint = "See all settings with: lace config list"
 
 
 class ConfigDamaged(EnvironmentFault):

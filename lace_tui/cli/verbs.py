@@ -231,7 +231,6 @@ VERBS: tuple[Verb, ...] = (
         "[--repair]",
         examples=("lace fsck", "lace fsck --repair"),
     ),
-    Verb("config", _CLI + "look", _LOOK, "List every setting, its value and what it does."),
     Verb("config list", _CLI + "look", _LOOK, "List every setting, its value and what it does."),
     Verb("config get", _CLI + "look", _LOOK, "Say what a setting is.", "KEY", examples=("lace config get share",)),
     Verb(
