@@ -71,7 +71,7 @@ class Story:
         self.told.append(Told(who, f"lace {shown}", out, code))
         self.say(f"  {who}$ lace {shown}")
         for line in out.rstrip("\n").split("\n") if out.strip() else []:
-            self.say(f"      {line if len(line) < 200 else line[:100] + '...'}")
+            self.say(f"      {line if len(line) < 240 else line[:100] + '...'}")
         if code != expect:
             raise DemoFailed(f"{who}: lace {shown} ended with {code} instead of {expect}:\n{out}")
         return out

@@ -13,6 +13,7 @@ from blake3 import blake3
 
 from lace_tui.cli.context import World
 from lace_tui.demo import Story
+from lazy.invitations import PREFIX
 
 __all__ = ["BEGIN", "END", "text", "weave"]
 
@@ -74,7 +75,8 @@ def _tell(root: Path) -> Iterator[str]:
     story.lace("alice", "init", "--name", "alice")
     story.lace("alice", "place", "add", "stick", "../../stick")
     story.lace("alice", "release", "1.0.0", "-m", "our recipes")
-    line = story.lace("alice", "invite", "bob").splitlines()[0]
+    answer = story.lace("alice", "invite", "bob").splitlines()
+    line = next(text for text in answer if text.startswith(PREFIX))
     story.lace("alice", "sync", "stick")
     story.lace("bob", "accept", line, secret=True)
     story.lace("bob", "sync", "stick")
@@ -93,6 +95,6 @@ def _tell(root: Path) -> Iterator[str]:
 def _shown(line: str) -> str:
     """Turn a line of the story into a line of a console."""
     if line.startswith("      "):
-        return line[6:] if len(line) < 126 else f"{line[6:60]}..."
+        return f"{line[6:60]}..." if line.startswith(f"      {PREFIX}") else line[6:]
     stripped = line.strip()
     return stripped if "$ lace" in stripped else f"# {stripped}"

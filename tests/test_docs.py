@@ -21,7 +21,12 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
 def test_the_tour_of_the_readme_is_what_lace_prints() -> None:
     """The README's first page runs, from an empty directory to a shared folder (APP-1)."""
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert readme == weave(readme)
+    assert _without_sizes(readme) == _without_sizes(weave(readme))
+
+
+def _without_sizes(text: str) -> str:
+    """Bytes on the medium depend on the compressor's version."""
+    return re.sub(r"[0-9.]+ (B|KiB|MiB) (read|written)", "SIZE", text)
 
 
 def test_every_verb_in_the_readme_exists() -> None:

@@ -14,7 +14,7 @@ from lace_tui.cli.errors import OutputNotWritable
 from lace_tui.cli.inert import inert_lines
 from vault.errors import LaceError
 
-__all__ = ["Answer", "Output", "Paint", "ReaderGone", "plain", "times"]
+__all__ = ["Answer", "Output", "Paint", "ReaderGone", "moment", "plain", "times"]
 
 
 _OURS = frozenset({"vault", "transports", "lazy", "spark_export", "lace_tui"})
@@ -241,3 +241,8 @@ def times(tai: Any) -> dict[str, str]:
         tai: a `vault.records.Tai`.
     """
     return {"tai": tai.text, "time": tai.to_utc_iso()}
+
+
+def moment(iso: str | None) -> str:
+    """Return an ISO 8601 UTC time as people read it, to the minute; "never" for None."""
+    return "never" if iso is None else f"{iso[:16].replace('T', ' ')} UTC"
