@@ -7,19 +7,29 @@ sums are compared, and depth, count and size are bounded before memory is taken.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Self
 
 from blake3 import blake3
 
 from vault.desks.content import tree_plex
-from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, name_problem, split_path, twin_key
+from vault.desks.pages import (
+    MAX_PAGE_BYTES,
+    MAX_PAGE_ITEMS,
+    Entry,
+    Page,
+    PageRef,
+    TreeError,
+    TreeTooLarge,
+    TwinNames,
+    format_page,
+    parse_page,
+)
+from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
 from vault.desks.ports import Sink, Source
 from vault.errors import DataError
-from vault.records import B64AError, RecordHash
+from vault.records import RecordHash
 
 __all__ = [
     "MAX_DIRECTORY_ENTRIES",
@@ -43,42 +53,9 @@ __all__ = [
     "walk",
 ]
 
-MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memory
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
-_LONGEST = 1024
-_MAX_LEVEL = 8
-_SIZE_LIMIT = 1 << 63
-_HEADER = "lace-tree/0 "
-
-_HASH = r"P\.[0-9A-Z_a-z~]{43}\.H3"
-_NUMBER = r"0|[1-9][0-9]{0,18}"
-_ENTRY = re.compile(rf"([fld]) ([-x]) ({_NUMBER}) ({_HASH}) (.+)", re.DOTALL | re.ASCII)
-_REF = re.compile(rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) ({_HASH}) (.+)", re.DOTALL | re.ASCII)
-
-
-class TreeError(DataError):
-    """A tree record that breaks a rule of its format."""
-
-    code = "tree-broken"
-    exit_code = 40
-    hint = "Whoever made this record made it wrong; nothing of it was taken."
-
-
-class TreeTooLarge(TreeError):
-    """A tree that is deeper or wider than lace takes."""
-
-    code = "tree-too-large"
-    exit_code = 40
-
-
-class TwinNames(TreeError):
-    """Two names in one directory that some disks cannot tell apart."""
-
-    code = "tree-twins"
-    exit_code = 40
-    hint = "Rename one of them."
 
 
 class MissingObject(DataError):  # noqa: N818 - it names the thing
@@ -91,164 +68,6 @@ class MissingObject(DataError):  # noqa: N818 - it names the thing
     def __init__(self, record: RecordHash, what: str) -> None:
         super().__init__(f"{what} {record.text} is not in this vault.")
         self.record = record
-
-
-class _EntryFields(NamedTuple):
-    kind: str
-    mode: str
-    size: int
-    hash: RecordHash
-    name: str
-
-
-class Entry(_EntryFields):
-    """One name in a directory.
-
-    Args:
-        kind: "f" file, "l" symbolic link, "d" directory.
-        mode: "x" for an executable file, else "-".
-        size: bytes of the content; of a directory: of everything below it.
-        hash: the data record, or the root page of the directory.
-        name: in NFC.
-
-    Raises:
-        TreeError: a field is out of range.
-    """
-
-    __slots__ = ()
-
-    def __new__(  # noqa: D102 - the class says it
-        cls,
-        kind: str,
-        mode: str,
-        size: int,
-        hash: RecordHash,  # noqa: A002
-        name: str,
-    ) -> Self:
-        problem = name_problem(name)
-        if problem:
-            raise TreeError(f"The name {name!r} {problem}.")
-        if kind not in {"f", "l", "d"} or mode not in ({"-", "x"} if kind == "f" else {"-"}):
-            raise TreeError(f"The entry {name!r} has the kind {kind!r} and mode {mode!r}, which do not exist.")
-        if not 0 <= size < _SIZE_LIMIT or hash.kind != "P":
-            raise TreeError(f"The entry {name!r} has the size {size} and the record {hash}, which cannot be.")
-        return tuple.__new__(cls, (kind, mode, size, hash, name))
-
-    @property
-    def is_dir(self) -> bool:
-        """Whether it is a directory."""
-        return self.kind == "d"
-
-    def named(self, name: str) -> Entry:
-        """Return the same entry under another name."""
-        return self if name == self.name else Entry(self.kind, self.mode, self.size, self.hash, name)
-
-
-class PageRef(NamedTuple):
-    """One page of the level below.
-
-    Args:
-        entries: names below this page.
-        size: sum of their sizes in bytes.
-        hash: the page.
-        name: the first name below it.
-    """
-
-    entries: int
-    size: int
-    hash: RecordHash
-    name: str
-
-
-class Page(NamedTuple):
-    """One parsed page: level 0 holds entries, higher levels hold pages."""
-
-    level: int
-    items: tuple[Entry | PageRef, ...]
-
-    @property
-    def entries(self) -> int:
-        """Names below this page."""
-        return sum(item.entries if isinstance(item, PageRef) else 1 for item in self.items)
-
-    @property
-    def size(self) -> int:
-        """Sum of the sizes below this page, in bytes."""
-        return sum(item.size for item in self.items)
-
-
-def format_page(page: Page) -> bytes:
-    """Return the body of a page; `parse_page` gives the same page back."""
-    lines = [f"{_HEADER}{page.level}\n"]
-    for item in page.items:
-        if isinstance(item, PageRef):
-            lines.append(f"p {item.entries} {item.size} {item.hash.text} {item.name}\n")
-        else:
-            lines.append(f"{item.kind} {item.mode} {item.size} {item.hash.text} {item.name}\n")
-    return "".join(lines).encode()
-
-
-def parse_page(body: bytes) -> Page:
-    """Return the page of a tree record's body, strictly as docs/formats.md section 2 says.
-
-    Raises:
-        TreeError: a byte is out of place.
-    """
-    if len(body) > MAX_PAGE_BYTES:
-        raise TreeTooLarge(f"A tree page has {len(body)} bytes, more than {MAX_PAGE_BYTES}.")
-    try:
-        lines = body.decode().split("\n")
-    except UnicodeDecodeError:
-        raise TreeError("A tree page is not UTF-8.") from None
-    first = lines[0]
-    level = first[len(_HEADER) :]
-    if not first.startswith(_HEADER) or len(level) != 1 or not "0" <= level <= str(_MAX_LEVEL):
-        raise TreeError(f"A tree page starts with {first[:40]!r}, not with its kind and level.")
-    if len(lines) < 2 or lines[-1]:
-        raise TreeError("A tree page does not end with a line feed.")
-    del lines[0], lines[-1]
-    if len(lines) > _LONGEST:
-        raise TreeTooLarge(f"A tree page lists {len(lines)} items, more than {_LONGEST}.")
-    try:
-        items: list[Entry | PageRef] = [_entry(x) for x in lines] if level == "0" else [_ref(x) for x in lines]
-    except B64AError as error:
-        raise TreeError(f"A tree page names a record wrongly: {error.message}.") from error
-    if level != "0" and len(items) < 2:
-        raise TreeError("A tree page of pages lists fewer than two.")
-    for before, after in pairwise(items):
-        if before.name >= after.name:  # the order of code points is the order of UTF-8 bytes
-            raise TreeError(f"{after.name!r} does not stand in order in its tree page.")
-    page = Page(int(level), tuple(items))
-    if page.size >= _SIZE_LIMIT:
-        raise TreeError("The sizes in a tree page add up to more than can be.")
-    return page
-
-
-def _entry(line: str) -> Entry:
-    match = _ENTRY.fullmatch(line)
-    if match is None:
-        raise TreeError(f"{line[:120]!r} is no item of a tree page.")
-    kind, mode, size, record, name = match.groups()
-    problem = name_problem(name)
-    if problem:
-        raise TreeError(f"The name {name!r} {problem}.")
-    if mode == "x" and kind != "f":
-        raise TreeError(f"{name!r} is executable but no file.")
-    return tuple.__new__(Entry, (kind, mode, int(size), RecordHash.parse(record), name))
-
-
-def _ref(line: str) -> PageRef:
-    match = _REF.fullmatch(line)
-    if match is None:
-        raise TreeError(f"{line[:120]!r} is no page in a tree page.")
-    entries, size, record, name = match.groups()
-    problem = name_problem(name)
-    if problem:
-        raise TreeError(f"The name {name!r} {problem}.")
-    return PageRef(int(entries), int(size), RecordHash.parse(record), name)
-
-
-# Building
 
 
 def build_directory(group: str, entries: Iterable[Entry], sink: Sink) -> tuple[RecordHash, int]:
@@ -291,7 +110,7 @@ def _cut(level: int, items: Sequence[Entry | PageRef]) -> list[Sequence[Entry | 
     parts = []
     start = 0
     for at, item in enumerate(items, 1):
-        if at - start >= _LONGEST or blake3(prefix + item.name.encode()).digest(1)[0] < below:
+        if at - start >= MAX_PAGE_ITEMS or blake3(prefix + item.name.encode()).digest(1)[0] < below:
             parts.append(items[start:at])
             start = at
     if start < len(items):

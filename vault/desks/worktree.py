@@ -21,6 +21,7 @@ from unicodedata import normalize
 
 from vault.desks import scancache
 from vault.desks.absent import load_absent
+from vault.desks.basetree import BaseDirectory, Tee
 from vault.desks.content import MAX_CONTENT_BYTES, data_plex
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
@@ -47,9 +48,9 @@ from vault.desks.paths import (
 )
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.tree import Entry, MissingObject, TwinNames, build_directory, lookup, read_directory
+from vault.desks.tree import Entry, TwinNames, build_directory, lookup
 from vault.files import Unreadable
-from vault.records import Plex, RecordHash
+from vault.records import RecordHash
 
 __all__ = ["Problem", "Snapshot", "snapshot"]
 
@@ -92,47 +93,6 @@ class Snapshot(NamedTuple):
     unknown: frozenset[str]
 
 
-class _Tee:
-    """Hands records to the sink and keeps tree pages readable, which a buffering sink may not do."""
-
-    def __init__(self, sink: Sink, pages: MemoryObjects) -> None:
-        self._sink = sink
-        self._pages = pages
-
-    def add(self, plex: Plex, /) -> None:
-        self._sink.add(plex)
-        self._pages.add(plex)
-
-
-class _Base:
-    """One directory of the base tree, read when first asked for."""
-
-    def __init__(self, source: Source, root: RecordHash | None) -> None:
-        self._source = source
-        self._root = root
-        self._above: tuple[_Base, str] | None = None
-        self._entries: dict[str, Entry] | None = None
-
-    def below(self, name: str) -> _Base:
-        """Return a sub-directory; empty when there is none."""
-        child = _Base(self._source, None)
-        child._above = (self, name)
-        return child
-
-    def entries(self) -> dict[str, Entry]:
-        """Return the entries by name; none when the base has no such directory or its page is not here."""
-        if self._entries is None:
-            if self._above is not None:
-                entry = self._above[0].entries().get(self._above[1])
-                self._root = entry.hash if entry is not None and entry.is_dir else None
-            try:
-                found = read_directory(self._source, self._root) if self._root is not None else ()
-            except MissingObject:
-                found = ()
-            self._entries = {entry.name: entry for entry in found}
-        return self._entries
-
-
 def snapshot(
     root: Path,
     *,
@@ -169,7 +129,7 @@ def snapshot(
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
     try:
         pages = MemoryObjects(source, trees_only=True)
-        scan = _Scan(group, pages, _Tee(sink, pages), cache, now_ns, cancel, progress)
+        scan = _Scan(group, pages, Tee(sink, pages), cache, now_ns, cancel, progress)
         found = scan.run(fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
@@ -216,7 +176,7 @@ class _Scan:
         self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
         self._context = scancache.context_of(self._group, self._ignore.digest)
         self._has_modes = _has_modes(fd)
-        found = self._directory(fd, "", 0, _Base(self._source, base))
+        found = self._directory(fd, "", 0, BaseDirectory(self._source, base))
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
         return RecordHash("P", found[0])
@@ -273,7 +233,7 @@ class _Scan:
             self._cancel()
             self._progress(self.files, 0, path)
 
-    def _directory(self, fd: int, where: str, depth: int, base: _Base) -> tuple[bytes, int] | None:
+    def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> tuple[bytes, int] | None:
         """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
         self._cancel()
         with os.scandir(fd) as listing:
@@ -303,7 +263,7 @@ class _Scan:
             self._cache.save(where, blob)
         return tree.digest, size
 
-    def _entry(self, name: str, item: Seen, base: _Base) -> Entry:
+    def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
         kind = item.kind.decode()
         mode = "x" if kind == "f" and item.signature[4] & stat.S_IXUSR else "-"
         if mode == "x" and not self._has_modes:
@@ -312,7 +272,7 @@ class _Scan:
         return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
 
     def _choose(
-        self, found: list[os.DirEntry[str]], where: str, known: dict[str, Seen], base: _Base
+        self, found: list[os.DirEntry[str]], where: str, known: dict[str, Seen], base: BaseDirectory
     ) -> dict[str, tuple[os.DirEntry[str], str]]:
         """Return the entries to take, by name on the disk, each with its name in the tree."""
         chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
@@ -333,7 +293,7 @@ class _Scan:
             self._drop_twins(chosen, where, base)
         return chosen
 
-    def _named(self, entry: os.DirEntry[str], where: str, base: _Base) -> str:
+    def _named(self, entry: os.DirEntry[str], where: str, base: BaseDirectory) -> str:
         """Return the name in the tree of an entry not seen before; empty when it is not to be taken."""
         disk = entry.name
         if (not where and disk == _DOT_VAULT) or TEMP_NAME.fullmatch(disk) is not None:
@@ -362,7 +322,7 @@ class _Scan:
         if reason:
             self.problems.append(Problem(join(where, name), reason, "notice"))
 
-    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: _Base) -> None:
+    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: BaseDirectory) -> None:
         """Leave out all but one of names that differ only in case or form: the base's, else the first."""
         groups: dict[str, list[str]] = {}
         for disk, (_, name) in chosen.items():
@@ -381,7 +341,7 @@ class _Scan:
                 if name != kept:
                     self.unknown.add(join(where, name))
 
-    def _item(self, fd: int, entry: os.DirEntry[str], path: str, depth: int, base: _Base) -> Seen | None:
+    def _item(self, fd: int, entry: os.DirEntry[str], path: str, depth: int, base: BaseDirectory) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
         where, name = _split(path)
         try:
@@ -395,7 +355,7 @@ class _Scan:
                 self._skip(where, name, f"cannot be read: {_reason(error)}")
         return None
 
-    def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: _Base) -> Seen | None:
+    def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: BaseDirectory) -> Seen | None:
         if depth + 2 > MAX_DEPTH:
             self._skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
             return None
