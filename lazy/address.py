@@ -202,7 +202,7 @@ def _no_release(vault: Vault, address: Address, version: Version, node: str | No
     )
     if arriving:
         return NotYet(f"{address} has arrived only in part.", hint="Sync once more with a friend who has it.")
-    who = f"{_owner(vault, node)} has" if node else "Nobody has"
+    who = f"{_owner(vault, node)} has not" if node else "Nobody has"
     return NotYet(f"{who} released {address.desk} {version} yet.", hint="Sync, then see what is there: lace log")
 
 
