@@ -65,7 +65,7 @@ def test_five_thousand_files(alice: Person, bob: Person, tmp_path: Path) -> None
     again = bob.lace("sync", "stick")
     assert again["received"] == 0
     assert again["sent"] == 0
-    assert again["bytes_written"] == 0
+    assert again["bytes_sent"] == 0
 
     changed = sorted(_files(alice.folder))[::500][:10]
     for path in changed:
