@@ -12,7 +12,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.merge import ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, merge_text, regions_of
 from vault.desks.ports import MemoryObjects
-from vault.desks.tree import lookup, walk
+from vault.desks.tree import Entry, lookup, walk
 from vault.records import RecordHash
 
 texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n"]), max_size=6).map(b"".join)
@@ -238,3 +238,16 @@ def test_conflict_kinds_are_stable_words() -> None:
         "directory/file",
         "twin",
     ]
+
+
+def test_a_folder_that_one_side_emptied_stays_when_the_other_still_has_it() -> None:
+    # An empty folder is in the tree because somebody has it; both directions keep it.
+    objects = MemoryObjects()
+    base = tree_of(objects, {"d/a": b"1", "d/b": b"2", "k": b"1"})
+    nothing = Entry("d", "-", 0, empty(objects), "d")
+    emptied = apply_changes(objects, objects, GROUP, base, {"d": nothing})
+    other = tree_of(objects, {"d/a": b"1", "k": b"2"})
+    for one, two in ((emptied, other), (other, emptied)):
+        outcome = merge_trees(objects, objects, GROUP, base, one, two)
+        assert outcome.root is not None
+        assert [path for path, _ in walk(objects, outcome.root)] == ["d", "k"]
