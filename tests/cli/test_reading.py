@@ -1,0 +1,224 @@
+"""The reading verbs of "Work", through the real command line and real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.looking import error_of, tree_of
+from tests.people import Person
+from vault.records import RecordHash, Tai, Verifier
+
+# log
+
+
+def test_log_is_newest_first_and_complete(pair: tuple[Person, Person]) -> None:
+    """Every entry has the promised keys; TAI and ISO time agree."""
+    ann, bob = pair
+    bob.write("x.md", "x")
+    bob.lace("commit", "-m", "bob's title\n\nand more")
+    entries = bob.lace("log", "-n", "100")["entries"]
+    for entry in entries:
+        assert {"hash", "app", "name", "node", "seq", "lamport", "tai", "message"} <= set(entry)
+        assert Tai.parse(entry["tai"]).to_utc_iso() == entry["time"]
+        RecordHash.parse(entry["hash"])
+        Verifier.parse(entry["node"])
+    assert [e["tai"] for e in entries] == sorted((e["tai"] for e in entries), reverse=True)
+    assert (entries[0]["app"], entries[0]["message"], entries[0]["who"]) == (
+        "lace/commit",
+        "bob's title\n\nand more",
+        "bob",
+    )
+    assert {e["app"] for e in entries} == {"lace/commit", "lace/release", "lace/member", "lace/node", "lace/founding"}
+    assert bob.text("log", "-n", "1").rstrip().endswith("bob  commit  main  bob's title ...")
+    assert ann.lace("log", "-n", "2")["entries"] == ann.lace("log", "-n", "100")["entries"][:2]
+
+
+def test_log_of_a_person_or_a_desk(pair: tuple[Person, Person]) -> None:
+    _, bob = pair
+    key = bob.lace("id")["node"]
+    assert {e["node"] for e in bob.lace("log", "--node", "self")["entries"]} == {key}
+    theirs = bob.lace("log", "--node", "alice")["entries"]
+    assert theirs
+    assert key not in {e["node"] for e in theirs}
+    assert {e["app"] for e in bob.lace("log", "--desk", "main")["entries"]} == {"lace/commit", "lace/release"}
+    assert bob.lace("log", "--desk", "songs")["entries"] == []
+    assert bob.text("log", "--desk", "songs") == "Nothing happened yet.\n"
+    error_of(bob.run("--json", "log", "--node", "eve"), "no-such-peer")
+    error_of(bob.run("--json", "log", "-n", "0"), "bad-arguments")
+    error_of(bob.run("--json", "log", "-n", "x"), "bad-arguments")
+
+
+# cat
+
+
+def test_cat_hands_out_bytes(pair: tuple[Person, Person]) -> None:
+    """Bytes as they are, with and without --json, of any revision or friend."""
+    ann, bob = pair
+    raw = bytes(range(256)) * 300
+    ann.write("sub/pic.bin", raw)
+    ann.lace("commit", "-m", "x")
+    ann.write("sub/pic.bin", b"")
+    ann.lace("commit", "-m", "y")
+    assert ann.run("cat", "main@2", "sub/pic.bin").out == raw
+    assert ann.run("--json", "cat", "main@2", "sub/pic.bin").out == raw
+    assert ann.run("-C", "sub", "cat", "main@2", "pic.bin").out == raw
+    assert ann.run("cat", "main", "sub/pic.bin").out == b""
+    assert bob.run("cat", "alice/main", "list.md").out == b"milk\n"
+    error_of(bob.run("--json", "cat", "alice/main", "nope"), "no-such-path")
+    error_of(ann.run("--json", "cat", "main", "sub"), "no-such-path")
+    error_of(ann.run("--json", "cat", "main", "."), "no-such-path")
+    error_of(ann.run("--json", "cat", "main", "../x"), "outside-folder")
+    error_of(ann.run("--json", "cat", "main@7", "x"), "not-yet")
+    error_of(ann.run("--json", "cat", "main@0", "x"), "never")
+    error_of(ann.run("--json", "cat", "main@draft", "x"), "not-yet")
+    error_of(ann.run("--json", "cat", "main@1.x", "x"), "bad-case")
+
+
+def test_cat_of_a_state_between_releases_is_not_shared(pair: tuple[Person, Person]) -> None:
+    """LAZ-57: its own outcome, not "not yet"."""
+    ann, bob = pair
+    ann.write("list.md", "draft\n")
+    ann.lace("commit", "-m", "draft")
+    ann.write("list.md", "done\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    error_of(bob.run("--json", "cat", "alice/main@2", "list.md"), "not-shared")
+    error_of(bob.run("--json", "cat", "alice/main@4", "list.md"), "not-yet")
+    assert bob.run("cat", "alice/main@3", "list.md").out == b"done\n"
+
+
+# diff
+
+
+def test_diff_of_the_folder(ann: Person) -> None:
+    ann.write("a.txt", "one\ntwo\n")
+    ann.write("pic.bin", b"\0\1")
+    ann.lace("commit", "-m", "x")
+    assert ann.text("diff") == "Nothing differs.\n"
+    ann.write("a.txt", "one\n2\t2\n")
+    ann.write("pic.bin", b"\0\2\3")
+    (ann.folder / "a.txt").chmod(0o755)
+    text = ann.text("diff")
+    assert "--- a.txt (main@1)\n+++ a.txt (folder)\n" in text
+    assert "It may be run as a program now." in text
+    assert "\n-two\n+2      2\n" in text
+    assert "binary or large: 2 bytes before, 3 bytes after" in text
+    data = ann.lace("diff")
+    assert (data["changed"], data["before"], data["after"]) == (["a.txt", "pic.bin"], "main@1", "folder")
+    assert "+2\t2" in data["files"][0]["lines"]
+    assert ann.lace("changes")["changed"] == ["a.txt", "pic.bin"]
+
+
+def test_diff_of_links_empty_and_large_files(ann: Person) -> None:
+    ann.write("a.txt", "target\n")
+    (ann.folder / "link").symlink_to("a.txt")
+    ann.write("empty", b"")
+    ann.write("large", b"x" * (3 << 20))
+    (ann.folder / "dir").mkdir()
+    lines = {row["path"]: row["lines"] for row in ann.lace("diff")["files"]}
+    assert "+a.txt" in lines["link"]
+    assert lines["empty"][2:] == ["An empty file."]
+    assert lines["large"][2:] == [f"The content is large: {3 << 20} bytes."]
+    assert "An empty folder." in lines["dir"]
+
+
+def test_diff_of_two_revisions(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    ann.write("list.md", "milk\nbread\n")
+    ann.write("sub/x.md", "x\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    data = bob.lace("diff", "main", "alice/main@1.1.0")
+    assert (data["changed"], data["added"], data["deleted"]) == (["list.md"], ["sub/x.md"], [])
+    assert bob.lace("diff", "alice/main@1.1.0", "main")["deleted"] == ["sub/x.md"]
+    text = bob.text("diff", "main@1", "alice/main", "list.md")
+    assert text.splitlines()[:2] == ["--- list.md (self/main@1)", "+++ list.md (alice/main@2)"]
+    assert "+bread" in text
+    assert "x.md" not in text
+    assert bob.lace("diff", "main", "alice/main", "sub")["added"] == ["sub/x.md"]
+    assert bob.text("diff", "main@1", "alice/main@1") == "Nothing differs.\n"
+    error_of(bob.run("--json", "diff", "main"), "bad-arguments")
+    error_of(bob.run("--json", "diff", "main", "main@9"), "not-yet")
+
+
+def test_diff_drives_no_terminal(ann: Person) -> None:
+    """APP-14: escape sequences in somebody's file are shown, not obeyed."""
+    ann.write("a.txt", "\x1b[2Jgone\u202e\n")
+    text = ann.text("diff")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "+\\x1b[2Jgone\\u202e" in text
+
+
+# checkout
+
+
+def test_checkout_brings_an_old_state_into_the_folder(ann: Person) -> None:
+    """CYB-8: going back is a step forward with the old content; main itself does not move."""
+    ann.write("a.txt", "one")
+    ann.write("b.txt", "b")
+    ann.lace("commit", "-m", "1")
+    ann.write("a.txt", "two")
+    (ann.folder / "b.txt").unlink()
+    ann.write("c.txt", "c")
+    ann.lace("commit", "-m", "2")
+    data = ann.lace("checkout", "main@1")
+    assert (sorted(data["written"]), data["deleted"], data["skipped"]) == (["a.txt", "b.txt"], ["c.txt"], [])
+    assert tree_of(ann.folder) == {"a.txt": b"one", "b.txt": b"b"}
+    changed = ann.lace("changes")
+    assert (changed["changed"], changed["added"], changed["deleted"]) == (["a.txt"], ["b.txt"], ["c.txt"])
+    assert ann.lace("commit", "-m", "back")["revision"] == 3
+    assert "already" in ann.text("checkout", "main@1")
+    assert "uncommitted changes" in ann.text("checkout", "main@2")
+
+
+def test_checkout_refuses_a_dirty_folder(pair: tuple[Person, Person]) -> None:
+    _, bob = pair
+    bob.write("list.md", "mine\n")
+    assert "lace commit" in error_of(bob.run("--json", "checkout", "alice/main@1.0.0"), "uncommitted-changes")["hint"]
+    assert (bob.folder / "list.md").read_text() == "mine\n"
+
+
+def test_checkout_before_the_first_commit(pair: tuple[Person, Person], cara: Person, tmp_path: Path) -> None:
+    ann, _ = pair
+    cara.lace("accept", ann.lace("invite", "cara")["invite"])
+    for person in (ann, cara, ann, cara):
+        person.lace("sync", "stick")
+    assert "lace update" in error_of(cara.run("--json", "checkout", "alice/main"), "uncommitted-changes")["hint"]
+    error_of(cara.run("--json", "checkout", "main"), "not-yet")
+    assert len(cara.lace("checkout", "alice/main", "--to", str(tmp_path / "copy"))["written"]) == 2
+
+
+def test_checkout_writes_a_copy_elsewhere(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    ann, bob = pair
+    bob.write("list.md", "dirty is fine here\n")
+    target = tmp_path / "copy" / "deep"
+    data = bob.lace("checkout", "alice/main@1.0.0", "--to", "../copy/deep")
+    assert data["to"] == str(target)
+    assert sorted(data["written"]) == ["list.md", "notes.md"]
+    assert tree_of(target) == tree_of(ann.folder)
+    assert "files of alice/main@1.0.0 written" in bob.text("checkout", "alice/main@1.0.0", "--to", "../other")
+    (target / "list.md").write_text("somebody's own")
+    (target / "notes.md").unlink()
+    error_of(bob.run("--json", "checkout", "alice/main@1.0.0", "--to", str(target)), "folder-in-the-way")
+    assert tree_of(target) == {"list.md": b"somebody's own"}
+    bob.write("file", "x")
+    error_of(bob.run("--json", "checkout", "main", "--to", "file/below"), "folder-not-made", 15)
+
+
+# desks
+
+
+def test_desks(ann: Person) -> None:
+    (row,) = ann.lace("desks")["desks"]
+    assert (row["desk"], row["revision"], row["version"], row["unreleased"]) == ("main", 0, None, 0)
+    assert "not released yet" in ann.text("desks")
+    ann.write("a.txt", "a")
+    ann.lace("release", "1.2.3")
+    ann.write("a.txt", "b")
+    ann.lace("commit", "-m", "b")
+    (row,) = ann.lace("desks")["desks"]
+    assert (row["revision"], row["version"], row["unreleased"], row["folder"]) == (2, "1.2.3", 1, str(ann.folder))
+    assert "1.2.3" in ann.text("desks")
