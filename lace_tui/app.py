@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "LaceApp"]
 
 TICK = 0.1  # seconds between two looks at the progress
+AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
 
 
@@ -112,6 +113,7 @@ class LaceApp(App[None]):
     class DidRead(Message):
         """The vault was read."""
 
+        number: int
         view: HomeView
 
     @dataclass
@@ -170,6 +172,7 @@ class LaceApp(App[None]):
         self._reach: dict[str, Reach] = {}
         self._card: Card | None = None
         self._is_looking = False
+        self._readings = 0
         self.job: Job | None = None
 
     # Begin and end
@@ -177,6 +180,7 @@ class LaceApp(App[None]):
     def on_mount(self) -> None:
         """Show what there is to show, and keep looking."""
         self.set_interval(TICK, self._show_progress)
+        self.set_interval(AGE, self._refresh)
         if self._look_every:
             self.set_interval(self._look_every, self._look)
         self._begin()
@@ -241,7 +245,7 @@ class LaceApp(App[None]):
         job = self.job
         if job is not None and self._home is not None and self._home.is_mounted:
             done, total, phase = job.progress
-            self._home.show_card(working_card(job.what, done, total, phase, is_stopping=job.token.is_set))
+            self._home.show_card(working_card(job.what, done, total, phase, is_stopping=job.token.is_set), 0)
 
     def _may_start(self) -> bool:
         if self._home is None or self.screen is not self._home:
@@ -252,9 +256,12 @@ class LaceApp(App[None]):
         return True
 
     def _read(self) -> None:
+        self._readings += 1
+        number = self._readings
+
         def do() -> Message:
             with self._vault() as vault:
-                return self.DidRead(read_home(vault))
+                return self.DidRead(number, read_home(vault))
 
         self._work("read", do)
 
@@ -268,7 +275,9 @@ class LaceApp(App[None]):
     # What came of it
 
     def on_lace_app_did_read(self, message: DidRead) -> None:
-        """Show the reading."""
+        """Show the reading, unless a newer one was begun."""
+        if message.number < self._readings:
+            return
         self._view = message.view
         self._refresh()
         self._look()
@@ -308,7 +317,7 @@ class LaceApp(App[None]):
         self._refresh()
 
     def _keep(self, card: Card, job: Job | None) -> None:
-        self._card = card
+        self._card = replace(card, ended=self._now_iso())
         self._end(job)
         self._refresh()
         self._read()
@@ -316,11 +325,16 @@ class LaceApp(App[None]):
     def _refresh(self) -> None:
         if self._home is None or not self._home.is_mounted:
             return
+        now_ns = self._around.now_ns() if self._around is not None else 0
         if self._view is not None:
+            self._view = replace(self._view, now_ns=now_ns)
             self._home.show(self._view, self._reach)
         card = self._card or (stored_card(self._view) if self._view else None)
         if card is not None and self.job is None:
-            self._home.show_card(card)
+            self._home.show_card(card, now_ns)
+
+    def _now_iso(self) -> str:
+        return self._around.tai().to_utc_iso() if self._around is not None else ""
 
     # Actions; what they are called, their keys and their commands stand in `actions`
 

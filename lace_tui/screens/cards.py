@@ -10,7 +10,7 @@ from textual.content import Content
 
 from lace_tui.cli.progress import duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
-from lace_tui.view import HomeView, ago
+from lace_tui.view import HomeView
 from lazy.results import ExchangeResult, PlaceResult
 from lazy.update import Updated
 from vault.errors import Cancelled, LaceError
@@ -23,11 +23,12 @@ _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A title, lines below it, and whether they tell of trouble."""
+    """A title, lines below it, whether they tell of trouble, and when the work ended (ISO 8601 UTC)."""
 
     title: str
     lines: tuple[Content, ...]
     is_bad: bool = False
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def stored_card(view: HomeView) -> Card:
     for problem in problems[:_LISTED] if isinstance(problems, list) else []:
         if isinstance(problem, Mapping):
             lines.append(_problem(str(problem.get("peer", "")), str(problem.get("message", "")), str(problem["code"])))
-    return Card(f"Last sync: {last.place}, {ago(last.when, view.now_ns)}", tuple(lines), bool(problems))
+    return Card(f"Last sync: {last.place}", tuple(lines), bool(problems), last.when)
 
 
 def sync_card(results: list[PlaceResult], seconds: float) -> Card:
@@ -88,7 +89,7 @@ def sync_card(results: list[PlaceResult], seconds: float) -> Card:
     for result in results:
         lines += _result_lines(result, is_named=len(results) > 1)
     is_bad = any(result.problems or result.rejected or result.queued for result in results)
-    return Card(f"Last sync: {names}, just now, {duration_text(seconds)}", tuple(lines), is_bad)
+    return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
@@ -193,7 +194,7 @@ def update_card(done: Updated) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
-    return Card("Update: done, just now", tuple(lines))
+    return Card("Update: done", tuple(lines))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

@@ -179,10 +179,10 @@ class Home(Screen[None]):
         if panel.highlighted == 0 and here:
             panel.highlighted = here[0]
 
-    def show_card(self, card: Card) -> None:
-        """Show what the last sync or update did."""
+    def show_card(self, card: Card, now_ns: int) -> None:
+        """Show what the last sync or update did, and how long ago."""
         frame = self.query_one("#card")
-        frame.border_title = mark(card.title)
+        frame.border_title = mark(f"{card.title}, {ago(card.ended, now_ns)}" if card.ended else card.title)
         frame.set_class(card.is_bad, "-bad")
         self.query_one("#card-text", Static).update(rows(*card.lines))
 
@@ -363,9 +363,11 @@ def _need_row(need: Need) -> Content:
 
 def _calm(view: HomeView) -> Content:
     """Say that all is well, but only when it is."""
-    if view.new or view.waiting:
+    met = [peer.status for peer in view.peers]
+    in_step = all(peer.last_sync and not peer.behind and not peer.ahead for peer in met)
+    if not met or not in_step or view.conflicts or view.new or view.waiting:
         return mark("= Nothing needs a decision.", GOOD)
-    return mark("= Nothing: you are in step with everybody." if view.peers else "= Nothing.", GOOD)
+    return mark("= Nothing: you are in step with everybody.", GOOD)
 
 
 def _meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach]) -> tuple[str, tuple[str, ...], str]:

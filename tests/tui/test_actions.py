@@ -1,0 +1,71 @@
+"""The table of actions: every one has its twin, its keys and its words (APP-1)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from lace_tui.actions import ACTIONS, Action, Scope, action_named
+from lace_tui.app import LaceApp
+from lace_tui.cli.verbs import VERBS, find_verb
+from lace_tui.screens.dialogs import PlanPage, help_lines
+from lace_tui.screens.home import Panel
+from tests.people import ROOT
+
+MOVES = {
+    "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
+def test_every_action_has_a_command_that_exists(action: Action) -> None:
+    """APP-1: what the app does, a command does; only moving about the screen has none."""
+    assert action.is_move == (action.id in MOVES)
+    if not action.is_move:
+        lace, *words = action.cli.split()
+        assert lace == "lace"
+        verb, _ = find_verb(words)
+        assert verb is not None, action.cli
+        assert verb in VERBS
+
+
+def test_ids_and_keys_do_not_clash() -> None:
+    ids = [action.id for action in ACTIONS]
+    assert len(ids) == len(set(ids))
+    for scope in Scope:
+        keys = [key for action in ACTIONS if action.scope is scope for key in action.keys]
+        assert len(keys) == len(set(keys)), scope
+    everywhere = {key for action in ACTIONS if action.scope is Scope.APP for key in action.keys}
+    in_lists = {key for action in ACTIONS if action.scope is Scope.LIST for key in action.keys}
+    assert not everywhere & in_lists
+
+
+def test_the_confirming_key_is_never_the_starting_one() -> None:
+    assert not set(action_named("confirm").keys) & set(action_named("update").keys)
+
+
+def test_bindings_come_from_the_table() -> None:
+    """Every action is bound by its id, where its scope says."""
+    for scope, owner in ((Scope.APP, LaceApp), (Scope.LIST, Panel), (Scope.PLAN, PlanPage)):
+        bound = {binding.id: binding for binding in owner.BINDINGS if not isinstance(binding, tuple)}
+        for action in ACTIONS:
+            if action.scope is scope:
+                assert bound[action.id].key.split(",") == list(action.keys)
+                method = f"action_{bound[action.id].action}"
+                assert hasattr(owner, method), method
+
+
+def test_help_lists_every_action() -> None:
+    text = "\n".join(line.plain for line in help_lines())
+    for action in ACTIONS:
+        assert action.sentence in text
+        assert action.shown in text
+        assert action.cli in text
+
+
+def test_the_table_needs_no_textual() -> None:
+    """Documentation and commands may read the table without loading the app."""
+    code = "import sys, lace_tui.actions, lace_tui.cli.tui\nassert 'textual' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -1,0 +1,319 @@
+"""Home, told as visits of one person (APP-1, APP-3, APP-5)."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lace_tui import app as app_module
+from lace_tui.actions import ACTIONS
+from lace_tui.app import LaceApp
+from lace_tui.cli.tui import NoTerminal
+from lace_tui.screens.dialogs import Page, PlanPage
+from lace_tui.screens.home import FirstRun, Home
+from lace_tui.screenshots import Story, app_of
+from lazy.resolve import resolve_prefer
+from lazy.sync import sync as real_sync
+from tests.people import Person
+from tests.tui.conftest import settle, text_of
+from vault.errors import Cancelled
+from vault.names import Version
+from vault.vault import Vault
+from vault.work import release
+
+SIZE = (100, 30)
+
+
+def opened(story: Story, name: str) -> Vault:
+    """Open a friend's vault; the caller closes it."""
+    return Vault(story.folder(name), story.around(name))
+
+
+def bob_releases_songs(story: Story) -> None:
+    """Let bob release something new and bring it to the stick."""
+    with opened(story, "bob") as vault:
+        story.write("bob", "songs.md", "one\n")
+        release(vault, Version.parse("1.2.0"), "songs for the evening")
+        real_sync(vault, ["stick"])
+
+
+async def test_home_shows_where_i_stand(app: LaceApp) -> None:
+    """APP-4 (status): places with reachability and whom they serve, peers, what came, what needs me, the last sync."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        head = text_of(app, "#head")
+        assert "supper" in head
+        assert "you: alice@alice-desk" in head
+        assert "! 1 conflict" in head
+        assert "^ 1 waiting" in head
+        assert "v 2 new" in head
+        meet = text_of(app, "#meet")
+        assert "stick  drop  * here now\n  serves bob, cara, synced 12 min ago" in meet
+        assert "office  drop  o not here\n  serves bob, cara, never synced" in meet
+        assert "bob  peer  ^ lacks 1 that you have\n  released 1.1.0, 1 waiting" in meet
+        came = text_of(app, "#came")
+        assert 'cara  main 1.0.1  1 file, 2 h ago\n  "prices for November"' in came
+        assert 'bob  main 1.1.0  2 files, 2 h ago\n  ! in conflict  "autumn menu"' in came
+        needs = text_of(app, "#needs")
+        assert "! main 1.1.0: bob <> you" in needs
+        command = re.search(r"lace resolve ([0-9a-f]{8}) --prefer local\|remote", needs)
+        assert command is not None
+        assert text_of(app, "#card-text").startswith("sent 21   received 15   refused 0   ! conflicts 1")
+        assert "sync stick" in text_of(app, "#foot"), "the place that is here is offered first"
+
+
+async def test_nothing_is_well_while_a_conflict_is_open(app: LaceApp, story: Story) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "in step with everybody" not in text_of(app, "#needs")
+        with opened(story, "alice") as vault:
+            resolve_prefer(vault, "1.1.0", "local")
+        await pilot.press("r")
+        await settle(pilot)
+        assert "0 conflicts" in text_of(app, "#head")
+        assert "= Nothing needs a decision." in text_of(app, "#needs"), "something still waits, so all is not well"
+
+
+async def test_sync_brings_what_a_friend_released(app: LaceApp, story: Story) -> None:
+    """APP-3, APP-5: the result stays, with counts, the exchange and the next command."""
+    bob_releases_songs(story)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "1.2.0" not in text_of(app, "#came")
+        await pilot.press("s")
+        await settle(pilot)
+        card = text_of(app, "#card-text")
+        assert "= safe to remove" in card
+        assert "v bob main 1.2.0, 1 file" in card
+        assert "all that was offered is here" in card
+        assert "next: lace " in card
+        assert "songs for the evening" in text_of(app, "#came")
+        assert "v 3 new" in text_of(app, "#head")
+        await pilot.press("r")
+        await settle(pilot)
+        assert text_of(app, "#card-text") == card, "the card stays until the next sync"
+
+
+async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-3: the screen lives while the work runs, and `esc` ends it where it looks at its watch."""
+    bob_releases_songs(story)
+    reached, pressed = threading.Event(), threading.Event()
+
+    def watched(vault, names, *, watch):  # type: ignore[no-untyped-def]
+        def cancelled() -> None:
+            watch.progress(7, 40, "receive")
+            reached.set()
+            assert pressed.wait(30)
+            watch.cancelled()
+
+        return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
+
+    monkeypatch.setattr(app_module, "sync", watched)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        while not reached.is_set():
+            await pilot.pause()
+        app._show_progress()
+        await pilot.pause()
+        assert "receive  7 of 40" in text_of(app, "#card-text")
+        assert "esc" in text_of(app, "#foot")
+        await pilot.press("s")
+        assert len(app.workers) == 1, "a second sync does not begin while the first one runs"
+        await pilot.press("escape")
+        assert "stopping at the next safe point" in text_of(app, "#card-text")
+        pressed.set()
+        await settle(pilot)
+        card = text_of(app, "#card-text")
+        assert "Stopped as you asked. (cancelled)" in card
+        assert Cancelled.hint in card
+        assert app.job is None
+        monkeypatch.setattr(app_module, "sync", real_sync)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "v bob main 1.2.0" in text_of(app, "#card-text"), "it goes on from what was stored"
+
+
+async def test_a_place_that_is_away_is_named_with_its_reason(app: LaceApp) -> None:
+    """APP-5: a failed sync names the reason from the table of errors and the way out."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("k", "s")
+        await settle(pilot)
+        card = text_of(app, "#card-text")
+        assert "(place-unreachable)" in card
+        assert "Plug the stick in" in card
+
+
+async def test_update_shows_the_plan_and_waits_for_another_key(app: LaceApp, story: Story) -> None:
+    """Nothing is written before `y`; `n` and `esc` leave everything as it is."""
+    prices = story.folder("alice") / "prices.md"
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for leave in ("n", "escape"):
+            await pilot.press("u")
+            await settle(pilot)
+            assert isinstance(app.screen, PlanPage)
+            await pilot.press(leave)
+            await settle(pilot)
+            assert isinstance(app.screen, Home)
+            assert not prices.exists()
+        await pilot.press("u")
+        await settle(pilot)
+        await pilot.press("y")
+        await settle(pilot)
+        assert prices.read_text() == "Flour 1.10\nRice 2.40\n"
+        assert "v 1 new" in text_of(app, "#head")
+        await pilot.press("u")
+        await settle(pilot)
+        assert isinstance(app.screen, Home), "nothing left to agree to"
+        card = text_of(app, "#card-text")
+        assert "There is nothing to bring in." in card
+        assert "1 open conflict" in card
+
+
+async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "tab", "y")
+        assert app.clipboard.startswith("lace resolve ")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, Page)
+        shown = app.screen.query_one("#page Static").render()
+        assert app.clipboard in str(shown)
+        await pilot.press("escape")
+        assert isinstance(app.screen, Home)
+
+
+async def test_help_and_palette_offer_the_actions(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("question_mark")
+        await pilot.pause()
+        shown = str(app.screen.query_one("#page Static").render())
+        for action in ACTIONS:
+            assert action.sentence in shown
+        await pilot.press("escape")
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"Sync", "Update the folder", "Read again", "Help", "Quit", "Theme"} <= titles
+
+
+async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None:
+    """Where no vault is: three commands; reading again finds a vault made meanwhile."""
+    found: list[Path] = []
+    app = LaceApp(
+        lambda: found[0] if found else None,
+        lambda: story.around("alice"),
+        here=str(tmp_path),
+        monotonic=lambda: 0.0,
+        look_every=0,
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, FirstRun)
+        shown = text_of(app, "#choices")
+        for line in ("lace init", "lace accept INVITE", "lace demo"):
+            assert line in shown
+        await pilot.press("s", "u", "y")
+        assert isinstance(app.screen, FirstRun)
+        found.append(story.folder("alice"))
+        await pilot.press("r")
+        await settle(pilot)
+        assert isinstance(app.screen, Home)
+        assert "supper" in text_of(app, "#head")
+
+
+async def test_a_small_terminal_is_enough(app: LaceApp) -> None:
+    """60x20 shows everything in one column; the count of conflicts and `?` never fall off."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        assert "! 1 conflict" in text_of(app, "#head")
+        assert text_of(app, "#foot").startswith("? help   s sync stick")
+        meet, needs = app.screen.query_one("#meet"), app.screen.query_one("#needs")
+        assert meet.region.x == needs.region.x, "panels are stacked"
+        await pilot.press("tab", "tab")
+        await pilot.pause()
+        assert app.screen.focused is needs
+        assert app.screen.region.contains_region(needs.region), "the focused panel is in sight"
+        await pilot.resize_terminal(120, 30)
+        await pilot.pause()
+        assert needs.region.x > meet.region.right - 1, "panels stand side by side"
+
+
+@pytest.mark.parametrize("size", [(59, 20), (60, 19)])
+async def test_a_smaller_one_is_told_so(app: LaceApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        assert app.screen.query_one("#small").display
+        assert not app.screen.query_one("#body").display
+        assert "lace status" in text_of(app, "#small")
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+async def test_no_color_means_no_colour(story: Story, monkeypatch: pytest.MonkeyPatch, is_plain: bool) -> None:
+    """NO_COLOR: every colour is a grey, and signs and words still say it all."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if is_plain:
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        used = set(re.findall(r"(?:fill: |fill=\")#([0-9a-f]{6})", app.export_screenshot()))
+        used -= {"ff5f57", "febc2e", "28c840", "292929", "c5c8c6"}  # the window's frame
+        greys = {colour for colour in used if colour[:2] == colour[2:4] == colour[4:]}
+        assert (used == greys) is is_plain
+        assert "! 1 conflict" in text_of(app, "#head")
+        assert "* here now" in text_of(app, "#meet")
+
+
+async def test_what_friends_wrote_cannot_drive_the_screen(app: LaceApp, story: Story) -> None:
+    with opened(story, "bob") as vault:
+        story.write("bob", "x.md", "x\n")
+        release(vault, Version.parse("1.3.0"), "[red]look[/red] \x1b[2J\u202e@click=app.quit")
+        real_sync(vault, ["stick"])
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        came = text_of(app, "#came")
+        assert "[red]look[/red]" in came
+        assert not {"\x1b", "\u202e"} & set(came)
+
+
+async def test_a_fault_in_the_work_is_told_and_the_app_lives(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object, **_named: object) -> None:
+        raise RuntimeError("the wheel came off")
+
+    monkeypatch.setattr(app_module, "sync", broken)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "RuntimeError: the wheel came off" in text_of(app, "#card-text")
+        assert app.job is None
+        await pilot.press("q")
+    assert app.return_code == 0
+
+
+async def test_a_vault_that_cannot_be_read_is_told(app: LaceApp, story: Story) -> None:
+    (story.folder("alice") / ".vault" / "store.db").write_bytes(b"no database at all" * 100)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "!" in text_of(app, "#card-text")
+        assert app.is_running
+
+
+def test_without_a_terminal_one_line_says_so(alice: Person) -> None:
+    """In a pipe the app does not open, and nothing is drawn into the pipe."""
+    result = alice.run("tui")
+    assert (result.code, result.out) == (2, b"")
+    assert "needs a terminal" in result.err
+    assert NoTerminal.hint in result.err
+    assert alice.lace("tui", expect=2)["error"]["code"] == "no-terminal"
