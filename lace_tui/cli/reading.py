@@ -13,7 +13,7 @@ from lace_tui.cli.difftext import folder_differences, shown_differences, tree_di
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
 from lace_tui.cli.folder import counted, desk_path, files_text, known_desk, notices
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, times
+from lace_tui.cli.output import Answer, moment, times
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
@@ -61,13 +61,14 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     if args.number < 1:
         raise BadArguments("lace log -n: the number must be at least 1.")
     found = log_lines(vault, desk=args.desk, node=node, limit=args.number)
+    names = {who: label_of(vault, who) for who in {line.node for line in found}}
     entries = [
         {
             "hash": line.hash,
             "app": line.app,
             "name": line.name,
             "node": line.node,
-            "who": label_of(vault, line.node),
+            "who": names[line.node],
             "seq": line.seq,
             "lamport": line.lamport,
             **times(line.tai),
@@ -78,9 +79,9 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     texts = []
     for line in found:
         title, _, more = line.message.partition("\n")
-        when = line.tai.to_utc_iso()[:16].replace("T", " ")
+        when = moment(line.tai.to_utc_iso())
         name = inert(line.name) if line.app in {"lace/commit", "lace/release", "lace/resolution"} else ""
-        words = [when, inert(label_of(vault, line.node)), line.app.removeprefix("lace/"), name, inert(title)]
+        words = [when, inert(names[line.node]), line.app.removeprefix("lace/"), name, inert(title)]
         texts.append("  ".join(filter(None, words)) + (" ..." if more else ""))
     return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
 

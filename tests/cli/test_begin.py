@@ -264,6 +264,44 @@ def test_admit_says_what_is_wrong(alice: Person, bob: Person) -> None:
     error_of(bob.run("--json", "invite"), "not-member")
 
 
+def test_who_waits_is_listed_with_the_reason_and_admitted_by_name(
+    alice: Person, bob: Person, cara: Person, stick: Path
+) -> None:
+    """An invitation admits one person by itself; the next one who holds the line waits for a hand."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    line = alice.lace("invite")["invite"]
+    bob.lace("accept", line, "--name", "bob")
+    alice.lace("sync", "stick")
+    assert alice.lace("requests") == {"requests": []}
+    assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
+    key = cara.lace("accept", line, "--name", "cara")["node"]
+    alice.lace("sync", "stick")
+    (request,) = alice.lace("requests")["requests"]
+    assert (request["name"], request["node"], request["place"]) == ("cara", key, "stick")
+    assert "already used by bob" in request["problem"]
+    assert request["words"] == cara.lace("id")["words"]
+    assert Tai.parse(request["tai"]).to_utc_iso() == request["time"]
+    text = alice.text("requests")
+    assert request["words"] in text
+    assert f"lace admit cara --key {key}" in text
+    assert "cara is a member now" in alice.text("admit", "cara")
+    assert alice.lace("requests") == {"requests": []}
+
+
+def test_the_whole_way_in_processes_of_their_own(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-45: what the in-process tests say holds for the installed command too."""
+    assert alice.real("init", "--name", "alice").code == 0
+    assert alice.real("place", "add", "stick", str(stick)).code == 0
+    alice.write("a.txt", "a")
+    assert alice.real("release", "--yes", "-m", "first").code == 0
+    line = alice.real("invite", "bob").text.strip()
+    done = bob.real("--json", "accept", line)
+    assert (done.code, done.json["name"]) == (0, "bob")
+    assert alice.real("cat", "main@1.0.0", "a.txt").out == b"a"
+    assert bob.real("--json", "cat", "main", "a.txt").json["error"]["code"] == "not-yet"
+
+
 # join, leave, peers
 
 KEY = Verifier(blake3(b"a key that nobody has to use").digest()).text
