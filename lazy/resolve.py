@@ -133,10 +133,15 @@ def resolve_merged(
         parents = newest(vault.store, heads)
         message = reason or f"Resolve {conflict.version}"
         commit, _ = record_commit(w, vault, conflict.desk, tree, parents, message)
-        released = seal_release(w, vault, version, reason, desk=conflict.desk)
-        sealed = _resolution(w, vault, conflict, commit, reason, release=released.release)
+        made: list[RecordHash] = []
+
+        def together(release: RecordHash) -> list[RecordHash]:
+            made.append(_resolution(w, vault, conflict, commit, reason, release=release))
+            return made
+
+        released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
         return Resolved(
-            conflict.id, Status.MERGED, sealed, released.release, commit, (*result.written, *result.deleted)
+            conflict.id, Status.MERGED, made[0], released.release, commit, (*result.written, *result.deleted)
         )
 
 
@@ -301,6 +306,7 @@ def _resolution(
     chosen: RecordHash | None = None,
     release: RecordHash | None = None,
 ) -> RecordHash:
+    """Seal a resolution, and share it unless it goes into the log entry of the merged `release`."""
     sides = sorted((side.release for side in conflict.sides if side.release), key=str)
     if conflict.version is None:
         raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
@@ -317,7 +323,8 @@ def _resolution(
             tai=w.tai(),
         )
     )
-    w.log([sealed.hash])
+    if release is None:
+        w.log([sealed.hash])
     w.audit(
         "lazy-resolve",
         f"{conflict.desk}@{conflict.version}",

@@ -15,7 +15,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import Problem, snapshot
-from vault.errors import CallerError
+from vault.errors import CallerError, EnvironmentFault
 from vault.history import commit_info, highest_version, line_head, releases
 from vault.names import Version
 from vault.profile import Commit, Release, Revision, plain_text
@@ -151,6 +151,11 @@ class _DirCache:
     def drop(self, directory: str) -> None:
         self._store.run("DELETE FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether something was saved that the store does not have."""
+        return bool(self._fresh)
+
     def keep(self) -> None:
         """Write what was saved; inside the transaction, so a cache never runs ahead of the store."""
         self._store.db.executemany(
@@ -189,6 +194,7 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
     """
     base = checkout_of(vault, desk)
+    cache = _DirCache(vault, desk)
     if overlay is None:  # an empty one is false
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
@@ -197,13 +203,26 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         source=overlay,
         sink=overlay,
         base=base.tree if base else None,
-        cache=_DirCache(vault, desk),
+        cache=cache,
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
         progress=watch.progress,
     )
+    if base is not None and snap.root == base.tree:
+        _keep_if_free(vault, cache)
     items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
     return Changes(desk, snap.root, items, snap.problems)
+
+
+def _keep_if_free(vault: Vault, cache: _DirCache) -> None:
+    """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing."""
+    if not cache.is_fresh:
+        return
+    try:
+        with vault.lock.held(timeout=0), vault.store.transaction():
+            cache.keep()
+    except EnvironmentFault:
+        return  # a busy or read-only vault costs a second look, no more
 
 
 def commit(
@@ -364,8 +383,13 @@ def seal_release(
     committed: Committed | None = None,
     *,
     desk: str = MAIN,
+    together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
 ) -> Released:
-    """Release the head of my line inside a write, and share it in my log."""
+    """Release the head of my line inside a write, and share it in my log.
+
+    A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
+    and returns further records to share in that same entry.
+    """
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise NothingToRelease(f"There is no commit in {desk} yet.")
@@ -384,7 +408,7 @@ def seal_release(
             tai=w.tai(),
         )
     )
-    entry = w.log([sealed.hash])
+    entry = w.log([sealed.hash, *together(sealed.hash)])
     w.audit(
         "seal-release",
         f"{desk}@{version}",

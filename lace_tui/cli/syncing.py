@@ -61,7 +61,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=args.dry_run, watch=watch)
         still_open = conflicts(vault)
         data = _data(vault, args.names, results, still_open, is_full=context.verbose)
-        person = bool(still_open) or any(r.rejected for r in results) or any(map(_needs_person, results))
+        person = bool(still_open) or any(map(_needs_person, results))
         labels = {result.name: _next(result) for result in results}
 
     def text(paint: Paint) -> str:
@@ -72,7 +72,11 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _needs_person(result: PlaceResult) -> bool:
-    return not result.queued and any(problem.code not in _NO_PERSON_NEEDED for problem in result.problems)
+    """Tell whether a visit left something that does not settle by itself: refusals, damage on the medium."""
+    if result.queued:
+        return False
+    told = any(problem.code not in _NO_PERSON_NEEDED for problem in result.problems)
+    return told or bool(result.rejected) or any(exchange.not_available for exchange in result.exchanges)
 
 
 def _next(result: PlaceResult) -> str:
@@ -228,6 +232,10 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
     if len(result.rejected) > len(shown):
         lines.append(f"  {paint.bad('! refused')} {len(result.rejected) - len(shown)} more: lace audit list")
+    for exchange in result.exchanges:
+        if exchange.not_available:
+            lost = _records(len(exchange.not_available))
+            lines.append(f"  {paint.bad('! damaged')} {lost} in {inert(exchange.peer)}'s mailbox cannot be read there")
     for problem in result.problems:
         who = f"{inert(problem.peer)}: " if problem.peer else ""
         lines.append(f"  {paint.warn('!')} {who}{inert(problem.message)}")

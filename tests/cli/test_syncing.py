@@ -1,0 +1,352 @@
+"""`push`, `pull`, `sync`, `status`, `vectors`, `queue`, `conflicts`, `resolve`, as people run them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lace_tui.cli.context import Context, World
+from tests.people import Person
+from vault.profile import NodeCard
+from vault.records import Seal
+from vault.suite import SigningKey
+
+_SYNC_KEYS = {
+    "name", "place", "transport", "link_id", "exchange_plan_id", "peer_verifier", "received", "sent",
+    "received_hashes", "rejected_hashes", "not_available_hashes", "bytes_received", "bytes_sent", "round_trips",
+    "rounds", "fixed_point", "cursor_updated", "conflicts", "releases", "vector_before", "vector_after", "closed_by",
+    "next",
+}  # fmt: skip
+
+
+@pytest.fixture
+def stick(tmp_path: Path) -> Path:
+    return tmp_path / "stick"
+
+
+def befriend(stick: Path, first: Person, *others: Person) -> None:
+    """Let the first person begin a group and everybody know everybody over one stick."""
+    first.lace("init", "--name", first.name)
+    first.lace("place", "add", "stick", str(stick))
+    for other in others:
+        other.lace("accept", first.lace("invite", other.name)["invite"], "--name", other.name)
+        other.lace("sync", "stick")
+    for person in (first, *others, first):
+        person.lace("sync", "stick")
+
+
+def release(person: Person, version: str, path: str = "notes.txt", text: str = "", **files: str) -> dict[str, Any]:
+    person.write(path, text or f"{person.name} {version}\n")
+    for name, content in files.items():
+        person.write(name, content)
+    return person.lace("release", version, "-m", f"{person.name} {version}")
+
+
+# Sync
+
+
+def test_a_sync_answers_as_the_contract_says(alice: Person, bob: Person, stick: Path) -> None:
+    """cli.md "Sync", INT-131: the same shape at the top and in each exchange."""
+    befriend(stick, alice, bob)
+    made = release(alice, "1.0.0", a="x", b="y")
+    sent = alice.lace("sync", "stick")
+    assert sent["sent"] > 0
+    assert (sent["received"], sent["name"], sent["place"], sent["transport"]) == (0, "stick", "stick", "drop")
+    got = bob.lace("-v", "sync", "stick")
+    assert set(got) >= _SYNC_KEYS | {"exchanges", "places", "queued", "planned"}
+    (exchange,) = got["exchanges"]
+    assert set(exchange) >= _SYNC_KEYS
+    assert exchange["peer_verifier"] == got["peer_verifier"] == alice.lace("id")["node"]
+    assert exchange["exchange_plan_id"] == got["exchange_plan_id"] is not None
+    assert got["closed_by"] == exchange["closed_by"] is not None
+    assert got["received"] == len(got["received_hashes"]) == sent["sent"]
+    assert made["release"] in got["received_hashes"]
+    assert got["fixed_point"]
+    assert got["cursor_updated"]
+    assert got["bytes_received"] > 0
+    (new,) = got["releases"]
+    assert (new["name"], new["version"], new["files"]) == ("alice", "1.0.0", 3)
+    node = alice.lace("id")["node"]
+    assert got["vector_after"][node] == got["vector_before"][node] + 1
+    assert got["next"] == "lace update"
+    counted = alice.lace("sync", "stick")
+    assert counted["received_hashes"] == counted["not_available_hashes"] == 0
+
+
+def test_text_tells_what_came_and_what_is_next(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-27: a conflict report, or "no conflicts"."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    text = bob.text("sync", "stick")
+    for part in ("alice released 1.0.0: 1 file", "no conflicts", "safe to remove", " read, ", "Next: lace update"):
+        assert part in text
+    assert "received nothing" in bob.text("sync")
+
+
+def test_admission_is_told(alice: Person, bob: Person, stick: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    bob.lace("sync", "stick")
+    assert "bob is a member now" in alice.text("sync", "stick")
+
+
+def test_push_and_pull_are_the_halves(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-23, LAZ-25: push sends and reads nothing, pull reads and sends nothing."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    release(bob, "1.1.0", "bob.txt")
+    assert bob.lace("push", "stick")["received"] == 0
+    pulled = alice.lace("pull", "stick")
+    assert (pulled["sent"], [r["version"] for r in pulled["releases"]]) == (0, ["1.1.0"])
+    assert bob.lace("pull", "stick")["received"] == 0
+    assert alice.lace("push", "bob")["sent"] > 0
+    assert [r["version"] for r in bob.lace("pull", "alice")["releases"]] == ["1.0.0"]
+
+
+def test_a_dry_run_tells_and_changes_nothing(alice: Person, bob: Person, stick: Path) -> None:
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    before = sorted((p, p.stat().st_mtime_ns) for p in stick.rglob("*"))
+    plan = alice.lace("sync", "stick", "--dry-run")
+    assert plan["planned"]
+    assert plan["next"] == "lace sync stick"
+    assert sorted((p, p.stat().st_mtime_ns) for p in stick.rglob("*")) == before
+    assert "nothing was changed" in alice.text("push", "stick", "--dry-run")
+    assert alice.lace("sync", "stick")["sent"] == plan["sent"] > 0
+    expected = bob.lace("pull", "stick", "--dry-run")
+    assert bob.lace("status")["peers"][0]["versions"] == "none"
+    assert bob.lace("pull", "stick")["received"] == expected["received"] > 0
+
+
+def test_an_absent_stick_queues_a_push_and_stops_a_pull(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-24, LAZ-47: offline is a state; what waits stays queued and goes with the next visit."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    away = stick.rename(stick.with_name("elsewhere"))
+    queued = alice.lace("push", "stick")
+    assert (queued["queued"], queued["sent"], queued["next"]) == (True, 0, "lace sync stick")
+    assert "stays queued" in alice.text("push", "stick")
+    assert 20 <= alice.run("pull", "stick").code <= 29
+    assert len(alice.lace("queue")["entries"]) == 1
+    away.rename(stick)
+    assert alice.lace("sync", "--all")["sent"] > 0
+
+
+def test_several_places_are_summed(alice: Person, bob: Person, stick: Path, tmp_path: Path) -> None:
+    befriend(stick, alice, bob)
+    alice.lace("place", "add", "second", str(tmp_path / "second"))
+    release(alice, "1.0.0")
+    both = alice.lace("sync", "stick", "second")
+    assert [place["place"] for place in both["places"]] == ["stick", "second"]
+    assert both["sent"] == sum(place["sent"] for place in both["places"])
+    assert (both["name"], both["place"], both["link_id"]) == (None, None, None)
+    assert alice.lace("sync", "bob")["sent"] == 0
+
+
+def test_damage_on_the_medium_is_told_and_heals(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-63, LAZ-70: what cannot be read is counted and named, nothing of it counts, and the next good visit heals."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    bundles = {path: path.read_bytes() for path in stick.rglob("b-*.bnd")}
+    for path, good in bundles.items():
+        path.write_bytes(bytes(byte ^ 0x10 for byte in good))
+    told = bob.lace("-v", "sync", "stick", expect=1)
+    assert told["not_available_hashes"]
+    assert not told["cursor_updated"]
+    text = bob.run("sync", "stick")
+    assert text.code == 1
+    assert "in alice's mailbox cannot be read there" in text.text
+    assert bob.lace("status")["peers"][0]["versions"] == "none"
+    for path, good in bundles.items():
+        path.write_bytes(good)
+    assert [r["version"] for r in bob.lace("sync", "stick")["releases"]] == ["1.0.0"]
+
+
+def test_a_refused_record_is_named_with_its_reason(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-63: a stranger's record on a friend's mailbox is refused by name; the exchange goes on."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    world = World(environ=alice.variables, cwd=alice.folder)
+    with Context(world).open_vault() as vault, vault.writing() as w:
+        stranger = SigningKey.from_seed(bytes(32))
+        plex = NodeCard.to_plex(group=vault.group, node=stranger.verifier, label="eve", machine="x", tai=w.tai())
+        card = Seal.sign(plex, stranger)
+        w.put([card])
+        w.log([card.hash])
+    alice.lace("sync", "stick")
+    result = bob.lace("sync", "stick", expect=1)
+    (refused,) = result["rejected_hashes"]
+    assert refused["hash"] == card.hash.text
+    assert "no member" in refused["reason"]
+    assert result["exchanges"][0]["rejected_hashes"] == [refused]
+
+
+def test_wrong_names_are_refused(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    assert alice.lace("sync", expect=2)["error"]["code"] == "no-such-place"
+    assert alice.lace("sync", "nobody", expect=2)["error"]["code"] == "no-such-peer"
+    assert alice.lace("sync", "x", "--all", expect=2)["error"]["code"] == "bad-arguments"
+    assert alice.lace("push", expect=2)["error"]["code"] == "bad-arguments"
+
+
+def test_the_story_of_three(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
+    """LAZ-81: unreleased commits of a friend are counted, not fetched, and none of our concern."""
+    befriend(stick, alice, bob, cara)
+    cara.lace("config", "set", "announce-unreleased", "true")
+    for number in range(2):
+        cara.write("draft.txt", f"{number}\n")
+        cara.lace("commit", "-m", "draft")
+    cara.lace("sync", "stick")
+    for number in range(2):
+        alice.write("song.txt", f"{number}\n")
+        alice.lace("commit", "-m", "verse")
+    release(alice, "2.3.0")
+    text = alice.text("sync", "stick")
+    assert "cara has 2 unreleased commits (not shared, none of our concern)" in text
+    assert "no conflicts" in text
+    assert [r["version"] for r in bob.lace("sync", "stick")["releases"]] == ["2.3.0"]
+    got = cara.lace("sync", "stick")
+    assert [r["version"] for r in got["releases"]] == ["2.3.0"]
+
+
+# Where I stand, offline
+
+
+def test_status_queue_and_vectors_need_no_place(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-46, LAZ-54, LAZ-56: everything is answered from stored state."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    shutil.rmtree(stick)
+    status = alice.lace("status")
+    assert (status["name"], status["ahead"], status["conflicts"]) == ("alice", 1, 0)
+    (desk,) = status["desks"]
+    assert (desk["desk"], desk["version"], desk["revision"]) == ("main", "1.0.0", 1)
+    (peer,) = status["peers"]
+    assert (peer["name"], peer["behind"]) == ("bob", 0)
+    assert peer["ahead"] > 0
+    assert "changes" not in status
+    (entry,) = alice.lace("queue")["entries"]
+    assert set(entry) >= {"peer", "seq", "hash", "what", "since", "state", "reason"}
+    assert (entry["peer"], entry["what"], entry["state"]) == ("bob", "release main 1.0.0", "queued")
+    assert "(local, not pushed) lace sync stick" in alice.text("queue")
+    vectors = alice.lace("vectors")["vectors"]
+    me = status["node"]
+    assert vectors["self"][me]["seq"] == vectors["bob"][me]["seq"] + 1
+    assert vectors["self"][me]["forked"] is False
+    assert alice.lace("conflicts") == {"conflicts": []}
+    assert "no conflicts" in alice.text("status")
+
+
+def test_status_can_look_at_the_folder(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    release(alice, "1.0.0")
+    alice.write("new.txt", "x")
+    alice.write("notes.txt", "other\n")
+    changes = alice.lace("status", "--tree")["changes"]
+    assert (changes["added"], changes["changed"], changes["deleted"]) == (["new.txt"], ["notes.txt"], [])
+    assert "+ added new.txt" in alice.text("status", "--tree")
+
+
+def test_the_queue_empties_when_the_friend_confirms(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-47: on the medium is not yet confirmed."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    (entry,) = alice.lace("queue")["entries"]
+    assert entry["state"] == "on-medium"
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    assert alice.text("queue") == "Nothing waits.\n"
+
+
+# Conflicts
+
+
+@pytest.fixture
+def contested(alice: Person, bob: Person, stick: Path) -> tuple[Person, Person]:
+    """Both released 2.0.0 with other content; both know."""
+    befriend(stick, alice, bob)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    release(alice, "2.0.0", text="alice's\n")
+    release(bob, "2.0.0", text="bob's\n")
+    alice.lace("sync", "stick")
+    assert bob.lace("sync", "stick", expect=1)["conflicts"]
+    assert alice.lace("sync", "stick", expect=1)["conflicts"]
+    return alice, bob
+
+
+def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person]) -> None:
+    """LAZ-35, LAZ-36, LAZ-38."""
+    alice, bob = contested
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    assert set(conflict) >= {"id", "desk", "version", "sides", "ancestor", "detected", "status", "paths"}
+    assert (conflict["desk"], conflict["version"], conflict["status"]) == ("main", "2.0.0", "pending")
+    assert (conflict["ancestor"], conflict["paths"]) == ("1.0.0", ["notes.txt"])
+    assert {side["name"] for side in conflict["sides"]} == {"alice", "bob"}
+    assert all({"release", "node", "content_sha512", "tai"} <= set(side) for side in conflict["sides"])
+    assert conflict["id"] == bob.lace("conflicts")["conflicts"][0]["id"]
+    assert "! conflict" in alice.run("sync", "stick").text
+    text = alice.text("conflicts")
+    assert "notes.txt" in text
+    assert f"lace resolve {conflict['id']} --prefer local|remote" in text
+    assert alice.lace("status")["conflicts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("side", "content", "status"), [("local", "alice's\n", "resolved-local"), ("bob", "bob's\n", "resolved-remote")]
+)
+def test_prefer_keeps_one_side(contested: tuple[Person, Person], side: str, content: str, status: str) -> None:
+    """LAZ-39: the words local and remote are the viewer's."""
+    alice, bob = contested
+    done = alice.lace("resolve", "2.0.0", "--prefer", side, "-m", "we agreed")
+    assert done["status"] == status
+    assert done["resolution"].startswith("S.")
+    assert done["next"] == "lace sync stick"
+    assert (alice.folder / "notes.txt").read_text() == content
+    assert alice.lace("conflicts") == {"conflicts": []}
+    assert alice.lace("conflicts", "--all")["conflicts"][0]["status"] == status
+    alice.lace("sync", "stick")
+    assert bob.lace("sync", "stick", expect=1)["conflicts"][0]["proposals"][0]["name"] == "alice"
+    accepted = bob.lace("resolve", "2.0.0", "--accept")
+    assert accepted["resolution"] == done["resolution"]
+    assert (bob.folder / "notes.txt").read_text() == content
+    assert bob.text("conflicts") == "no conflicts\n"
+
+
+def test_merged_releases_a_merge_with_chosen_paths(contested: tuple[Person, Person]) -> None:
+    """LAZ-40: a merged release under a version of its own."""
+    alice, _ = contested
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    done = alice.lace(
+        "resolve", conflict["id"], "--merged", "2.0.1", "--path", "notes.txt", "--take", "remote", "-m", "his"
+    )
+    assert (done["status"], done["conflicts"]) == ("merged", [])
+    assert (alice.folder / "notes.txt").read_text() == "bob's\n"
+    assert alice.lace("status")["desks"][0]["version"] == "2.0.1"
+    assert alice.lace("sync", "stick")["conflicts"] == []
+
+
+def test_wrong_decisions_are_refused(contested: tuple[Person, Person]) -> None:
+    """LAZ-43: nothing is decided that was not said."""
+    alice, _ = contested
+    for words, code in (
+        (["9.9.9", "--prefer", "local"], "no-such-conflict"),
+        (["2.0.0", "--prefer", "zoe"], "no-such-side"),
+        (["2.0.0", "--merged", "1.0.0"], "version-taken"),
+        (["2.0.0", "--accept"], "no-such-conflict"),
+        (["2.0.0"], "bad-arguments"),
+        (["2.0.0", "--prefer", "local", "--merged", "3.0.0"], "bad-arguments"),
+        (["2.0.0", "--merged", "3.0.0", "--path", "notes.txt"], "bad-arguments"),
+        (["2.0.0", "--prefer", "local", "--path", "a", "--take", "bob"], "bad-arguments"),
+    ):
+        assert alice.lace("resolve", *words, expect=2)["error"]["code"] == code, words
+    assert len(alice.lace("conflicts")["conflicts"]) == 1
