@@ -21,7 +21,7 @@ BEGIN = "<!-- tour: written by `python -m lace_tui.docs` -->"
 END = "<!-- /tour -->"
 _START_NS = 1_795_000_000_000_000_000
 _STEP_NS = 1_000_000
-_SHOWN_ROOT = "/home/friends"
+_SHOWN_ROOT = "/friends"
 
 
 class _Fixed:

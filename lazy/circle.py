@@ -12,6 +12,7 @@ from typing import Any
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
 from lazy.places import NameTaken, Place, add_place, keep_place, make_place, open_place, places
+from lazy.receive import forget_strangers
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, PlaceError
@@ -251,7 +252,7 @@ def _take_admission(vault: Vault, sealed: Seal, node: Verifier) -> str | None:
         w.put([sealed])
     with vault.writing() as w:
         w.store.run("DELETE FROM request WHERE node = ?", node.text)
-        w.store.run("DELETE FROM refused WHERE code = 'stranger'")
+        forget_strangers(w)
         w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
     return value.label
 
@@ -306,7 +307,7 @@ def _admit(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str 
     sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
     w.log([sealed.hash])
     w.store.run("DELETE FROM request WHERE node = ?", node.text)
-    w.store.run("DELETE FROM refused WHERE code = 'stranger'")
+    forget_strangers(w)
     w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
     return sealed.hash
 

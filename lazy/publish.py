@@ -19,12 +19,15 @@ from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, Location
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
+from vault.profile import Founding, Member, NodeCard
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
 __all__ = ["Outgoing", "pending", "publish_mine"]
 
+# Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
+_BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP})
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 
 
@@ -201,7 +204,7 @@ def _additions(
         )
     ]
     rows = [row for row in rows if row[0] not in known]
-    located = _located(vault, place, [record for record, _ in rows], sources)
+    located = _located(vault, place, [record for record, app in rows if app not in _BELONGING], sources)
     for number, (record, app) in enumerate(rows, start=1):
         watch.progress(number, len(rows), "send")
         location = located.get(record)

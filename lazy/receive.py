@@ -20,9 +20,10 @@ from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["STASH_BYTES", "Receiver", "Refusal", "RefusedRecord"]
+__all__ = ["STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strangers"]
 
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
+_STRANGER, _UNREACHED, _MISMATCH = "stranger", "unreached", "content-mismatch"
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
 
 
@@ -32,6 +33,12 @@ class RefusedRecord(DataError):
     code = "refused"
     exit_code = 44
     hint = "It was not stored; the rest of the sync went on."
+
+
+def forget_strangers(w: Writer) -> None:
+    """Ask again, at the next visit, for what was refused because its signer was no member: trust has changed."""
+    if w.store.run("DELETE FROM refused WHERE code = ?", _STRANGER).rowcount:
+        w.store.run("UPDATE seen SET whole = 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +71,24 @@ class Receiver:
 
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
-        rows = self.vault.store.rows("SELECT kind, digest FROM refused")
-        return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+        rows = self.vault.store.rows("SELECT kind, digest FROM refused WHERE code <> ?", _UNREACHED)
+        earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+        return earlier.union(refusal.hash for refusal in self.refusals if refusal.code != _UNREACHED)
 
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
         if record.kind == "S":
+            return record not in self._strangers
+        if app != TREE_APP or self._stashed_bytes >= STASH_BYTES or record in self._stash:
+            return False
+        return not self._was_refused(record)
+
+    def _was_refused(self, record: RecordHash) -> bool:
+        """Tell whether a record was refused before, for whatever reason."""
+        if any(refusal.hash == record for refusal in self.refusals):
             return True
-        return app == TREE_APP and self._stashed_bytes < STASH_BYTES and record not in self._stash
+        row = self.vault.store.rows("SELECT 1 FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
+        return bool(row)
 
     def holes(self) -> set[RecordHash]:
         """Return records that counted records reach and that are missing here."""
@@ -93,11 +110,15 @@ class Receiver:
                 continue
             if isinstance(record, Seal):
                 self._strangers[record.hash] = (record, stored)
-            elif record.app == TREE_APP and record.hash not in self._wanted(record.hash):
+            elif self._wanted(record.hash):
+                ready.append((record, stored))
+            elif record.app == TREE_APP:
                 self._stash[record.hash] = (record, stored)
                 self._stashed_bytes += len(stored)
             else:
-                ready.append((record, stored))
+                self.refuse(
+                    record.hash, _UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
+                )
         if ready or self._strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
@@ -116,7 +137,11 @@ class Receiver:
                 break
             self._keep(w, [self._stash.pop(record) for record in wanted])
         if len(self.received) > before:
-            store.run("DELETE FROM refused WHERE code = 'unreached'")
+            store.run(
+                "DELETE FROM refused WHERE code = ? AND EXISTS"
+                " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
+                _UNREACHED,
+            )
 
     def holes_in_stash(self) -> list[RecordHash]:
         """Return stashed trees that counted records reach."""
@@ -150,6 +175,7 @@ class Receiver:
         self._keep(w, taken)
         if grows:
             w.store.settle(self.vault.node.text, self.vault.founding, final=False)
+            forget_strangers(w)
         return grows
 
     def _is_founding(self, seal: Seal) -> bool:
@@ -194,6 +220,14 @@ class Receiver:
         """Note a refusal; it is remembered and audited when the round ends."""
         self.refusals.append(Refusal(record_hash, code, reason))
 
+    def _note_mismatches(self, w: Writer) -> None:
+        """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
+        w.store.settle(self.vault.node.text, self.vault.founding)
+        for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
+            release = RecordHash.parse(str(text))
+            if not self._was_refused(release):
+                self.refuse(release, _MISMATCH, "its content is not what it says; it is kept and not shown")
+
     def finish(self, w: Writer) -> None:
         """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
         for record_hash, (seal, _) in self._strangers.items():
@@ -201,10 +235,11 @@ class Receiver:
             reason = f"it is sealed by {who}, who is no member"
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
-            self.refuse(record_hash, "stranger", reason)
+            self.refuse(record_hash, _STRANGER, reason)
         self._strangers.clear()
         self._stash.clear()
         self._stashed_bytes = 0
+        self._note_mismatches(w)
         tai = w.tai().text
         for refusal in self.refusals:
             known = w.store.run(

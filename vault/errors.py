@@ -62,7 +62,7 @@ class CallerError(LaceError):
 
 
 class EnvironmentFault(LaceError):
-    """This machine, disk or vault does not let the work be done."""
+    """The machine, the disk or the vault does not let the work be done."""
 
     exit_code = 10
 

@@ -77,6 +77,7 @@ class KeyExposed(EnvironmentFault):
 
     code = "key-exposed"
     exit_code = 18
+    hint = "Take the rights of others away, for example: chmod -R go= on the folder of the keys."
 
 
 class KeyExists(EnvironmentFault):

@@ -79,20 +79,17 @@ def check_label(text: str) -> str:
 
 
 def _name_problem(text: str, limit: int, forbidden: frozenset[str]) -> str:
-    if not text:
-        return "is empty"
-    if not unicodedata.is_normalized("NFC", text):
-        return "is not in Unicode NFC form"
-    if len(text.encode("utf-8", "surrogatepass")) > limit:
-        return f"is longer than {limit} bytes"
-    if any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in text):
-        return "contains a control character"
+    """Return the first rule a name breaks, as the end of a sentence; empty when it breaks none."""
     bad = sorted(forbidden & set(text))
-    if bad:
-        return f"contains {' '.join(bad)}"
-    if text != text.strip():
-        return "starts or ends with a space"
-    return ""
+    problems = (
+        (not text, "is empty"),
+        (not unicodedata.is_normalized("NFC", text), "is not in Unicode NFC form"),
+        (len(text.encode("utf-8", "surrogatepass")) > limit, f"is longer than {limit} bytes"),
+        (any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in text), "contains a control character"),
+        (bool(bad), f"contains {' '.join(bad)}"),
+        (text != text.strip(), "starts or ends with a space"),
+    )
+    return next((sentence for is_broken, sentence in problems if is_broken), "")
 
 
 @dataclass(frozen=True, slots=True, order=True)

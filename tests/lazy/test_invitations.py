@@ -173,11 +173,7 @@ def test_ids_and_words() -> None:
     digest = blake3(b"lace-invitation-id/v1" + SAMPLE.secret).digest()
     assert SAMPLE.id == invitation_id(SAMPLE.secret) == b64a.encode(digest[:16])
     assert len(SAMPLE.id) == 22
-    assert (
-        SAMPLE.group_id
-        == group_id("friends", SAMPLE.founding)
-        == f"friends/{b64a.encode(SAMPLE.founding)[:16]}"
-    )
+    assert SAMPLE.group_id == group_id("friends", SAMPLE.founding) == f"friends/{b64a.encode(SAMPLE.founding)[:16]}"
     assert SAMPLE.words == fingerprint_words(SAMPLE.inviter)
 
 

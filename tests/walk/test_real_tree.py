@@ -73,7 +73,6 @@ def test_five_thousand_files(alice: Person, bob: Person, tmp_path: Path) -> None
             file.write(b"\n# changed\n")
     alice.lace("release", "1.0.1")
     moved = alice.lace("sync", "stick")
-    size = sum((alice.folder / path).stat().st_size for path in changed)
     assert moved["sent"] < 10 + 10 * 8 + 20  # the files, the pages on their paths, a few sealed records
     came = bob.lace("sync", "stick")
     assert came["received"] == moved["sent"]

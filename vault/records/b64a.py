@@ -18,9 +18,7 @@ _STANDARD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 _ENCODE = bytes.maketrans(_STANDARD, ALPHABET.encode())
 _OUTSIDE = b"!"  # any byte that is no base64 symbol; every byte outside our alphabet is mapped to it
-_DECODE = bytes(
-    _STANDARD[ALPHABET.index(chr(byte))] if chr(byte) in ALPHABET else _OUTSIDE[0] for byte in range(256)
-)
+_DECODE = bytes(_STANDARD[ALPHABET.index(chr(byte))] if chr(byte) in ALPHABET else _OUTSIDE[0] for byte in range(256))
 # By length mod 4: the symbols the last place may hold, and the padding the C codec wants.
 _TAILS = {2: frozenset(ALPHABET[::16]), 3: frozenset(ALPHABET[::4])}
 _PADDING = (b"", b"", b"==", b"=")

@@ -48,9 +48,7 @@ class RecordHash(_HashFields):
 
     def __new__(cls, kind: str, digest: bytes) -> Self:  # noqa: D102 - the class says it
         if kind not in KINDS or len(digest) != DIGEST_BYTES:
-            raise HashTextError(
-                f"a record hash needs kind B, P or S and 32 bytes, not {kind!r} and {len(digest)}"
-            )
+            raise HashTextError(f"a record hash needs kind B, P or S and 32 bytes, not {kind!r} and {len(digest)}")
         return tuple.__new__(cls, (kind, digest))
 
     @classmethod

@@ -275,9 +275,7 @@ def _required_fault(line: str, wanted: str, lines: _Lines) -> RecordError:
             if name in _REQUIRED:
                 return HeaderOrderError(f"the header {name} stands before {wanted}")
             return ExtraTooEarlyError(f"the extra header {shown(name)} stands before {wanted}")
-    return HeaderMissingError(
-        f"the required header {wanted} of a Plex is missing where {_named(line)} stands"
-    )
+    return HeaderMissingError(f"the required header {wanted} of a Plex is missing where {_named(line)} stands")
 
 
 def _data_length(line: str) -> int:
@@ -313,13 +311,9 @@ def judge(head: Head, digests: Sequence[bytes], *, verify: bool = True) -> None:
         if claimed.digest == digest:
             continue
         if depth == 0:
-            raise DigestMismatchError(
-                f"the bytes of {claimed.text} have another digest than their markline says"
-            )
+            raise DigestMismatchError(f"the bytes of {claimed.text} have another digest than their markline says")
         error = EmbeddedBlobDigestError if claimed.kind == "B" else EmbeddedPlexDigestError
-        raise error(
-            f"the bytes of the embedded record {claimed.text} have another digest than its markline says"
-        )
+        raise error(f"the bytes of the embedded record {claimed.text} have another digest than its markline says")
     if verify and head.seal is not None:
         check_signature(head.seal[0], head.seal[1], head.claimed[1])
 

@@ -52,9 +52,7 @@ __all__ = [
 MAX_BLOB_BYTES = 33_554_432  # 32 MiB (REC-27)
 MAX_EXTRAS = 512  # REC-60
 SIGNATURE_BYTES = 64
-RESERVED_NAMES = frozenset(
-    {"Data-Length", "Group", "App", "Name", "TAI", "Signed-By", "Signature", "🖧", "⋯🖧"}
-)
+RESERVED_NAMES = frozenset({"Data-Length", "Group", "App", "Name", "TAI", "Signed-By", "Signature", "🖧", "⋯🖧"})
 
 _set = object.__setattr__
 

@@ -30,9 +30,7 @@ def parse_record(data: bytes, *, verify: bool = True) -> Record:
         head = read_head(data[: end + len(BLANK)], is_whole=True)
     missing = head.size + head.length - len(data)
     if missing > 0:
-        raise DataTruncatedError(
-            f"{missing} of the {head.length} data bytes of {head.claimed[0].text} are missing"
-        )
+        raise DataTruncatedError(f"{missing} of the {head.length} data bytes of {head.claimed[0].text} are missing")
     if missing < 0:
         raise TrailingBytesError(f"{-missing} bytes follow the record {head.claimed[0].text}")
     view = memoryview(data)

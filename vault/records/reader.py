@@ -141,9 +141,7 @@ def iter_records(fp: Readable, *, max_data: int = MAX_BLOB_BYTES, verify: bool =
             head = read_head(block, is_whole=is_whole)
             source.skip(head.size)
             if head.length > max_data:
-                raise BlobTooLargeError(
-                    f"{head.claimed[0].text} has {head.length} data bytes; {max_data} are taken"
-                )
+                raise BlobTooLargeError(f"{head.claimed[0].text} has {head.length} data bytes; {max_data} are taken")
             data = b"".join(source.pieces(head.length))
             _check_whole(head, len(data))
             digests = []
@@ -199,9 +197,7 @@ def iter_verdicts(fp: Readable) -> Iterator[Verdict]:
 def _check_whole(head: Head, length: int) -> None:
     missing = head.length - length
     if missing:
-        raise DataTruncatedError(
-            f"{missing} of the {head.length} data bytes of {head.claimed[0].text} are missing"
-        )
+        raise DataTruncatedError(f"{missing} of the {head.length} data bytes of {head.claimed[0].text} are missing")
 
 
 def _digests(block: bytes, offsets: tuple[int, ...], source: _Source, count: int) -> tuple[list[bytes], int]:

@@ -33,9 +33,7 @@ def thin(record: Record) -> bytes:
     return record.hash.markline + plex_headers(record) + record.blob.hash.markline
 
 
-def rebuild(
-    thin_bytes: bytes, lookup: Callable[[RecordHash], bytes | None], *, verify: bool = True
-) -> Record:
+def rebuild(thin_bytes: bytes, lookup: Callable[[RecordHash], bytes | None], *, verify: bool = True) -> Record:
     """Return the full record of a thin one, verified like any other (REC-74).
 
     Args:
@@ -50,9 +48,7 @@ def rebuild(
     """
     outer, inner = thin_bytes[:-MARKLINE_BYTES], thin_bytes[-MARKLINE_BYTES:]
     if not (outer.startswith(_MARK_BYTES) and outer.endswith(b"\n") and _is_markline(inner)):
-        raise ThinShapeError(
-            "the bytes are not a thin record: a markline, headers and the inner record's markline"
-        )
+        raise ThinShapeError("the bytes are not a thin record: a markline, headers and the inner record's markline")
     wanted = RecordHash.parse(inner[len(_MARK_BYTES) : -1].decode())
     full = lookup(wanted)
     if full is None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from vault.errors import DataError, EnvironmentFault
 from vault.store.schema import migrate
 
-__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named"]
+__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "select_in"]
 
+_KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -61,6 +63,13 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Iterator[tuple[Any, ...]]:
+    """Run a constant query that ends in `IN` over many keys, a few hundred at a time; no other text goes in."""
+    for start in range(0, len(keys), _KEYS):
+        part = keys[start : start + _KEYS]
+        yield from db.execute(f"{query} ({','.join('?' * len(part))})", part).fetchall()
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from vault.desks.tree import parse_page
 from vault.nodelog import reaches
 from vault.profile import read
 from vault.records import RecordHash, parse_record
+from vault.store.database import select_in
 
 __all__ = ["Sharing"]
 
-_CHUNK = 400  # hashes a set look-up
 _LEAF = "lace/data"
 _TREE = "lace/tree"
 
@@ -72,24 +72,16 @@ class Sharing:
         """Close the holes that arrived records fill, and return them as roots of the closure."""
         if self.is_whole():
             return []
-        filled: list[Want] = []
-        for start in range(0, len(added), _CHUNK):
-            part = [record.text for record in added[start : start + _CHUNK]]
-            marks = ",".join("?" * len(part))
-            rows = self._db.execute(f"SELECT want, content FROM hole WHERE want IN ({marks})", part).fetchall()
-            filled += [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
-            self._db.execute(f"DELETE FROM hole WHERE want IN ({marks})", part)  # noqa: S608
-        return filled
+        texts = [record.text for record in added]
+        rows = list(select_in(self._db, "SELECT want, content FROM hole WHERE want IN", texts))
+        self._db.executemany("DELETE FROM hole WHERE want = ?", {(str(want),) for want, _ in rows})
+        return [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
 
     def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
         """Share one level of the closure; return the next level and whether anything was new."""
         present = self._present([want[0] for want in wants])
-        have_content: dict[int, bool] = {}
         positions = sorted({p for p, _, _ in present.values()})
-        for start in range(0, len(positions), _CHUNK):
-            part = positions[start : start + _CHUNK]
-            marks = ",".join("?" * len(part))
-            have_content.update((int(p), bool(c)) for p, c in self._db.execute(f"{_SHARED} ({marks})", part))
+        have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
         missing: list[tuple[str, int]] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
@@ -114,15 +106,11 @@ class Sharing:
 
     def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[int, str, bytes]]:
         """Map the records that are here to (position, App, stored bytes; none for content)."""
-        found: dict[RecordHash, tuple[int, str, bytes]] = {}
         digests = list({record.digest for record in records})
-        for start in range(0, len(digests), _CHUNK):
-            part = digests[start : start + _CHUNK]
-            marks = ",".join("?" * len(part))
-            rows = self._db.execute(f"{_PRESENT} ({marks})", part)
-            for kind, digest, p, app, stored in rows:
-                found[RecordHash(kind, bytes(digest))] = (int(p), str(app), bytes(stored))
-        return found
+        return {
+            RecordHash(kind, bytes(digest)): (int(p), str(app), bytes(stored))
+            for kind, digest, p, app, stored in select_in(self._db, _PRESENT, digests)
+        }
 
     @staticmethod
     def _children(found: tuple[int, str, bytes], content: bool) -> list[Want]:

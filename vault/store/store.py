@@ -17,13 +17,11 @@ from typing import Any, Self
 from vault.desks.sums import content_sha512
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.store import facts
-from vault.store.database import connect, faults_named
+from vault.store.database import connect, faults_named, select_in
 from vault.store.schema import create_derived
 from vault.store.views import Views
 
 __all__ = ["Store"]
-
-_CHUNK = 500  # keys a set look-up: SQLite's classic variable limit is 999
 
 
 class Store:
@@ -142,17 +140,9 @@ class Store:
 
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""
-        found: set[RecordHash] = set()
-        keys = list(records)
-        for start in range(0, len(keys), _CHUNK):
-            part = keys[start : start + _CHUNK]
-            marks = ",".join("?" * len(part))
-            rows = self.db.execute(
-                f"SELECT kind, digest FROM body WHERE digest IN ({marks})",  # noqa: S608 - only marks
-                [key.digest for key in part],
-            )
-            found.update(RecordHash(kind, bytes(digest)) for kind, digest in rows)
-        return found.intersection(keys)
+        wanted = set(records)
+        rows = select_in(self.db, "SELECT kind, digest FROM body WHERE digest IN", [key.digest for key in wanted])
+        return {RecordHash(kind, bytes(digest)) for kind, digest in rows} & wanted
 
     def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
         """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
