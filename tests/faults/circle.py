@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from blake3 import blake3
+
 from lazy import circle, places
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.publish import publish_mine
@@ -16,10 +18,11 @@ from lazy.results import PlaceResult
 from lazy.sync import sync
 from lazy.terms import hello_lines
 from transports.drop import Drop
+from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.publishing import Addition, publish
 from transports.reading import read_head, read_mailbox
-from transports.runs import RunRef
+from transports.runs import BundleRef, Location, RunBuilder, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault import work
 from vault.profile import LogEntry
@@ -162,6 +165,20 @@ class Hostile:
     def put_records(self, records: Iterable[Seal | Plex]) -> None:
         """Add well-formed records to her mailbox."""
         self.put((record.hash, _app(record), record.encode()) for record in records)
+
+    def put_frame(self, record: RecordHash, app: str, frame: bytes, *, raw: int, length: int) -> None:
+        """Add one entry that points into a frame made by hand, in a bundle that is nothing but that frame."""
+        node, group = self.vault.node, self.vault.group
+        before = read_head(self.drop, group, node)
+        assert before is not None
+        data = b"LACEBND0" + frame
+        digest = blake3(data).digest()
+        bundle = BundleRef(node, bundle_name(digest), digest, len(data))
+        (self.drop.mailbox_path(group, node) / bundle.name).write_bytes(data)
+        builder = RunBuilder()
+        builder.add(record, app, Location(bundle, 8, len(frame), raw, 0, length))
+        writer = self.drop.writer(group, node)
+        writer.publish_head(self.head([*before.head.runs, writer.add_run(builder.build())]).encode())
 
     def head(self, runs: Iterable[RunRef], vector: tuple[VectorEntry, ...] = (), **changes: object) -> Seal:
         """A sealed head over the runs given."""

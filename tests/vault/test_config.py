@@ -55,9 +55,7 @@ chosen = st.fixed_dictionaries(
 
 
 @given(chosen)
-def test_settings_survive_a_restart(
-    tmp_path_factory: pytest.TempPathFactory, values: dict[str, Value]
-) -> None:
+def test_settings_survive_a_restart(tmp_path_factory: pytest.TempPathFactory, values: dict[str, Value]) -> None:
     """LAZ-62."""
     path = tmp_path_factory.mktemp("v") / "config.toml"
     settings = Settings(path)

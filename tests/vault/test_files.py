@@ -71,9 +71,7 @@ def test_exception_keeps_the_old_bytes_and_removes_the_temporary_file(tmp_path: 
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "close"])
-def test_each_failing_step_keeps_the_old_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_each_failing_step_keeps_the_old_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """APP-13: a full disk at any step is DiskFull, and the old file stays."""
     target = tmp_path / "f"
     write_atomic(target, b"old")
@@ -109,9 +107,7 @@ def test_missing_directory_and_full_quota_have_their_own_errors(tmp_path: Path) 
         fsync_directory(tmp_path / "none")
 
 
-def test_directory_that_cannot_be_flushed_is_accepted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directory_that_cannot_be_flushed_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", fail_with(errno.EINVAL))
     fsync_directory(tmp_path)
     monkeypatch.setattr(os, "fsync", fail_with(errno.EIO))

@@ -40,9 +40,7 @@ def test_key_is_stored_exactly_as_the_format_says(store: KeyStore) -> None:
     assert key.verifier == verifier
     path = store.directory / f"{verifier.key.hex()}.key"
     assert path == store.path(verifier)
-    assert path.read_text() == (
-        f"lace-key/0\nsuite ed25519\nverifier {verifier.text}\nseed {b64a.encode(SEED)}\n"
-    )
+    assert path.read_text() == (f"lace-key/0\nsuite ed25519\nverifier {verifier.text}\nseed {b64a.encode(SEED)}\n")
     assert store.load(verifier).seed == SEED
     assert not store.is_protected(verifier)
 

@@ -151,9 +151,7 @@ def test_file_has_exactly_the_written_form(file: MarkFile, tmp_path: Path) -> No
     file.done(1, digest(1))
     assert path.read_text() == f"{head}intent 1 - {text(digest(1))}\ndone 1 {text(digest(1))}\n"
     file.intent(2, digest(1), digest(2))
-    assert path.read_text() == (
-        f"{head}intent 2 {text(digest(1))} {text(digest(2))}\ndone 1 {text(digest(1))}\n"
-    )
+    assert path.read_text() == (f"{head}intent 2 {text(digest(1))} {text(digest(2))}\ndone 1 {text(digest(1))}\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permission bits are POSIX")

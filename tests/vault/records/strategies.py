@@ -27,9 +27,7 @@ _names = (
 _segments = (
     st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="{}|#/"), min_size=1)
     .map(lambda text: normalize("NFC", text)[:20])
-    .filter(
-        lambda text: text not in {".", ".."} and normalize("NFC", text) == text and not set(text) & set("{}|")
-    )
+    .filter(lambda text: text not in {".", ".."} and normalize("NFC", text) == text and not set(text) & set("{}|"))
 )
 _paths = (
     st.lists(_segments, min_size=1, max_size=2)

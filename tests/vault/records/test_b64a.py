@@ -87,9 +87,7 @@ def test_text_is_refused_or_is_the_only_one(text: str) -> None:
     assert encode(raw) == text
 
 
-@given(
-    st.integers(0, 40).flatmap(lambda n: st.tuples(st.binary(min_size=n, max_size=n), st.binary(min_size=n)))
-)
+@given(st.integers(0, 40).flatmap(lambda n: st.tuples(st.binary(min_size=n, max_size=n), st.binary(min_size=n))))
 def test_texts_sort_as_their_bytes(pair: tuple[bytes, bytes]) -> None:
     """REC-11: equal lengths sort as bytes, a strict prefix sorts first."""
     left, right = pair

@@ -26,7 +26,5 @@ def test_each_rule_has_its_own_error() -> None:
 
 
 def test_all_classes_are_given_away() -> None:
-    defined = {
-        name for name, value in vars(e).items() if isinstance(value, type) and issubclass(value, RecordError)
-    }
+    defined = {name for name, value in vars(e).items() if isinstance(value, type) and issubclass(value, RecordError)}
     assert defined == set(e.__all__)

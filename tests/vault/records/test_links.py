@@ -27,9 +27,7 @@ def test_which_headers_are_links(name: str, is_link: bool) -> None:
 
 def test_a_link_header_is_an_ordinary_header() -> None:
     """REC-62: sorted and hash-significant."""
-    one = Plex.build(
-        group="g", app="a", name="n", tai=Tai.ZERO, extras=[("A", "x"), ("+Link", f"e {TARGET}")]
-    )
+    one = Plex.build(group="g", app="a", name="n", tai=Tai.ZERO, extras=[("A", "x"), ("+Link", f"e {TARGET}")])
     assert one.extras == (("+Link", f"e {TARGET}"), ("A", "x"))
     assert one.hash != Plex.build(group="g", app="a", name="n", tai=Tai.ZERO, extras=[("A", "x")]).hash
 

@@ -58,9 +58,7 @@ def test_vectors_of_the_signature() -> None:
     """REC-38, REC-39: Ed25519 with the seed 00..1f over the 32 raw bytes of the Plex digest."""
     assert SEAL.signer.text == "V.0v47k~FE4BtTSDpOupk0bMV_qZ2ReGqV7Tn6P19LCRW.H3"
     signature = encode(SEAL.signature)
-    assert signature == (
-        "etKLj4kTTUcC6GdTSzYQWBRJlXp2ArahaxrO8J9TUqe8pK5pY1gBAF7risj3etfUkgfBic1WbRSAQtwzABeF2W"
-    )
+    assert signature == ("etKLj4kTTUcC6GdTSzYQWBRJlXp2ArahaxrO8J9TUqe8pK5pY1gBAF7risj3etfUkgfBic1WbRSAQtwzABeF2W")
     assert len(signature) == 86
     assert KEY.sign_digest(PLEX.hash.digest) == SEAL.signature
 
@@ -140,9 +138,7 @@ def test_an_invalid_plex_cannot_be_made(fields: dict[str, object], error: type[R
         ((("A", "x"), ("B", "x"), ("A", "y")), e.ExtraSplitError),
     ],
 )
-def test_the_plain_constructor_does_not_sort(
-    pairs: tuple[tuple[str, str], ...], error: type[RecordError]
-) -> None:
+def test_the_plain_constructor_does_not_sort(pairs: tuple[tuple[str, str], ...], error: type[RecordError]) -> None:
     """REC-58, REC-59."""
     with pytest.raises(error):
         Plex("g", "a", "n", TAI, pairs, BLOB)

@@ -64,9 +64,7 @@ def test_each_rule_refuses_with_its_own_error(rule: str, data: bytes, error: typ
 
 def test_the_table_has_every_error() -> None:
     """REC-82: no rule of the stored form is without an example."""
-    concrete = {
-        cls for cls in vars(e).values() if isinstance(cls, type) and issubclass(cls, RecordError) and cls.code
-    }
+    concrete = {cls for cls in vars(e).values() if isinstance(cls, type) and issubclass(cls, RecordError) and cls.code}
     assert concrete - {error for _, _, _, error in INVALID} == ELSEWHERE
 
 

@@ -29,11 +29,7 @@ from vault.records import errors as e
 
 EVERY = [pytest.param(data, id=label) for label, data in VALID]
 WRONG = [pytest.param(data, error, id=f"{rule} {label}") for rule, label, data, error in INVALID]
-SMALL = [
-    pytest.param(data, error, id=f"{rule} {label}")
-    for rule, label, data, error in INVALID
-    if len(data) < 9000
-]
+SMALL = [pytest.param(data, error, id=f"{rule} {label}") for rule, label, data, error in INVALID if len(data) < 9000]
 
 
 class Trickle(io.BytesIO):
@@ -176,9 +172,7 @@ def test_without_verify_the_signature_is_taken_on_trust() -> None:
 @pytest.fixture(scope="module")
 def large() -> bytes:
     """A sealed record with the largest data there are, and a broken copy after it."""
-    plex = Plex.build(
-        group="g", app="a", name="n", tai=Tai.ZERO, data=bytes(range(256)) * (MAX_BLOB_BYTES // 256)
-    )
+    plex = Plex.build(group="g", app="a", name="n", tai=Tai.ZERO, data=bytes(range(256)) * (MAX_BLOB_BYTES // 256))
     stored = Seal.sign(plex, KEY).encode()
     return stored + stored[:-1] + b"!"
 

@@ -155,9 +155,7 @@ def test_the_seam_is_a_protocol() -> None:
     assert Verifier.parse(KEY.verifier.text) == KEY.verifier
 
 
-@pytest.mark.parametrize(
-    "module", ["vault.suite", "vault.records", "vault.records.model", "vault.records.head"]
-)
+@pytest.mark.parametrize("module", ["vault.suite", "vault.records", "vault.records.model", "vault.records.head"])
 def test_either_half_of_the_pair_may_be_imported_first(module: str) -> None:
     """The suite needs record hashes and records need the suite; libsodium is loaded by neither."""
     code = f"import sys, {module}; sys.exit('nacl' in sys.modules)"
