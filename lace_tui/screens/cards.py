@@ -126,7 +126,7 @@ def _exchange(exchange: ExchangeResult) -> Content:
 def _counts(sent: int, received: int, refused: int, conflicts: int) -> Content:
     parts = [mark(f"sent {sent}"), mark(f"received {received}")]
     parts.append(mark(f"! refused {refused}", BAD) if refused else mark("refused 0", QUIET))
-    parts.append(mark(f"! conflicts {conflicts}", BAD) if conflicts else mark("conflicts 0", QUIET))
+    parts.append(mark(f"! new conflicts {conflicts}", BAD) if conflicts else mark("new conflicts 0", QUIET))
     return Content("   ").join(parts)
 
 

@@ -111,6 +111,9 @@ class Home(Screen[None]):
     Home Panel:focus { border: double $primary; border-title-style: bold; background: $background; }
     Home Panel > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
     Home Panel:focus > .option-list--option-highlighted { background: $primary 30%; }
+    Home Panel:ansi:focus > .option-list--option-highlighted {
+        color: ansi_default; background: ansi_bright_black;
+    }
     Home #meet:blur > .option-list--option-highlighted { background: $foreground 10%; }
     Home #card { height: auto; max-height: 9; }
     Home #card.-bad { border: round $warning; }

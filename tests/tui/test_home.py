@@ -13,6 +13,7 @@ from lace_tui import app as app_module
 from lace_tui.actions import ACTIONS
 from lace_tui.app import LaceApp
 from lace_tui.cli.tui import NoTerminal
+from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.home import FirstRun, Home
 from lace_tui.screenshots import Story, app_of
@@ -62,7 +63,7 @@ async def test_home_shows_where_i_stand(app: LaceApp) -> None:
         assert "! main 1.1.0: bob <> you" in needs
         command = re.search(r"lace resolve ([0-9a-f]{8}) --prefer local\|remote", needs)
         assert command is not None
-        assert text_of(app, "#card-text").startswith("sent 21   received 15   refused 0   ! conflicts 1")
+        assert text_of(app, "#card-text").startswith("sent 21   received 15   refused 0   ! new conflicts 1")
         assert "sync stick" in text_of(app, "#foot"), "the place that is here is offered first"
 
 
@@ -138,6 +139,68 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         await pilot.press("s")
         await settle(pilot)
         assert "v bob main 1.2.0" in text_of(app, "#card-text"), "it goes on from what was stored"
+
+
+async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`q` during a sync: it ends at its next safe point, and what was stored stays."""
+    bob_releases_songs(story)
+    reached, left = threading.Event(), threading.Event()
+    ended: list[type[BaseException]] = []
+    over = threading.Event()
+
+    def watched(vault, names, *, watch):  # type: ignore[no-untyped-def]
+        def cancelled() -> None:
+            reached.set()
+            assert left.wait(30)
+            watch.cancelled()
+
+        try:
+            return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
+        except BaseException as error:
+            ended.append(type(error))
+            over.set()
+            raise
+
+    monkeypatch.setattr(app_module, "sync", watched)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        while not reached.is_set():
+            await pilot.pause()
+        job = app.job
+        assert job is not None
+        await pilot.press("q")
+        assert job.token.is_set
+        left.set()
+    assert over.wait(30)
+    assert ended == [Cancelled]
+    with opened(story, "alice") as vault:
+        assert vault.name == "alice"
+
+
+async def test_a_flood_of_progress_costs_nothing(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: the newest report wins, and the screen is drawn by the clock, not by the reports."""
+    drawn: list[Card] = []
+    show_card = Home.show_card
+
+    def counting(home: Home, card: Card, now_ns: int) -> None:
+        drawn.append(card)
+        show_card(home, card, now_ns)
+
+    monkeypatch.setattr(Home, "show_card", counting)
+
+    def busy(vault, names, *, watch):  # type: ignore[no-untyped-def]
+        for number in range(20_000):
+            watch.progress(number, 20_000, "receive")
+        return real_sync(vault, names, watch=watch)
+
+    monkeypatch.setattr(app_module, "sync", busy)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "safe to remove" in text_of(app, "#card-text")
+    assert len(drawn) < 200
 
 
 async def test_a_place_that_is_away_is_named_with_its_reason(app: LaceApp) -> None:
@@ -306,7 +369,10 @@ async def test_a_vault_that_cannot_be_read_is_told(app: LaceApp, story: Story) -
     (story.folder("alice") / ".vault" / "store.db").write_bytes(b"no database at all" * 100)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        assert "!" in text_of(app, "#card-text")
+        card = text_of(app, "#card-text")
+        assert "(store-damaged)" in card
+        assert "lace fsck" in card
+        await pilot.press("s", "u")
         assert app.is_running
 
 
