@@ -198,7 +198,7 @@ def _additions(
     rows = [
         (RecordHash(str(kind), bytes(digest)), str(app))
         for kind, digest, app in vault.store.rows(
-            "SELECT b.kind, b.digest, s.s FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
+            "SELECT b.kind, b.digest, s.s, length(b.bytes) FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
             " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
             after,
         )

@@ -203,7 +203,7 @@ class Context:
         from vault.work import Watch  # noqa: PLC0415
 
         with self.progress() as progress, self.cancellable() as token:
-            yield Watch(progress.report, token.check)
+            yield Watch(progress.report, token.check, progress.moved)
 
     # Places on this machine
 

@@ -126,6 +126,13 @@ class Progress:
         self._done, self._total = done, total
         self._draw()
 
+    def moved(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
+        """Say how many records and bytes of a transfer are done. Fits `Watch.moved`."""
+        if what != self._name:
+            self.phase(what, total=total, total_bytes=total_size)
+        self._done, self._total, self._bytes, self._total_bytes = done, total, size, total_size
+        self._draw()
+
     def __call__(self, done: int, total: int, what: str) -> None:
         """Do the same as `report`, so that the progress itself can be handed down."""
         self.report(done, total, what)
