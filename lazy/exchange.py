@@ -175,6 +175,9 @@ class MailboxReader:
         row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
         return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
+    def _members(self) -> int:
+        return int(str(self._vault.store.rows("SELECT count(*) FROM member")[0][0]))
+
     def _holes_remain(self) -> bool:
         return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
 
@@ -216,6 +219,7 @@ class MailboxReader:
         """Run rounds until one is not ended by its byte limit; report them as one exchange."""
         receiver = self._receiver
         received, refused = len(receiver.received), len(receiver.refusals)
+        members = self._members()
         unreadable: dict[RecordHash, None] = {}
         loops, is_cut = 0, True
         while is_cut:
@@ -227,7 +231,8 @@ class MailboxReader:
                 is_cut = self._transfer(listing, exchange, wanted, unreadable)
                 wanted = exchange.end_transfer()
         result = exchange.result or exchange.cancel()
-        whole = not unreadable and result.is_fixed_point and not self._holes_remain()
+        # New members make records count that were refused when this exchange began.
+        whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
         self._remember(node, head, whole=whole)
         self._note_vector(node, head)
         return ExchangeResult(
@@ -258,7 +263,8 @@ class MailboxReader:
         of the round ended it early.
         """
         batch: list[tuple[RecordHash, bytes | None]] = []
-        size = done = 0
+        size = done = moved = 0
+        total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
         try:
             for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
                 if fetched.record is None:
@@ -270,8 +276,9 @@ class MailboxReader:
                 size += len(fetched.record)
                 if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
                     done += len(batch)
+                    moved += size
                     batch, size = self._hand_over(exchange, batch), 0
-                    self._watch.progress(done, len(wanted), "receive")
+                    self._watch.travelled(done, len(wanted), moved, total, "receive")
         finally:
             self._hand_over(exchange, batch)  # what was read before a cut counts
         return False
