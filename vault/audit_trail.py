@@ -88,6 +88,8 @@ def _positions(vault: Vault) -> list[int]:
 
 
 def _stored(vault: Vault, positions: Iterable[int]) -> Iterator[tuple[RecordHash, bytes]]:
+    # cast: damage may have made a text of what must be bytes
+    sql = "SELECT kind, CAST(digest AS BLOB), CAST(bytes AS BLOB) FROM body WHERE p = ?"
     for p in positions:
-        for kind, digest, stored in vault.store.rows("SELECT kind, digest, bytes FROM body WHERE p = ?", p):
+        for kind, digest, stored in vault.store.db.execute(sql, (p,)):
             yield RecordHash(str(kind), bytes(digest)), bytes(stored)

@@ -31,6 +31,12 @@ DAMAGED = "damaged"
 _LOCK_SECONDS = 600.0
 _SCRATCH = "fsck.db"
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
+# Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
+_ROW = (
+    "SELECT p, CAST(kind AS BLOB), CAST(digest AS BLOB), CAST(bytes AS BLOB),"
+    " typeof(kind) || ', ' || typeof(digest) || ', ' || typeof(bytes) FROM body"
+)
+_TYPES = "text, blob, blob"
 _NAMED_PROBLEMS = 20  # of SQLite's own check; more say nothing new
 
 
@@ -142,11 +148,11 @@ def _bodies(vault: Vault, watch: Watch) -> _Scan:
     """Parse, hash and verify every body (REC-82)."""
     scan = _Scan()
     total = int(vault.store.db.execute("SELECT count(*) FROM body").fetchone()[0])
-    for p, kind, digest, stored in vault.store.db.execute("SELECT p, kind, digest, bytes FROM body ORDER BY p"):
+    for p, kind, digest, stored, types in vault.store.db.execute(f"{_ROW} ORDER BY p"):
         watch.cancelled()
         scan.records += 1
         watch.progress(scan.records, total, "check")
-        _body(scan, int(p), _name(kind, digest, p), stored)
+        _body(scan, int(p), _name(kind, digest, p), stored, types)
     with suppress(sqlite3.DatabaseError):  # the view may be gone; then only the gap in the numbers tells
         marks = ",".join("?" * len(scan.damaged))
         scan.audit += vault.store.db.execute(f"SELECT seq, p FROM audit WHERE p IN ({marks})", scan.damaged)  # noqa: S608
@@ -154,16 +160,18 @@ def _bodies(vault: Vault, watch: Watch) -> _Scan:
     return scan
 
 
-def _name(kind: object, digest: object, p: object) -> str:
+def _name(kind: bytes, digest: bytes, p: int) -> str:
     try:
-        return RecordHash(str(kind), bytes(digest)).text  # type: ignore[call-overload]
-    except (DataError, TypeError, ValueError):
+        return RecordHash(kind.decode("utf-8", "replace"), digest).text
+    except DataError:
         return f"position {p}"
 
 
-def _body(scan: _Scan, p: int, name: str, stored: object) -> None:
+def _body(scan: _Scan, p: int, name: str, stored: bytes, types: str) -> None:
     try:
-        record = parse_record(stored if isinstance(stored, bytes) else bytes(str(stored), "utf-8"))
+        if types != _TYPES:
+            raise StoreDamaged(f"its columns are {types} and not {_TYPES}.")
+        record = parse_record(stored)
     except DataError as error:
         scan.damaged.append(p)
         scan.bad.append(BadThing("record", name, error.code, f"The record {name} is damaged: {error.message}"))
@@ -229,7 +237,7 @@ def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
     labels = set()
     needle = node.text.encode()
     for (stored,) in vault.store.db.execute(
-        "SELECT bytes FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
+        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
     ):
         with suppress(DataError):
             record = parse_record(bytes(stored), verify=False)
@@ -256,8 +264,9 @@ def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
             yield "founding", "it is empty although a founding record is here"
         return
     try:
-        stored = store.stored(RecordHash.parse(text))
-        record = parse_record(stored, verify=False) if stored else None
+        digest = RecordHash.parse(text).digest
+        row = store.db.execute("SELECT CAST(bytes AS BLOB) FROM body WHERE digest = ?", (digest,)).fetchone()
+        record = parse_record(row[0], verify=False) if row else None
     except DataError:
         yield "founding", "it names no record that is whole"
         return
@@ -305,10 +314,10 @@ def _make_anew(vault: Vault, watch: Watch) -> None:
     scan = _bodies(vault, watch)
     aside = vault.dot / DAMAGED
     for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
-        kind, digest, stored = store.db.execute("SELECT kind, digest, bytes FROM body WHERE p = ?", (p,)).fetchone()
+        _, kind, digest, stored, _ = store.db.execute(f"{_ROW} WHERE p = ?", (p,)).fetchone()
         aside.mkdir(exist_ok=True)
         name = _name(kind, digest, p).replace(" ", "-")
-        write_atomic(aside / f"{p}-{name}.rec", stored if isinstance(stored, bytes) else str(stored).encode())
+        write_atomic(aside / f"{p}-{name}.rec", stored)
     try:
         with store.transaction():
             _put_right(store, scan)

@@ -1,0 +1,273 @@
+"""`audit`, `fsck`, `config`, `record show`, `record put`, `record export`, `record verify`, as people run them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import tracemalloc
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.vault.records.examples import INVALID, VALID
+from vault.config import SETTINGS
+from vault.records import Blob, Plex, RecordHash, Seal, Tai, iter_records, parse_record
+from vault.records.errors import RecordError
+from vault.sexp import loads
+from vault.store.schema import DERIVED_TABLES
+
+
+@pytest.fixture
+def settled(alice: Person) -> Person:
+    """Alice with a release and a later commit."""
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.write("deep/song.txt", "la\n")
+    alice.lace("release", "1.0.0", "-m", "First")
+    alice.write("notes.txt", "two\n")
+    alice.lace("commit", "-m", "Second")
+    return alice
+
+
+def store_of(person: Person) -> sqlite3.Connection:
+    return sqlite3.connect(person.folder / ".vault" / "store.db", isolation_level=None)
+
+
+# Audit
+
+
+def test_the_trail_says_everything(settled: Person) -> None:
+    """CYB-9, CYB-12: every entry has all its parts, numbered and chained."""
+    entries = settled.lace("audit")["entries"]
+    assert settled.lace("audit", "list")["entries"] == entries
+    assert [entry["sequence"] for entry in entries] == list(range(1, len(entries) + 1))
+    assert [entry["parent"] for entry in entries] == [None, *(entry["id"] for entry in entries[:-1])]
+    assert {entry["action"]["verb"] for entry in entries} >= {"seal-commit", "seal-release"}
+    for entry in entries:
+        assert set(entry) == {
+            "id", "sequence", "timestamp", "tai", "time", "parent", "actor", "action", "context", "environment", "seal",
+        }  # fmt: skip
+        assert set(entry["action"]) == {"verb", "object", "parameters"}
+        assert set(entry["context"]) == {"motivation", "relates_to", "language"}
+        assert re.fullmatch("[0-9a-f]{128}", entry["seal"])
+    (release,) = settled.lace("audit", "list", "--verb", "seal-release")["entries"]
+    assert (release["action"]["object"], release["context"]["motivation"]) == ("main@1.0.0", "First")
+    assert settled.lace("audit", "-n", "1")["entries"] == entries[-1:]
+
+
+def test_the_trail_goes_out_as_text_and_as_s_expressions(settled: Person) -> None:
+    """CYB-13."""
+    text = settled.text("audit", "list")
+    assert "seal-release  main@1.0.0" in text
+    assert "because: First" in text
+    trail = loads(settled.text("audit", "list", "--sexp"), 1 << 20)
+    assert isinstance(trail, tuple)
+    assert len(trail) == 1 + len(settled.lace("audit")["entries"])
+
+
+def test_a_whole_trail_is_proven_and_a_broken_one_named(settled: Person) -> None:
+    """CYB-10: the first break, by number."""
+    proven = settled.lace("audit", "verify")
+    assert (proven["ok"], proven["first_break"]) == (True, None)
+    assert proven["length"] == len(settled.lace("audit")["entries"])
+    with store_of(settled) as db:
+        db.execute("UPDATE body SET bytes = substr(bytes, 1, length(bytes) - 2) || x'290b' WHERE p ="
+                   " (SELECT p FROM audit WHERE seq = 2)")  # fmt: skip
+    broken = settled.lace("audit", "verify", expect=1)
+    assert (broken["ok"], broken["length"], broken["first_break"]["sequence"]) == (False, 1, 2)
+    assert "broken" in settled.run("audit", "verify").text
+
+
+# Fsck
+
+
+def test_fsck_says_that_all_is_well(settled: Person) -> None:
+    report = settled.lace("fsck")
+    assert (report["ok"], report["bad"], report["repaired"]) == (True, [], [])
+    assert report["records"] == settled.lace("status")["records"]
+    assert "are whole" in settled.text("fsck")
+
+
+def test_fsck_names_what_is_wrong_and_repairs_views(settled: Person) -> None:
+    """APP-13 and architecture, decision 3."""
+    before = settled.lace("log")
+    with store_of(settled) as db:
+        for table in DERIVED_TABLES:
+            db.execute(f"DROP TABLE {table}")
+    assert settled.run("status").code == 41
+    report = settled.lace("fsck", expect=1)
+    assert {thing["name"] for thing in report["bad"]} >= set(DERIVED_TABLES)
+    assert all(set(thing) == {"kind", "name", "code", "message"} for thing in report["bad"])
+    assert "lace fsck --repair" in settled.run("fsck").text
+    repaired = settled.lace("fsck", "--repair")
+    assert (repaired["ok"], repaired["bad"], len(repaired["repaired"])) == (True, [], len(report["bad"]))
+    assert settled.lace("log") == before
+
+
+def test_fsck_names_a_damaged_record(settled: Person) -> None:
+    with store_of(settled) as db:
+        (digest,) = db.execute("SELECT digest FROM body WHERE p = 3").fetchone()
+        db.execute("UPDATE body SET bytes = bytes || x'00' WHERE p = 3")
+    (bad, *_) = settled.lace("fsck", expect=1)["bad"]
+    assert bad["kind"] == "record"
+    assert bad["name"][2:] == RecordHash("S", digest).text[2:]
+    repaired = settled.run("--json", "fsck", "--repair").json
+    assert len(repaired["damaged"]) == 1
+    assert (settled.folder / ".vault" / "damaged" / repaired["damaged"][0]).is_file()
+
+
+def test_fsck_of_a_file_that_is_no_store_does_not_point_to_itself(settled: Person) -> None:
+    path = settled.folder / ".vault" / "store.db"
+    for end in ("-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    path.write_bytes(b"nothing of the kind" * 500)
+    error = settled.lace("fsck", expect=41)["error"]
+    assert error["code"] == "store-damaged"
+    assert "fsck" not in error["hint"]
+
+
+# Config
+
+
+def test_settings_are_listed_set_and_returned_to_their_default(settled: Person) -> None:
+    """LAZ-58, LAZ-62."""
+    rows = settled.lace("config", "list")["settings"]
+    assert [row["key"] for row in rows] == list(SETTINGS)
+    assert settled.lace("config", "get", "sync-strategy")["value"] == "manual"
+    assert settled.lace("config", "set", "sync-strategy", "on-release")["value"] == "on-release"
+    assert settled.text("config", "get", "sync-strategy") == "on-release\n"
+    assert settled.lace("config", "set", "announce-unreleased", "yes")["value"] is True
+    assert settled.text("config", "get", "announce-unreleased") == "true\n"
+    assert settled.lace("config", "set", "sync-strategy")["chosen"] is False
+    assert "announce-unreleased = true" in settled.text("config", "list")
+
+
+def test_a_wrong_setting_is_refused_and_changes_nothing(settled: Person) -> None:
+    for words, code in (
+        (["get", "sync-strateg"], "unknown-setting"),
+        (["set", "nope", "1"], "unknown-setting"),
+        (["set", "sync-interval", "1"], "bad-setting"),
+        (["set", "share", "everything"], "bad-setting"),
+    ):
+        assert settled.lace("config", *words, expect=2)["error"]["code"] == code
+    assert not (settled.folder / ".vault" / "config.toml").exists()
+
+
+# Records by hand
+
+
+def test_a_record_is_shown_as_its_bytes(settled: Person) -> None:
+    made = settled.lace("audit", "--verb", "seal-release")["entries"][0]["action"]["parameters"]["release"]
+    shown = settled.run("record", "show", made)
+    assert shown.code == 0
+    sealed = parse_record(shown.out)
+    assert isinstance(sealed, Seal)
+    assert sealed.hash.text == made
+    assert parse_record(settled.run("record", "show", sealed.plex.hash.text).out) == sealed.plex
+    unknown = RecordHash("S", bytes(32)).text
+    for text in ("nothing", unknown):
+        assert settled.lace("record", "show", text, expect=2)["error"]["code"] == "no-such-record"
+
+
+def test_a_terminal_gets_a_record_harmless(settled: Person) -> None:
+    settled.write("wild.txt", "\x1b[2J\x07")
+    settled.lace("commit", "-m", "wild")
+    data = settled.run("record", "export", "lace/data")
+    wild = next(record for record in records(data.out) if b"\x1b" in record.blob.data)
+    assert b"\x1b[2J" in settled.run("record", "show", wild.hash.text).out
+    shown = settled.run("record", "show", wild.hash.text, tty=True)
+    assert (shown.code, b"\x1b[2J" in shown.out, b"\\x1b[2J" in shown.out) == (0, False, True)
+
+
+def records(data: bytes) -> list[Plex]:
+    """Return the records of a stream that are Plexes."""
+    return [record for record in iter_records(BytesIO(data)) if isinstance(record, Plex)]
+
+
+def test_what_is_exported_verifies_and_can_be_put_in_elsewhere(settled: Person, bob: Person, tmp_path: Path) -> None:
+    """A file carried by hand does what a sync does, with the same care (LAZ-63)."""
+    settled.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", settled.lace("invite", "bob")["invite"])
+    settled.lace("sync")
+    shared = settled.run("record", "export", "shared").out
+    assert all(row["ok"] for row in settled.stream("record", "verify", stdin=shared))
+    assert b"App: lace/audit" not in shared
+    bob.write("carried.records", shared)
+    done = bob.lace("record", "put", "carried.records")
+    assert (done["rejected_hashes"], done["unreached"]) == ([], 0)
+    assert done["received"] + done["known"] == len(bob.stream("record", "verify", "carried.records"))
+    bob.lace("update")
+    assert (bob.folder / "notes.txt").read_text() == "one\n"
+    assert bob.lace("fsck")["ok"]
+    again = bob.lace("record", "put", "carried.records")
+    assert (again["received"], again["known"]) == (0, done["received"] + done["known"])
+
+
+def test_a_release_is_exported_with_what_it_reaches_and_no_more(settled: Person) -> None:
+    one = settled.run("record", "export", "main@1.0.0").out
+    contents = {record.blob.data for record in records(one) if record.app == "lace/data"}
+    assert contents == {b"one\n", b"la\n"}
+    release = settled.lace("audit", "--verb", "seal-release")["entries"][0]["action"]["parameters"]["release"]
+    assert settled.run("record", "export", release).out == one
+    for selector in ("main@9.9.9", "lace/nothing", "nonsense", "main@"):
+        assert settled.lace("record", "export", selector, expect=2)["error"]["code"] == "selects-nothing"
+
+
+def test_a_stranger_s_and_an_unreached_record_are_not_put_in(settled: Person) -> None:
+    """LAZ-71, INT-118: nothing is stored that no member vouches for."""
+    group = settled.lace("status")["group"]
+    loose = Plex.build(group=group, app="lace/data", name="x" * 43, tai=Tai.ZERO, data=b"loose")
+    unsigned = Plex.build(group=group, app="lace/release", name="main/1.0.0", tai=Tai.ZERO)
+    settled.write("odd.records", Blob(b"bare").encode() + unsigned.encode() + loose.encode())
+    before = settled.lace("status")["records"]
+    done = settled.lace("record", "put", "odd.records", expect=1)
+    assert (done["received"], done["unreached"], len(done["rejected_hashes"])) == (0, 1, 2)
+    assert settled.lace("fsck")["ok"]
+    assert settled.run("record", "export", "lace/data").out.count(b"loose") == 0
+    assert settled.lace("status")["records"] == before + 3  # audit: one for each refusal, one for the act
+
+
+def test_a_file_of_something_else_is_refused(settled: Person) -> None:
+    settled.write("x.records", b"\x1b[2Jnot records")
+    assert settled.lace("record", "put", "x.records", expect=40)["error"]["code"] == "record-markline"
+    assert settled.lace("record", "put", "absent", expect=13)["error"]["code"] == "file-missing"
+
+
+# Verify
+
+
+@pytest.mark.parametrize(("what", "stored"), VALID, ids=[what for what, _ in VALID])
+def test_verify_accepts_every_valid_example(alice: Person, what: str, stored: bytes) -> None:
+    """REC-1 to REC-61: the valid example of every rule."""
+    (row,) = alice.stream("record", "verify", stdin=stored)
+    assert row["ok"], what
+    assert (row["hash"], row["error"]) == (parse_record(stored).hash.text, None)
+
+
+@pytest.mark.parametrize(
+    ("rule", "what", "stored", "error"), INVALID, ids=[f"{rule} {what}" for rule, what, _, _ in INVALID]
+)
+def test_verify_refuses_every_invalid_example_and_names_the_rule(
+    alice: Person, rule: str, what: str, stored: bytes, error: type[RecordError]
+) -> None:
+    """REC-1 to REC-61: the invalid examples, each for its rule only."""
+    result = alice.run("--json", "record", "verify", stdin=stored)
+    assert result.code == error.exit_code, (rule, what)
+    assert next(row for row in result.lines if not row["ok"])["error"]["code"] == error.code
+
+
+def test_32_mib_are_judged_in_bounded_memory(alice: Person) -> None:
+    """REC-27, REC-82: the largest Blob costs no more memory than a small one."""
+    path = alice.write("large.records", Blob(bytes(32 << 20)).encode())
+    alice.stream("record", "verify", str(path))  # imports are not what is measured
+    tracemalloc.start()
+    try:
+        (row,) = alice.stream("record", "verify", str(path))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert row["ok"]
+    assert row["length"] > 32 << 20
+    assert peak < 8 << 20
