@@ -196,17 +196,19 @@ def _additions(
     used: set[BundleRef],
 ) -> Iterator[Addition]:
     rows = [
-        (RecordHash(str(kind), bytes(digest)), str(app))
-        for kind, digest, app in vault.store.rows(
+        (RecordHash(str(kind), bytes(digest)), str(app), int(size))
+        for kind, digest, app, size in vault.store.rows(
             "SELECT b.kind, b.digest, s.s, length(b.bytes) FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
             " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
             after,
         )
     ]
     rows = [row for row in rows if row[0] not in known]
-    located = _located(vault, place, [record for record, app in rows if app not in _BELONGING], sources)
-    for number, (record, app) in enumerate(rows, start=1):
-        watch.progress(number, len(rows), "send")
+    located = _located(vault, place, [row[0] for row in rows if row[1] not in _BELONGING], sources)
+    total, moved = sum(row[2] for row in rows), 0
+    for number, (record, app, size) in enumerate(rows, start=1):
+        moved += size
+        watch.travelled(number, len(rows), moved, total, "send")
         location = located.get(record)
         if location is None:
             yield Addition(record, app, load=lambda record=record: vault.store.stored(record) or b"")  # type: ignore[misc]
