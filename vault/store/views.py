@@ -152,6 +152,9 @@ class Views:
             )
         elif rows:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
+        if fork is not None:
+            # Who learned of the fork late must see what everybody sees: nothing beyond the last common entry.
+            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND seq > ?", (node, seq))
         # Both branches of a fork are exchanged and kept, so beyond it everything counts as shared.
         upper = seq if fork is None else 2**63 - 1
         lower = start if was_forked == (fork is not None) and fork is None else 0
@@ -181,7 +184,7 @@ class Views:
         db.execute(
             "UPDATE release SET (seq, lamport) = (SELECT g.seq, g.lamport FROM link k JOIN log g ON g.p = k.p"
             "  JOIN sym s ON s.id = k.data AND s.s = 'entry'"
-            "  WHERE k.t = release.hash AND g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE seq IS NULL"
+            "  WHERE k.t = release.hash AND g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE visible = 0"
         )
         whole = self._sharing.is_whole()
         for p, hash_text, commit, claimed in db.execute(

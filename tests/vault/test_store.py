@@ -1,0 +1,258 @@
+"""The store: records are the truth, views follow in one transaction, and neither order nor a crash shows in them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.people import ROOT
+from tests.vault.vaults import befriend, derived, found, lived_in, write
+from vault.fsck import check
+from vault.profile import LogEntry
+from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
+from vault.store import Store
+from vault.store.database import StoreDamaged
+from vault.store.schema import SCHEMA_VERSION, StoreTooNew
+from vault.suite import SigningKey
+from vault.vault import Vault
+from vault.work import commit, release
+
+# What a view says, without positions and symbol numbers, which follow the order of arrival.
+_SAID = {
+    "member": "SELECT * FROM member",
+    "vector": "SELECT * FROM vector",
+    "log": "SELECT node, seq, hash, prev, lamport FROM log",
+    "commits": "SELECT hash, desk, tree, signer, tai FROM commits",
+    "parent": "SELECT * FROM parent",
+    "rev": "SELECT node, desk, number, hash, commit_hash FROM rev",
+    "release": "SELECT hash, node, desk, version, commit_hash, sha512, tai, seq, lamport, visible FROM release",
+    "shared": "SELECT b.kind, b.digest, s.content FROM shared s JOIN body b USING (p)",
+    "exposure": "SELECT b.kind, b.digest FROM exposure e JOIN body b USING (p)",
+    "hole": "SELECT * FROM hole",
+    "counts": "SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app",
+    "field": "SELECT b.digest, n.s, f.idx, v.s FROM field f JOIN body b USING (p) JOIN sym n ON n.id = f.name"
+    " JOIN sym v ON v.id = f.val",
+}
+
+
+def said(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    return {view: sorted(store.rows(sql), key=repr) for view, sql in _SAID.items()}
+
+
+def fill(path: Path, records: list[tuple[Record, bytes]], me: str, founding: str, batch: int) -> Store:
+    store = Store(path, create=True)
+    for start in range(0, len(records), batch):
+        with store.transaction():
+            store.add(records[start : start + batch])
+            store.settle(me, founding, final=start % 2 == 0)
+    with store.transaction():
+        store.settle(me, founding)
+    return store
+
+
+@pytest.fixture(scope="module")
+def friends(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[tuple[Record, bytes]], Vault]:
+    """All records of two people's shared life, and one of their vaults."""
+    alice, bob = lived_in(tmp_path_factory.mktemp("store"))
+    bob.close()
+    return [(parse_record(stored), stored) for _, _, stored in alice.store.bodies()], alice
+
+
+def forked(records: list[tuple[Record, bytes]], vault: Vault) -> list[tuple[Record, bytes]]:
+    """Return the records with a second log entry under the number of the last, as a copy of the vault would make."""
+    key = vault.key()
+    rows = vault.store.rows("SELECT hash FROM log WHERE node = ? ORDER BY seq DESC LIMIT 1", vault.node.text)
+    last = LogEntry.read(next(r for r, _ in records if isinstance(r, Seal) and r.hash.text == rows[0][0]))
+    plex = LogEntry.to_plex(
+        group=vault.group,
+        seq=last.seq,
+        lamport=last.lamport + 3,
+        prev=last.prev,
+        entries=last.entries,
+        tai=Tai.parse("1900000000:000000000"),
+    )
+    other = Seal.sign(plex, key)
+    return [*records, (other, other.encode())]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), batch=st.integers(1, 40), fork=st.booleans())
+def test_views_are_a_function_of_the_set_of_records(
+    friends: tuple[list[tuple[Record, bytes]], Vault],
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+    batch: int,
+    fork: bool,
+) -> None:
+    """INT-125: order of arrival and size of batches show nowhere, also when a log forks."""
+    records, alice = friends
+    records = forked(records, alice) if fork else records
+    me, founding = alice.node.text, alice.founding or ""
+    root = tmp_path_factory.mktemp("order")
+    shuffled = data.draw(st.permutations(records))
+    with (
+        fill(root / "a.db", shuffled, me, founding, batch) as one,
+        fill(root / "b.db", records, me, founding, 999) as two,
+    ):
+        assert said(one) == said(two)
+        before = said(one)
+        with one.transaction():
+            one.rebuild(me, founding)
+        assert said(one) == before
+        if not fork:
+            assert {k: v for k, v in before.items() if k != "field"} == {
+                k: v for k, v in said(alice.store).items() if k != "field"
+            }
+
+
+def test_a_fork_is_told_and_hides_what_came_after_it(tmp_path: Path) -> None:
+    """Architecture, Counting: the vector stays at the last common entry and says forked."""
+    alice = found(tmp_path)
+    write(alice, "a", "1")
+    release(alice, None, "One")
+    records = [(parse_record(stored), stored) for _, _, stored in alice.store.bodies()]
+    seen = alice.store.rows("SELECT seq FROM vector WHERE node = ?", alice.node.text)[0][0]
+    other = forked(records, alice)[-1]
+    with alice.store.transaction():
+        alice.store.add([other])
+        alice.store.settle(alice.node.text, alice.founding)
+    assert alice.store.rows("SELECT seq, forked FROM vector WHERE node = ?", alice.node.text) == [
+        (int(str(seen)) - 1, 1)
+    ]
+    assert alice.store.rows("SELECT visible FROM release") == [(0,)]
+    assert check(alice).ok
+    alice.close()
+
+
+def test_records_come_back_as_they_went_in(friends: tuple[list[tuple[Record, bytes]], Vault]) -> None:
+    """REC-83, FAC-1."""
+    records, alice = friends
+    for record, stored in records:
+        assert alice.store.stored(record.hash) == stored
+        assert isinstance(record, Seal | Plex)
+        plex = record.plex if isinstance(record, Seal) else record
+        assert alice.store.content(record.hash) == plex.blob.data
+        assert alice.store.position(record.hash) is not None
+    strange = RecordHash("S", bytes(32))
+    same_digest = RecordHash("P" if records[0][0].hash.kind == "S" else "S", records[0][0].hash.digest)
+    assert alice.store.stored(strange) is None
+    assert alice.store.content(strange) is None
+    assert alice.store.position(strange) is None
+    assert alice.store.have([*(r.hash for r, _ in records), strange, same_digest]) == {r.hash for r, _ in records}
+
+
+def test_a_record_is_stored_once(friends: tuple[list[tuple[Record, bytes]], Vault], tmp_path: Path) -> None:
+    records, alice = friends
+    with fill(tmp_path / "s.db", records, alice.node.text, alice.founding or "", 999) as store:
+        before = said(store)
+        with store.transaction():
+            assert store.add(records) == []
+            store.settle(alice.node.text, alice.founding)
+        assert said(store) == before
+
+
+def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """APP-13: all or nothing, and the numbers of symbols are free again."""
+    alice = found(tmp_path)
+    before, rows = derived(alice), alice.store.rows("SELECT * FROM body")
+    plex = Plex.build(
+        group=alice.group, app="lace/other", name="x", tai=Tai.ZERO, extras=[("New", "text")], data=b"data"
+    )
+    record = Seal.sign(plex, SigningKey.from_seed(bytes(32)))
+
+    def fail() -> None:
+        with alice.store.transaction():
+            alice.store.add([(record, record.encode())])
+            alice.store.settle(alice.node.text, alice.founding)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert (derived(alice), alice.store.rows("SELECT * FROM body")) == (before, rows)
+    write(alice, "a", "1")
+    commit(alice, "After")
+    assert check(alice).ok
+    alice.close()
+
+
+def test_a_bare_blob_writes_no_facts(tmp_path: Path) -> None:
+    blob = Blob(b"x")
+    with Store(tmp_path / "s.db", create=True) as store, store.transaction():
+        assert store.add([(blob, blob.encode())]) == []
+
+
+_CRASH = """
+import os, sys
+from pathlib import Path
+from tests.vault.vaults import around, write
+from vault.vault import Vault
+from vault import work
+root, stop = Path(sys.argv[1]), int(sys.argv[2])
+vault = Vault(root / "alice", around(root, "crash"))
+seen = 0
+def kill(statement):
+    global seen
+    seen += 1
+    if seen == stop:
+        os.kill(os.getpid(), 9)
+vault.store.db.set_trace_callback(kill)
+write(vault, "b.txt", "b" * 5000)
+work.release(vault, None, "Crash")
+print(seen)
+"""
+
+
+def test_a_crash_at_any_statement_leaves_a_vault_that_opens(tmp_path: Path) -> None:
+    """APP-13: killed in the middle of a release, at many points; each time the vault opens, is whole and goes on."""
+    alice = found(tmp_path)
+    alice_root = alice.folder
+    keys = tmp_path / "home-alice"
+    (tmp_path / "home-crash").symlink_to(keys)
+    alice.close()
+    code = _CRASH.replace('around(root, "crash")', "AROUND")
+    code = code.replace(
+        "AROUND", '__import__("dataclasses").replace(around(root, "crash"), machine=around(root, "alice").machine)'
+    )
+    killed = 0
+    for stop in (3, 9, 20, 40, 60, 80, 100, 140):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path), str(stop)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=False,
+        )
+        killed += done.returncode == -signal.SIGKILL
+        assert done.returncode in {0, -signal.SIGKILL}, done.stderr.decode()
+        with Vault(alice_root, alice.around) as again:
+            assert check(again).bad == ()
+    assert killed >= 3
+    with Vault(alice_root, alice.around) as again:
+        write(again, "c.txt", "c")
+        release(again, None, "After the crashes")
+        assert check(again).ok
+
+
+def test_two_members_see_the_same(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    assert alice.store.rows(_SAID["member"]) == bob.store.rows(_SAID["member"])
+    assert said(alice.store)["vector"] == said(bob.store)["vector"]
+    alice.close()
+    bob.close()
+
+
+def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with Store(path, create=True) as store:
+        store.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    with pytest.raises(StoreTooNew):
+        Store(path)
+    with pytest.raises(StoreDamaged):
+        Store(tmp_path / "absent.db")
