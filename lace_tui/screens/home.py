@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FirstRun", "Home", "Panel", "footer"]
 
+_ROW, _SELECTED = Content("  "), Content.styled("> ", STRONG)
 _SMALL = "lace needs 60 columns and 20 rows. Make this window larger, or use: lace status"
 
 
@@ -38,17 +39,42 @@ class Panel(OptionList):
     def __init__(self, title: str, panel_id: str) -> None:
         super().__init__(id=panel_id, markup=False)
         self.border_title = title
+        self._texts: list[Content] = []
+        self._marked: int | None = None
 
     def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
         """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
         before = self.highlighted_id
-        options = [Option(text, id=key or None, disabled=not key) for key, text in entries]
-        self.set_options(options or [Option(empty, disabled=True)])
+        entries = entries or [("", empty)]
+        self._texts = [text for _, text in entries]
+        self._marked = None
+        self.set_options([Option(_ROW + text, id=key or None, disabled=not key) for key, text in entries])
         keys = [key for key, _ in entries]
-        if before in keys:
+        if before in keys and before:
             self.highlighted = keys.index(before)
         elif any(keys):
             self.highlighted = next(number for number, key in enumerate(keys) if key)
+        self._mark_row()
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Move the sign of the selected row with it."""
+        super().watch_highlighted(highlighted)
+        self._mark_row()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show where the keys go; the sign stays only where another panel's keys still act on it."""
+        super().watch_has_focus(has_focus)
+        self._mark_row()
+
+    def _mark_row(self) -> None:
+        """Put a sign before the selected row, so that nobody needs colours to see it."""
+        wanted = self.highlighted if self.has_focus or self.id == "meet" else None
+        if wanted == self._marked:
+            return
+        for number, sign in ((self._marked, _ROW), (wanted, _SELECTED)):
+            if number is not None and number < min(self.option_count, len(self._texts)):
+                self.replace_option_prompt_at_index(number, sign + self._texts[number])
+        self._marked = wanted
 
     @property
     def highlighted_id(self) -> str:
@@ -112,7 +138,7 @@ class Home(Screen[None]):
     Home Panel > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
     Home Panel:focus > .option-list--option-highlighted { background: $primary 30%; }
     Home Panel:ansi:focus > .option-list--option-highlighted {
-        color: ansi_default; background: ansi_bright_black;
+        color: ansi_default; background: ansi_default;
     }
     Home #meet:blur > .option-list--option-highlighted { background: $foreground 10%; }
     Home #card { height: auto; max-height: 9; }

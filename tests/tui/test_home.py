@@ -244,7 +244,12 @@ async def test_update_shows_the_plan_and_waits_for_another_key(app: LaceApp, sto
 async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
+        assert "> stick  drop" in text_of(app, "#meet")
+        assert "\n  office" in "\n" + text_of(app, "#meet")
+        assert ">" not in text_of(app, "#needs").replace("<>", "")
         await pilot.press("tab", "tab", "y")
+        assert "> ! main 1.1.0" in text_of(app, "#needs"), "the selected row has a sign, whatever the colours"
+        assert "> stick  drop" in text_of(app, "#meet"), "that is what s would sync"
         assert app.clipboard.startswith("lace resolve ")
         await pilot.press("enter")
         await pilot.pause()
