@@ -198,6 +198,9 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
         mark = my_vector(vault)[mallory.node.text]
         assert (mark.seq, mark.forked) == (seq, True)
         assert branches[0] | branches[1] <= records_in(vault).keys()
+    # Nobody sees more than the other, in whichever order the branches came (LAZ-65).
+    shown = [{release.hash for release in releases(vault.store)} for vault in (alice, bob)]
+    assert shown[0] == shown[1]
     vector = {node: mark for node, mark in my_vector(alice).items() if mark.forked}
     assert vector == {node: mark for node, mark in my_vector(bob).items() if mark.forked}
     _release(alice, "all the same")
