@@ -39,6 +39,7 @@ __all__ = [
     "release",
     "seal_commit",
     "set_checkout",
+    "shares_commits",
     "unreleased",
 ]
 
@@ -240,10 +241,13 @@ def commit(
 ) -> Committed | None:
     """Commit what changed in the folder, or only at and below `paths`; None when nothing changed.
 
-    The commit is sealed and not shared (LAZ-57).
+    The commit is sealed and not shared (LAZ-57), unless the settings say that commits are (H-29).
     """
     with vault.writing() as w:
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
+        head = line_head(vault.store, vault.node.text, desk)
+        if made and head and shares_commits(vault):
+            w.log([made.commit, head.rev])
         if made:
             w.audit(
                 "seal-commit",
@@ -252,6 +256,12 @@ def commit(
                 motivation=message,
             )
         return made
+
+
+def shares_commits(vault: Vault) -> bool:
+    """Tell whether each commit is shared: by the setting `share`, or because every commit is pushed."""
+    settings = vault.settings
+    return settings.get("share") == "commits" or settings.get("sync-strategy") == "on-commit"
 
 
 def seal_commit(

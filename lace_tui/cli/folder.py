@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
+from lazy.results import PlaceResult
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.vault import Vault
@@ -22,6 +24,7 @@ __all__ = [
     "known_desk",
     "notices",
     "paths_of",
+    "say_pushed",
     "sign",
 ]
 
@@ -96,3 +99,13 @@ def files_text(count: int) -> str:
 def sign(paint: Paint, kind: str) -> str:
     """Return the mark that stands before a changed path."""
     return {"added": paint.good("+ "), "changed": paint.warn("~ "), "deleted": paint.bad("- ")}[kind]
+
+
+def say_pushed(context: Context, results: Sequence[PlaceResult]) -> None:
+    """Say what the strategy pushed by itself, and what stays queued; never a failure of the act it followed."""
+    for result in results:
+        if result.queued:
+            why = result.problems[0].message if result.problems else "It cannot be reached."
+            context.say(f"{inert(result.name)}: queued. {inert(why)}")
+        else:
+            context.say(f"{inert(result.name)}: pushed, {result.sent} records.")

@@ -19,6 +19,7 @@ from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import Conflict, conflicts
 from lazy.places import NoSuchPlace, places
 from lazy.results import ExchangeResult, NewRelease, PlaceResult
+from lazy.strategy import due
 from lazy.sync import sync
 from vault.vault import Vault
 from vault.work import MAIN
@@ -32,6 +33,8 @@ _SHOWN_REFUSALS = 20
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the names and options of a visit."""
+    if verb == "due":
+        return
     if verb == "sync":
         parser.add_argument("names", nargs="*", metavar="NAME", help="peers or places; none means all places")
         parser.add_argument("--all", action="store_true", help="visit every place")
@@ -50,17 +53,23 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         Cancelled: the person stopped it; what was stored stays.
     """
     verb = context.verb
-    every = getattr(args, "all", False)
-    if every and args.names:
+    asked = list(getattr(args, "names", []))
+    if getattr(args, "all", False) and asked:
         raise BadArguments("lace sync: either names or --all.", hint="For example: lace sync --all")
     with context.open_vault() as vault:
-        names = list(args.names) or [place.name for place in places(vault)]
+        if verb == "due":
+            names = [place.name for place in due(vault)]
+            if not names:
+                return Answer({"places": [], "exchanges": []}, "Nothing is due.")
+        else:
+            names = asked or [place.name for place in places(vault)]
         if not names:
             raise NoSuchPlace("There is no place to sync with yet.")
+        dry_run = getattr(args, "dry_run", False)
         with context.watching() as watch:
-            results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=args.dry_run, watch=watch)
+            results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=dry_run, watch=watch)
         still_open = conflicts(vault)
-        data = _data(vault, args.names, results, still_open, is_full=context.verbose)
+        data = _data(vault, asked, results, still_open, is_full=context.verbose)
         person = bool(still_open) or any(map(_needs_person, results))
         labels = {result.name: _next(result) for result in results}
 

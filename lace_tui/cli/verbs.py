@@ -190,6 +190,13 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace sync stick", "lace sync --all", "lace sync bob --dry-run"),
     ),
     Verb(
+        "due",
+        _CLI + "syncing",
+        _SYNC,
+        "Sync what the periodic strategy says is due; for cron.",
+        examples=("lace due", "lace config set sync-strategy periodic"),
+    ),
+    Verb(
         "status",
         _CLI + "standing",
         _SYNC,

@@ -8,13 +8,14 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, known_desk, notices, paths_of, sign
+from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, known_desk, notices, paths_of, say_pushed, sign
 from lace_tui.cli.inert import inert
 from lace_tui.cli.message import message_from
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import ConflictKind, conflicts
 from lazy.places import places
+from lazy.strategy import Occasion, follow
 from lazy.update import Updated, merge_heads, update
 from vault.cases import parse_side
 from vault.errors import CallerError
@@ -31,6 +32,7 @@ from vault.work import (
     commit,
     next_version,
     release,
+    shares_commits,
     tree_totals,
     unreleased,
 )
@@ -92,6 +94,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
         made = commit(vault, message, paths, desk=desk, watch=watch)
+        pushed = follow(vault, Occasion.COMMIT, watch) if made else []
     if made is None:
         nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
         return Answer({**nothing, "added": [], "changed": [], "deleted": [], "notices": []}, "Nothing changed.")
@@ -101,11 +104,11 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "revision": made.revision,
         **paths_of(made),
         "notices": notices(context, made.problems),
+        "pushed": [result.name for result in pushed if not result.queued],
     }
-    return Answer(
-        data,
-        f"Committed {desk} revision {made.revision}: {counted(made)}.\nIt stays with you until a release: lace release",
-    )
+    where = "Friends get it too." if shares_commits(vault) else "It stays with you until a release: lace release"
+    say_pushed(context, pushed)
+    return Answer(data, f"Committed {desk} revision {made.revision}: {counted(made)}.\n{where}")
 
 
 def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -119,8 +122,10 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
             return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
+        pushed = follow(vault, Occasion.RELEASE, watch)
     known = places(vault)
     following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
+    say_pushed(context, pushed)
     data = {
         "release": made.release,
         "version": made.version,
@@ -134,6 +139,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         "revision": made.committed.revision if made.committed else None,
         **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
         "notices": notices(context, made.committed.problems if made.committed else ()),
+        "pushed": [result.name for result in pushed if not result.queued],
         "next": following,
     }
     return Answer(data, f"{_released(made)}\nNext: {inert(following)}")
