@@ -248,6 +248,17 @@ def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
     return entries, labels
 
 
+def _foundings(vault: Vault) -> Iterator[Seal]:
+    for (stored,) in vault.store.db.execute(
+        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)",
+        (b"\nApp: lace/founding\n",),
+    ):
+        with suppress(DataError):
+            record = parse_record(stored, verify=False)
+            if isinstance(record, Seal):
+                yield record
+
+
 def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
     store = vault.store
     try:
@@ -260,8 +271,8 @@ def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
         yield "group", f"its tag is not that of the founding record, {tag}"
     text = vault.founding
     if text is None:
-        if store.db.execute("SELECT 1 FROM body WHERE instr(bytes, ?)", (b"\nApp: lace/founding\n",)).fetchone():
-            yield "founding", "it is empty although a founding record is here"
+        if any(vault.is_founding(record) for record in _foundings(vault)):
+            yield "founding", "it is empty although the founding record is here"
         return
     try:
         digest = RecordHash.parse(text).digest

@@ -128,6 +128,25 @@ def test_fsck_of_a_file_that_is_no_store_does_not_point_to_itself(settled: Perso
     assert "fsck" not in error["hint"]
 
 
+def test_fsck_of_a_vault_that_waits_to_be_admitted(settled: Person, bob: Person) -> None:
+    """A founding record that has not arrived is no damage, whatever texts the files hold."""
+    bob.lace("accept", settled.lace("invite", "bob")["invite"])
+    bob.write("odd.txt", "\nApp: lace/founding\n")
+    bob.lace("commit", "-m", "odd")
+    assert bob.lace("fsck")["bad"] == []
+    assert bob.lace("fsck", "--repair")["ok"]
+
+
+def test_a_trail_goes_on_after_adopt(settled: Person) -> None:
+    """CYB-10: the new node's own entry vouches for the old one; both are expected signers."""
+    old = settled.lace("id")["node"]
+    settled.lace("adopt", "--name", "alice2")
+    entries = settled.lace("audit")["entries"]
+    assert {entry["actor"]["principal"] for entry in entries} == {old, settled.lace("id")["node"]}
+    assert settled.lace("audit", "verify")["length"] == len(entries)
+    assert settled.lace("fsck")["bad"] == []
+
+
 # Config
 
 
