@@ -191,7 +191,11 @@ class LaceApp(App[None]):
             if not isinstance(self.screen, FirstRun):
                 self.push_screen(FirstRun(self._here))
             return
-        self._around = self._surroundings()
+        try:
+            self._around = self._surroundings()
+        except LaceError as error:
+            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
+            return
         self._home = Home()
         self.switch_screen(self._home) if isinstance(self.screen, FirstRun) else self.push_screen(self._home)
         self.call_after_refresh(self._read)

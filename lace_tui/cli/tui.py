@@ -30,6 +30,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
 
     Raises:
         NoTerminal: one of the three streams is no terminal, or JSON was asked for.
+        NotWritable, DiskFull: the machine's own identity cannot be kept.
     """
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
@@ -39,6 +40,9 @@ def run(context: Context, args: argparse.Namespace) -> int:
         around = context.surroundings()
         # Nobody can type a passphrase into a terminal that the app draws on.
         return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
+
+    if context.find_vault() is not None:
+        surroundings()  # what does not work here is told before the screen is taken
 
     app = LaceApp(context.find_vault, surroundings, here=str(context.cwd.absolute()), monotonic=context.world.monotonic)
     app.run(mouse=not args.no_mouse)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
@@ -161,6 +162,7 @@ class Home(Screen[None]):
         self._view: HomeView | None = None
         self._reach: Mapping[str, Reach] = {}
         self._is_working = False
+        self._panel = "meet"
 
     def compose(self) -> ComposeResult:
         """Lay out header, panels, card and footer."""
@@ -180,6 +182,18 @@ class Home(Screen[None]):
         """Begin with the list of places, where the first key is of use."""
         self.query_one("#meet").focus()
         self._show_footer()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Remember where the keys went."""
+        self._panel = event.widget.id or self._panel
+
+    def on_resize(self) -> None:
+        """Give the keys back to their panel after the window was too small to show it."""
+        self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.is_current:
+            self.query_one(f"#{self._panel}").focus()
 
     # Show
 
@@ -219,6 +233,8 @@ class Home(Screen[None]):
         """Tell whether something runs, so that the footer names the keys that matter."""
         self._is_working = is_working
         self._show_footer()
+        if is_working:  # in one column it may lie below what is in sight
+            self.query_one("#card").scroll_visible(animate=False)
 
     def _show_footer(self) -> None:
         self.query_one("#foot", Fitted).show(footer(self.target, is_working=self._is_working))

@@ -313,6 +313,16 @@ async def test_a_small_terminal_is_enough(app: LaceApp) -> None:
         await pilot.resize_terminal(120, 30)
         await pilot.pause()
         assert needs.region.x > meet.region.right - 1, "panels stand side by side"
+        await pilot.resize_terminal(50, 20)
+        await pilot.pause()
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        await pilot.pause()
+        assert app.screen.focused is needs, "the keys come back to their panel"
+        await pilot.press("s")
+        await settle(pilot)
+        card = app.screen.query_one("#card")
+        assert app.screen.region.contains_region(card.region), "work that begins is in sight"
 
 
 @pytest.mark.parametrize("size", [(59, 20), (60, 19)])
