@@ -105,6 +105,8 @@ class MailboxReader:
         self._place = place
         self._receiver = receiver
         self._watch = watch
+        self.unread: dict[RecordHash, str] = {}
+        """What the last mailbox listed and did not give, and why."""
 
     def read(self, node: Verifier) -> ExchangeResult | None:
         """Run the exchange with a node's mailbox; None when there is nothing new in it.
@@ -220,7 +222,7 @@ class MailboxReader:
         receiver = self._receiver
         received, refused = len(receiver.received), len(receiver.refusals)
         members = self._members()
-        unreadable: dict[RecordHash, None] = {}
+        unreadable: dict[RecordHash, str] = {}
         loops, is_cut = 0, True
         while is_cut:
             exchange = begin()
@@ -235,6 +237,7 @@ class MailboxReader:
         whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
         self._remember(node, head, whole=whole)
         self._note_vector(node, head)
+        self.unread = unreadable
         return ExchangeResult(
             peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
@@ -255,7 +258,7 @@ class MailboxReader:
         listing: Listing,
         exchange: MailboxExchange,
         wanted: Sequence[RecordHash],
-        unreadable: dict[RecordHash, None],
+        unreadable: dict[RecordHash, str],
     ) -> bool:
         """Read the requested records from the medium, in its order, and hand them over in batches.
 
@@ -268,7 +271,7 @@ class MailboxReader:
         try:
             for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
                 if fetched.record is None:
-                    unreadable[fetched.hash] = None
+                    unreadable[fetched.hash] = fetched.reason
                     continue
                 if size + len(fetched.record) > exchange.budget_left:
                     return True

@@ -66,6 +66,7 @@ class Receiver:
     _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
     _stashed_bytes: int = 0
     _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
+    _strange_bytes: int = 0
 
     # What to ask for
 
@@ -110,6 +111,7 @@ class Receiver:
                 continue
             if isinstance(record, Seal):
                 self._strangers[record.hash] = (record, stored)
+                self._strange_bytes += len(stored)
             elif self._wanted(record.hash):
                 ready.append((record, stored))
             elif record.app == TREE_APP:
@@ -122,6 +124,8 @@ class Receiver:
         if ready or self._strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
+            if self._strange_bytes > STASH_BYTES:
+                self._refuse_strangers()
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         """Store what counts: evidence of members, then whatever that evidence reaches."""
@@ -172,6 +176,7 @@ class Receiver:
             taken.append((seal, stored))
             grows = grows or app in {Founding.APP, Member.APP}
             del self._strangers[record_hash]
+            self._strange_bytes -= len(stored)
         self._keep(w, taken)
         if grows:
             w.store.settle(self.vault.node.text, self.vault.founding, final=False)
@@ -220,6 +225,17 @@ class Receiver:
         """Note a refusal; it is remembered and audited when the round ends."""
         self.refusals.append(Refusal(record_hash, code, reason))
 
+    def _refuse_strangers(self) -> None:
+        """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
+        for record_hash, (seal, _) in self._strangers.items():
+            who = label_of(self.vault, seal.signer.text)
+            reason = f"it is sealed by {who}, who is no member"
+            if seal.plex.app == Founding.APP:
+                reason = "it founds another group"
+            self.refuse(record_hash, _STRANGER, reason)
+        self._strangers.clear()
+        self._strange_bytes = 0
+
     def _note_mismatches(self, w: Writer) -> None:
         """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
         w.store.settle(self.vault.node.text, self.vault.founding)
@@ -230,13 +246,7 @@ class Receiver:
 
     def finish(self, w: Writer) -> None:
         """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
-        for record_hash, (seal, _) in self._strangers.items():
-            who = label_of(self.vault, seal.signer.text)
-            reason = f"it is sealed by {who}, who is no member"
-            if seal.plex.app == Founding.APP:
-                reason = "it founds another group"
-            self.refuse(record_hash, _STRANGER, reason)
-        self._strangers.clear()
+        self._refuse_strangers()
         self._stash.clear()
         self._stashed_bytes = 0
         self._note_mismatches(w)

@@ -178,6 +178,10 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
         return False
     if exchange is None:
         return False
+    if exchange.not_available:
+        first, reason = next(iter(reader.unread.items()))
+        what = f"{len(exchange.not_available)} records that it lists could not be read here. {reason}"
+        result.problems.append(Problem("not-available", f"{what} ({first})", label_of(vault, node.text)))
     old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
     if old is None:
         result.exchanges.append(exchange)
@@ -255,9 +259,16 @@ def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResul
                 "rejected": str(len(result.rejected)),
                 "sent": str(result.sent),
                 "admitted": ", ".join(result.admitted) or "nobody",
+                **_troubles(result),
             },
         )
     write_lazy_files(vault)
+
+
+def _troubles(result: PlaceResult) -> dict[str, str]:
+    """Return what the audit trail says of mailboxes that could not be read, or not whole (CYB-11)."""
+    told = sorted({f"{problem.peer}: {problem.code}" if problem.peer else problem.code for problem in result.problems})
+    return {"problems": ", ".join(told)} if told else {}
 
 
 def _summary(result: PlaceResult) -> dict[str, object]:
