@@ -299,6 +299,17 @@ def test_a_resealed_copy_speaks_for_its_sealer_only(scene: Scene) -> None:
     assert not my_vector(scene.alice)[scene.mallory.node.text].forked or mine.seq > 0
 
 
+def test_a_flood_of_strangers_seals_is_not_kept_in_memory(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    # LAZ-71: row 13; what waits for a signer to be admitted is bounded
+    monkeypatch.setattr("lazy.receive.STASH_BYTES", 2000)
+    monkeypatch.setattr("lazy.exchange._BATCH_RECORDS", 4)
+    strange = [scene.card(f"s{number}", scene.stranger) for number in range(30)]
+    good = [scene.card(f"g{number}") for number in range(3)]
+    scene.put(*strange, *good)
+    refused = scene.check([seal.hash for seal in strange], [seal.hash for seal in good])
+    assert set(refused.values()) == {"stranger"}
+
+
 # Records that have no business in a mailbox
 
 
@@ -391,6 +402,9 @@ def test_wrong_bytes_under_a_hash_are_named_and_not_held_against_the_record(scen
     scene.hostile.put([(true.hash, "lace/node", wrong), (good.hash, "lace/node", good.encode())])
     result = visit(scene.alice)
     assert [record for exchange in result.exchanges for record in exchange.not_available] == [true.hash]
+    assert [problem.code for problem in result.problems] == ["not-available"]
+    assert true.hash.text in result.problems[0].message
+    assert "good: not-available" in dict(read_audit(list(trail(scene.alice))[-1]).parameters).get("problems", "")
     assert good.hash in records_in(scene.alice)
     assert true.hash not in records_in(scene.alice)
     # Another mailbox has the record itself: the lie did not burn its hash.

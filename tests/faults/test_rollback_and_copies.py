@@ -25,9 +25,11 @@ from tests.faults.circle import (
 )
 from vault import work
 from vault.audit_trail import verify_trail
-from vault.history import releases
+from vault.fsck import check
+from vault.history import commit_info, line_head, releases
 from vault.mark import OtherMachine, VaultBehindMark
-from vault.profile import NodeCard
+from vault.names import Version
+from vault.profile import NodeCard, Release
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
 
@@ -170,9 +172,14 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
     bob = befriend(tmp_path, alice, "bob")
     mallory = befriend(tmp_path, alice, "mallory")
     visit(bob)
+    _release(mallory, "honest so far")
+    for vault in (mallory, alice, bob):
+        visit(vault)
+    theirs = line_head(mallory.store, mallory.node.text, "main")
+    assert theirs is not None
     hostile = Hostile(mallory, open_stick(tmp_path))
     seq, prev = hostile.tip()
-    branches = []
+    branches: list[set[RecordHash]] = []
     for label, friend in (("one", alice), ("two", bob)):
         card = Seal.sign(
             NodeCard.to_plex(
@@ -180,14 +187,28 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
             ),
             hostile.key,
         )
-        entry = hostile.log([card.hash], seq=seq + 1, prev=prev)
-        branches.append({card.hash, entry.hash})
+        release = Seal.sign(
+            Release.to_plex(
+                group=mallory.group,
+                desk="main",
+                version=Version(5, 0, 0),
+                commit=theirs.commit,
+                rev=theirs.rev,
+                content_sha512=mallory.content_hash(commit_info(mallory.store, theirs.commit).tree),
+                message=label,
+                tai=mallory.around.tai(),
+            ),
+            hostile.key,
+        )
+        entry = hostile.log([card.hash, release.hash], seq=seq + 1, prev=prev)
+        branches.append({card.hash, release.hash, entry.hash})
         shutil.copytree(tmp_path / PLACE, tmp_path / f"before-{label}")
-        hostile.put_records([card, entry])
+        hostile.put_records([card, release, entry])
         # Each friend sees one branch only: the stick is shown to it and then put back.
         assert visit(friend, push=False).problems == []
         assert my_vector(friend)[mallory.node.text].seq == seq + 1
         assert not my_vector(friend)[mallory.node.text].forked
+        assert release.hash in {shown.hash for shown in releases(friend.store)}
         _replace_tree(tmp_path / f"before-{label}", tmp_path / PLACE)
     assert branches[0] <= records_in(alice).keys()
     assert not branches[1] & records_in(alice).keys()
@@ -201,6 +222,9 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
     # Nobody sees more than the other, in whichever order the branches came (LAZ-65).
     shown = [{release.hash for release in releases(vault.store)} for vault in (alice, bob)]
     assert shown[0] == shown[1]
+    assert not shown[0] & (branches[0] | branches[1])
+    for vault in (alice, bob):
+        assert check(vault).ok  # the views are what a fresh look at the records gives
     vector = {node: mark for node, mark in my_vector(alice).items() if mark.forked}
     assert vector == {node: mark for node, mark in my_vector(bob).items() if mark.forked}
     _release(alice, "all the same")
@@ -228,6 +252,32 @@ def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None
         assert records_in(copy) == before
         assert {p: p.read_bytes() for p in (tmp_path / PLACE).rglob("*") if p.is_file()} == stick
     _release(alice, "the real one goes on")
+
+
+def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
+    # Row 32: the mark beside the key tells them apart
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(alice.folder, tmp_path / "copy")
+    with Vault(tmp_path / "copy", alice.around) as copy:
+        first = _release(alice, "from the folder")
+        visit(alice)
+        before = records_in(copy)
+        with pytest.raises(VaultBehindMark):
+            work.commit(copy, "too early")
+        assert records_in(copy) == before
+        visit(copy)
+        assert first in {release.hash for release in releases(copy.store)}
+        second = _release(copy, "from the copy")
+        visit(copy)
+        with pytest.raises(VaultBehindMark):
+            work.commit(alice, "too early")
+        visit(alice)
+        _release(alice, "from the folder again")
+        visit(alice)
+    visit(bob)
+    assert {first, second} <= {release.hash for release in releases(bob.store)}
+    assert not any(mark.forked for mark in my_vector(bob).values())
 
 
 def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -> None:
