@@ -8,7 +8,7 @@ point; `esc` sets it. Progress lies in one slot that a clock reads ten times a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +18,7 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, Scope, actions_of
 from lace_tui.cli.inert import inert
-from lace_tui.cli.progress import CancelToken
+from lace_tui.job import Job
 from lace_tui.screens.cards import (
     Card,
     Trouble,
@@ -39,50 +39,15 @@ from vault.errors import LaceError
 from vault.history import Relation
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault
-from vault.work import Watch
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-__all__ = ["Job", "LaceApp"]
+__all__ = ["LaceApp"]
 
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
-
-
-@dataclass(slots=True)
-class Job:
-    """Work under way.
-
-    Args:
-        what: for people.
-        token: set to stop it.
-        progress: done, total (0 when unknown) and phase; the newest wins.
-        began: seconds on the app's clock.
-    """
-
-    what: str
-    token: CancelToken = field(default_factory=CancelToken)
-    progress: tuple[int, int, str] = (0, 0, "")
-    began: float = 0.0
-
-    def watch(self) -> Watch:
-        """Return what the work reports to and asks."""
-
-        def report(done: int, total: int, what: str) -> None:
-            self.progress = (done, total, what)
-
-        return Watch(report, self.token.check)
-
-    def patient(self, sleep: Callable[[float], None]) -> Callable[[float], None]:
-        """Return a way to wait that ends when the work is to stop."""
-
-        def wait(seconds: float) -> None:
-            self.token.check()
-            sleep(seconds)
-
-        return wait
 
 
 class LaceApp(App[None]):

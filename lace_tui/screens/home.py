@@ -17,8 +17,9 @@ from textual.widgets.option_list import Option
 from lace_tui.actions import ACTIONS, Scope, action_named, actions_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page
-from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, fitted, mark, plural, rows
-from lace_tui.view import FILES_LIMIT, Came, HomeView, Need, NeedKind, PeerView, PlaceView, Reach, ago
+from lace_tui.screens.marks import NOTE, QUIET, STRONG, fitted, mark, rows
+from lace_tui.screens.rows import calm, came_detail, came_row, header, meet_detail, need_row, peer_row, place_row
+from lace_tui.view import HomeView, Reach, ago
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,18 +202,18 @@ class Home(Screen[None]):
         """Show this reading."""
         is_first_look = bool(reach) and not self._reach
         self._view, self._reach = view, reach
-        self.query_one("#head", Fitted).show(_header(view))
-        meet = [(f"place {p.place.name}", _place_row(p, reach.get(p.place.name), view)) for p in view.places]
-        meet += [(f"peer {peer.status.node}", _peer_row(peer, view)) for peer in view.peers]
+        self.query_one("#head", Fitted).show(header(view))
+        meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
+        meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
         nobody = mark("Nobody and nowhere yet: lace place add NAME DIR, then lace invite NAME", QUIET)
         self.query_one("#meet", Panel).fill(meet, nobody)
         if is_first_look:
             self._prefer_present()
-        came = [(entry.id, _came_row(entry, view)) for entry in view.came]
+        came = [(entry.id, came_row(entry, view)) for entry in view.came]
         if view.new > len(view.came):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
         self.query_one("#came", Panel).fill(came, mark("Nothing that is not in your folder.", QUIET))
-        self.query_one("#needs", Panel).fill([(n.id, _need_row(n)) for n in view.needs], _calm(view))
+        self.query_one("#needs", Panel).fill([(n.id, need_row(n)) for n in view.needs], calm(view))
         self._show_footer()
 
     def _prefer_present(self) -> None:
@@ -277,12 +278,12 @@ class Home(Screen[None]):
         match panel.id:
             case "came":
                 came = next(entry for entry in view.came if entry.id == key)
-                return "A release", _came_detail(came, view), "lace conflicts" if came.contested else "lace update"
+                return "A release", came_detail(came, view), "lace conflicts" if came.contested else "lace update"
             case "needs":
                 need = next(need for need in view.needs if need.id == key)
                 return "Needs you", (need.title, need.facts, *need.detail), need.command
             case _:
-                return _meet_detail(key, self.target, view, self._reach)
+                return meet_detail(key, self.target, view, self._reach)
 
 
 class FirstRun(Screen[None]):
@@ -323,120 +324,3 @@ class FirstRun(Screen[None]):
                 for number, action in enumerate(shown)
             ]
         )
-
-
-# How the parts of a view look
-
-
-def _header(view: HomeView) -> list[tuple[int, Content]]:
-    """Return the header's parts; the number of conflicts is the last to go."""
-    trouble = mark(f"! {plural(view.conflicts, 'conflict')}", BAD) if view.conflicts else mark("0 conflicts", QUIET)
-    return [
-        (4, mark("lace", STRONG)),
-        (1, mark(view.folder, STRONG)),
-        (5, mark(f"you: {view.you}@{view.host}")),
-        (0, trouble),
-        (2, mark(f"^ {view.waiting} waiting", NOTE) if view.waiting else mark("0 waiting", QUIET)),
-        (3, mark(f"v {view.new} new", NOTE) if view.new else mark("0 new", QUIET)),
-    ]
-
-
-def _place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
-    sign, text, style = _reach(reach)
-    first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
-    facts = [f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"]
-    if view.waiting:
-        facts.append(f"{view.waiting} to send")
-    facts.append(f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced")
-    return rows(first, mark("  " + ", ".join(facts), QUIET))
-
-
-def _reach(reach: Reach | None) -> tuple[str, str, str]:
-    if reach is None:
-        return ".", "looking", QUIET
-    if reach.is_here is None:
-        return "-", reach.text, PLAIN
-    return ("*", reach.text, GOOD) if reach.is_here else ("o", reach.text, QUIET)
-
-
-def _peer_row(view: PeerView, home: HomeView) -> Content:
-    status = view.status
-    if status.last_sync is None:
-        state = mark("? not met yet", QUIET)
-    elif status.behind:
-        state = mark(f"v has {status.behind} that you lack", NOTE)
-    elif status.ahead:
-        state = mark(f"^ lacks {status.ahead} that you have", NOTE)
-    else:
-        state = mark("= in step", GOOD)
-    facts = [f"released {status.versions}" if status.versions != "none" else "released nothing"]
-    if view.waiting:
-        facts.append(f"{view.waiting} waiting")
-    facts.append(f"read {ago(status.last_sync, home.now_ns)}" if status.last_sync else "never read")
-    return rows(mark(status.name, STRONG) + mark("  peer  ", QUIET) + state, mark("  " + ", ".join(facts), QUIET))
-
-
-def _came_row(came: Came, home: HomeView) -> Content:
-    first = mark(came.who, STRONG) + mark(f"  {came.what}  ")
-    first += mark(f"{_files(came)}, {ago(came.when, home.now_ns)}", QUIET)
-    second = mark(f'  "{came.message}"' if came.message else "  no message")
-    if came.contested:
-        second = mark("  ! in conflict", BAD) + second
-    return rows(first, second)
-
-
-def _files(came: Came) -> str:
-    return f"{FILES_LIMIT} or more files" if came.files >= FILES_LIMIT else plural(came.files, "file")
-
-
-def _came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
-    lines = [f"{came.what} by {came.who}, {ago(came.when, home.now_ns)}", came.message or "no message"]
-    lines.append(f"{_files(came)} changed:" if came.files else "No file changed.")
-    lines += [f"  {path}" for path in came.paths]
-    if came.files > len(came.paths):
-        lines.append(f"  and {came.files - len(came.paths)} more")
-    if came.contested:
-        lines.append("An open conflict keeps it out of your folder.")
-    return tuple(lines)
-
-
-def _need_row(need: Need) -> Content:
-    sign = "!" if need.kind in {NeedKind.CONFLICT, NeedKind.MEMBERSHIP} else "?"
-    first = mark(f"{sign} {need.title}", BAD if need.kind is NeedKind.CONFLICT else NOTE)
-    return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {need.command}"))
-
-
-def _calm(view: HomeView) -> Content:
-    """Say that all is well, but only when it is."""
-    met = [peer.status for peer in view.peers]
-    in_step = all(peer.last_sync and not peer.behind and not peer.ahead for peer in met)
-    if not met or not in_step or view.conflicts or view.new or view.waiting:
-        return mark("= Nothing needs a decision.", GOOD)
-    return mark("= Nothing: you are in step with everybody.", GOOD)
-
-
-def _meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach]) -> tuple[str, tuple[str, ...], str]:
-    kind, _, name = key.partition(" ")
-    if kind == "place":
-        place = next(place for place in view.places if place.place.name == name)
-        seen = reach.get(name)
-        lines: tuple[str, ...] = (
-            f"{name}: {place.place.uri}",
-            f"Now: {seen.text if seen else 'looking'}",
-            f"Serves: {', '.join(place.serves) or 'nobody yet'}",
-            f"Waiting to be sent there: {place.waiting}",
-            f"Last sync: {place.last_sync or 'never'}",
-        )
-        return "A place", lines, f"lace sync {name}"
-    peer = next(peer for peer in view.peers if peer.status.node == name)
-    lines = (
-        peer.status.name,
-        f"Key: {peer.status.node}",
-        f"Releases here: {peer.status.versions}",
-        f"Has that you lack: {peer.status.behind}; lacks that you have: {peer.status.ahead}",
-        f"Not confirmed by them: {peer.waiting}",
-        f"Not released by them, so they say: {peer.status.unreleased}",
-        f"Met at: {', '.join(peer.places) or 'no place yet'}",
-        f"Last read: {peer.status.last_sync or 'never'}",
-    )
-    return "A peer", lines, f"lace sync {target}"

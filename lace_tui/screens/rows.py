@@ -1,0 +1,132 @@
+"""The rows of Home: each part of a view as a sign, a word and a few facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.content import Content
+
+from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, plural, rows
+from lace_tui.view import FILES_LIMIT, Came, HomeView, Need, NeedKind, PeerView, PlaceView, Reach, ago
+
+__all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
+
+
+def header(view: HomeView) -> list[tuple[int, Content]]:
+    """Return the header's parts; the number of conflicts is the last to go."""
+    trouble = mark(f"! {plural(view.conflicts, 'conflict')}", BAD) if view.conflicts else mark("0 conflicts", QUIET)
+    return [
+        (4, mark("lace", STRONG)),
+        (1, mark(view.folder, STRONG)),
+        (5, mark(f"you: {view.you}@{view.host}")),
+        (0, trouble),
+        (2, mark(f"^ {view.waiting} waiting", NOTE) if view.waiting else mark("0 waiting", QUIET)),
+        (3, mark(f"v {view.new} new", NOTE) if view.new else mark("0 new", QUIET)),
+    ]
+
+
+def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
+    """Return a place: whether it is here, whom it serves, what waits, and the last visit."""
+    sign, text, style = _reach(reach)
+    first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
+    facts = [f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"]
+    if view.waiting:
+        facts.append(f"{view.waiting} to send")
+    facts.append(f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced")
+    return rows(first, mark("  " + ", ".join(facts), QUIET))
+
+
+def _reach(reach: Reach | None) -> tuple[str, str, str]:
+    if reach is None:
+        return ".", "looking", QUIET
+    if reach.is_here is None:
+        return "-", reach.text, PLAIN
+    return ("*", reach.text, GOOD) if reach.is_here else ("o", reach.text, QUIET)
+
+
+def peer_row(view: PeerView, home: HomeView) -> Content:
+    """Return a peer: how it stood when last read, what it released, what it has not confirmed."""
+    status = view.status
+    if status.last_sync is None:
+        state = mark("? not met yet", QUIET)
+    elif status.behind:
+        state = mark(f"v has {status.behind} that you lack", NOTE)
+    elif status.ahead:
+        state = mark(f"^ lacks {status.ahead} that you have", NOTE)
+    else:
+        state = mark("= in step", GOOD)
+    facts = [f"released {status.versions}" if status.versions != "none" else "released nothing"]
+    if view.waiting:
+        facts.append(f"{view.waiting} waiting")
+    facts.append(f"read {ago(status.last_sync, home.now_ns)}" if status.last_sync else "never read")
+    return rows(mark(status.name, STRONG) + mark("  peer  ", QUIET) + state, mark("  " + ", ".join(facts), QUIET))
+
+
+def came_row(came: Came, home: HomeView) -> Content:
+    """Return a friend's release: who, version, how much, and the message."""
+    first = mark(came.who, STRONG) + mark(f"  {came.what}  ")
+    first += mark(f"{_files(came)}, {ago(came.when, home.now_ns)}", QUIET)
+    second = mark(f'  "{came.message}"' if came.message else "  no message")
+    if came.contested:
+        second = mark("  ! in conflict", BAD) + second
+    return rows(first, second)
+
+
+def _files(came: Came) -> str:
+    return f"{FILES_LIMIT} or more files" if came.files >= FILES_LIMIT else plural(came.files, "file")
+
+
+def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
+    """Return all that is known of a friend's release, line by line."""
+    lines = [f"{came.what} by {came.who}, {ago(came.when, home.now_ns)}", came.message or "no message"]
+    lines.append(f"{_files(came)} changed:" if came.files else "No file changed.")
+    lines += [f"  {path}" for path in came.paths]
+    if came.files > len(came.paths):
+        lines.append(f"  and {came.files - len(came.paths)} more")
+    if came.contested:
+        lines.append("An open conflict keeps it out of your folder.")
+    return tuple(lines)
+
+
+def need_row(need: Need) -> Content:
+    """Return what waits for a person, with its command."""
+    sign = "!" if need.kind in {NeedKind.CONFLICT, NeedKind.MEMBERSHIP} else "?"
+    first = mark(f"{sign} {need.title}", BAD if need.kind is NeedKind.CONFLICT else NOTE)
+    return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {need.command}"))
+
+
+def calm(view: HomeView) -> Content:
+    """Say that all is well, but only when it is."""
+    met = [peer.status for peer in view.peers]
+    in_step = all(peer.last_sync and not peer.behind and not peer.ahead for peer in met)
+    if not met or not in_step or view.conflicts or view.new or view.waiting:
+        return mark("= Nothing needs a decision.", GOOD)
+    return mark("= Nothing: you are in step with everybody.", GOOD)
+
+
+def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach]) -> tuple[str, tuple[str, ...], str]:
+    """Return title, lines and command of a place or a peer."""
+    kind, _, name = key.partition(" ")
+    if kind == "place":
+        place = next(place for place in view.places if place.place.name == name)
+        seen = reach.get(name)
+        lines: tuple[str, ...] = (
+            f"{name}: {place.place.uri}",
+            f"Now: {seen.text if seen else 'looking'}",
+            f"Serves: {', '.join(place.serves) or 'nobody yet'}",
+            f"Waiting to be sent there: {place.waiting}",
+            f"Last sync: {place.last_sync or 'never'}",
+        )
+        return "A place", lines, f"lace sync {name}"
+    peer = next(peer for peer in view.peers if peer.status.node == name)
+    lines = (
+        peer.status.name,
+        f"Key: {peer.status.node}",
+        f"Releases here: {peer.status.versions}",
+        f"Has that you lack: {peer.status.behind}; lacks that you have: {peer.status.ahead}",
+        f"Not confirmed by them: {peer.waiting}",
+        f"Not released by them, so they say: {peer.status.unreleased}",
+        f"Met at: {', '.join(peer.places) or 'no place yet'}",
+        f"Last read: {peer.status.last_sync or 'never'}",
+    )
+    return "A peer", lines, f"lace sync {target}"
