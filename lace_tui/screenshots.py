@@ -25,7 +25,7 @@ from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.work import release
 
-__all__ = ["Story", "main", "make_story"]
+__all__ = ["SIZES", "Story", "app_of", "main", "make_story"]
 
 SIZES = {"home": (100, 30), "home-narrow": (60, 20)}
 _BEGAN = 1_790_000_000  # seconds since 1970; a September morning
