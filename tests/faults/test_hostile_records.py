@@ -7,6 +7,7 @@ import random
 import shutil
 import tracemalloc
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from vault import work
 from vault.audit import read_audit
 from vault.audit_trail import trail, verify_trail
 from vault.desks.content import data_plex, tree_plex
+from vault.desks.paths import is_vault_name
 from vault.errors import LaceError
 from vault.history import releases
 from vault.names import Version
@@ -199,10 +201,18 @@ def test_a_name_that_some_disks_cannot_carry_is_never_written_outside(scene: Sce
     scene.put(page, content, *sealed)
     before = sorted(path.name for path in scene.alice.dot.iterdir())
     scene.check([], [seal.hash for seal in sealed])
-    work.export_tree(scene.alice, page.hash, scene.root / "alice" / "f" / "later.txt.d")
-    shutil.rmtree(scene.root / "alice" / "f" / "later.txt.d")
-    scene.unharmed()
+    base = work.checkout_of(scene.alice)
+    assert base is not None
+    with scene.alice.writing() as w:
+        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash)
     assert sorted(path.name for path in scene.alice.dot.iterdir()) == before
+    there = {path.name for path in scene.alice.folder.iterdir()} - {".vault"}
+    if is_vault_name(name):
+        assert there == set()
+        assert [skip.path for skip in done.skipped] == [name]
+    else:
+        assert there <= {name}
+        assert there or [skip.path for skip in done.skipped] == [name]
 
 
 def test_a_release_that_does_not_match_its_content_is_never_shown(scene: Scene) -> None:
@@ -483,6 +493,34 @@ def test_strange_heads_are_named_and_others_still_read(scene: Scene) -> None:
         visit(bob)
         result = visit(scene.alice)
         assert {problem.peer for problem in result.problems} <= {"mallory"}
+        assert released in {release.hash for release in releases(scene.alice.store)}
+
+
+@pytest.mark.parametrize("what", ["mailbox", "head.rec", "request.rec", "*.run", "*.bnd", "group"])
+def test_links_on_the_medium_lead_nowhere(scene: Scene, what: str) -> None:
+    # APP-12: row 17; a link may neither show what lies outside nor be written through
+    bob = befriend(scene.root, scene.alice, "bob")
+    outside = scene.root / "bob" / "outside"
+    mailbox = scene.hostile.drop.mailbox_path(scene.group, scene.mallory.node)
+    if what in {"mailbox", "group"}:
+        target = mailbox if what == "mailbox" else mailbox.parent
+        shutil.move(target, outside)
+        target.symlink_to(outside, target_is_directory=True)
+    else:
+        outside.mkdir()
+        (mailbox / "request.rec").write_bytes(b"x")
+        for file in list(mailbox.glob(what)):
+            shutil.move(file, outside / file.name)
+            file.symlink_to(outside / file.name)
+    before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    write(bob, "bob.txt", "bob\n")
+    released = work.release(bob, None, "bob").release
+    for vault in (bob, scene.alice, scene.mallory):
+        is_hit = what == "group" or (what == "mailbox" and vault is scene.mallory)
+        with pytest.raises(LaceError) if is_hit else nullcontext():
+            visit(vault)
+    assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before
+    if what != "group":
         assert released in {release.hash for release in releases(scene.alice.store)}
 
 
