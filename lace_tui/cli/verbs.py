@@ -194,7 +194,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Sync what the periodic strategy says is due; for cron.",
-        examples=("lace due", "lace config set sync-strategy periodic"),
+        examples=("lace due", "lace -q due"),
     ),
     Verb(
         "status",
