@@ -67,6 +67,8 @@ class Receiver:
     _stashed_bytes: int = 0
     _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
     _strange_bytes: int = 0
+    _refused: set[RecordHash] = field(default_factory=set)
+    _earlier: set[RecordHash] | None = None
 
     # What to ask for
 
@@ -86,10 +88,10 @@ class Receiver:
 
     def _was_refused(self, record: RecordHash) -> bool:
         """Tell whether a record was refused before, for whatever reason."""
-        if any(refusal.hash == record for refusal in self.refusals):
-            return True
-        row = self.vault.store.rows("SELECT 1 FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
-        return bool(row)
+        if self._earlier is None:  # read once a round: it is asked for every tree of a listing
+            rows = self.vault.store.rows("SELECT kind, digest FROM refused")
+            self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+        return record in self._refused or record in self._earlier
 
     def holes(self) -> set[RecordHash]:
         """Return records that counted records reach and that are missing here."""
@@ -224,6 +226,7 @@ class Receiver:
     def refuse(self, record_hash: RecordHash, code: str, reason: str) -> None:
         """Note a refusal; it is remembered and audited when the round ends."""
         self.refusals.append(Refusal(record_hash, code, reason))
+        self._refused.add(record_hash)
 
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
