@@ -280,7 +280,7 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
 
 
 def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
-    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector")
+    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0")
     entries = [
         VectorEntry(Verifier.parse(str(node)), int(seq), bytes(plex), bool(forked)) for node, seq, plex, forked in rows
     ]

@@ -232,6 +232,28 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
     assert [release.name for release in visit(bob).releases] == ["alice"]
 
 
+def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path) -> None:
+    # LAZ-65: row 22
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    mallory = befriend(tmp_path, alice, "mallory")
+    hostile = Hostile(mallory, open_stick(tmp_path))
+    plex = NodeCard.to_plex(group=mallory.group, node=mallory.node, label="twin", tai=mallory.around.tai())
+    card = Seal.sign(plex, hostile.key)
+    entry = hostile.log([card.hash], seq=1, prev=None)
+    hostile.put_records([card, entry])
+    for vault in (alice, bob):
+        visit(vault)
+        mark = my_vector(vault)[mallory.node.text]
+        assert (mark.seq, mark.forked) == (0, True)
+        assert {card.hash, entry.hash} <= records_in(vault).keys()
+        assert check(vault).ok
+    released = _release(alice, "all the same")
+    visit(alice)
+    visit(bob)
+    assert released in {release.hash for release in releases(bob.store)}
+
+
 def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None:
     # Row 32
     alice = found(tmp_path)

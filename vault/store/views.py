@@ -144,7 +144,7 @@ class Views:
                     continue  # a second seal over the same Plex
                 break
             seq, plex = int(next_seq), bytes(next_plex)
-        if seq:
+        if seq or fork is not None:  # a log that forks at its first entry counts for nothing, and says so
             db.execute(
                 "INSERT INTO vector VALUES (?, ?, ?, ?) ON CONFLICT(node) DO UPDATE"
                 " SET seq = excluded.seq, plex = excluded.plex, forked = excluded.forked",
