@@ -1,0 +1,43 @@
+"""Lace-030: the rule language and its engine. Programs of rules over record facts, checked, named and run in bounds.
+
+>>> from vault.rules import TupleFacts, check, evaluate, parse_program
+>>> program = check(parse_program("SelectHave(P) :- Have(P), Field(P,'App',_,A), Prefix(A,'lace/')."))
+>>> facts = TupleFacts({"Have": [("S.1",)], "Field": [("S.1", "App", "0", "lace/rev")]})
+>>> sorted(evaluate(program, facts)["SelectHave"])
+[('S.1',)]
+"""
+
+from __future__ import annotations
+
+from vault.rules.canonical import canonical_text, program_id
+from vault.rules.check import Checked, check
+from vault.rules.evaluate import evaluate
+from vault.rules.facts import FactSource, StoreFacts, TupleFacts, View, format_facts, parse_facts
+from vault.rules.incremental import Incremental
+from vault.rules.limits import Limits
+from vault.rules.module import RuleModule, compile_module
+from vault.rules.parse import parse_program
+from vault.rules.predicates import BASE, Base
+from vault.rules.syntax import Program
+
+__all__ = [
+    "BASE",
+    "Base",
+    "Checked",
+    "FactSource",
+    "Incremental",
+    "Limits",
+    "Program",
+    "RuleModule",
+    "StoreFacts",
+    "TupleFacts",
+    "View",
+    "canonical_text",
+    "check",
+    "compile_module",
+    "evaluate",
+    "format_facts",
+    "parse_facts",
+    "parse_program",
+    "program_id",
+]

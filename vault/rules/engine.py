@@ -1,0 +1,440 @@
+"""Run a checked program on SQLite, stratum by stratum, semi-naively; go on from where a run ended (FAC-8, FAC-13).
+
+Every derived predicate has a full table, two tables for what the last and the next round gain, and one for what it
+gained since the run before. A recursive component starts with all its rules once; then each round joins what the last
+one gained with everything else, until nothing is new. The rounds do not depend on the order of rules, so their number
+is the same on every machine.
+
+To go on, only what is new is joined: records that came since, given tuples, and what lower predicates gained. A
+component with a negation whose predicate gained anything is computed again from nothing, with all that follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from vault.rules.check import Checked
+from vault.rules.errors import BadRuleFact, RuleLimitExceeded
+from vault.rules.facts import FactSource, Row, View, check_row
+from vault.rules.guard import Guard
+from vault.rules.headers import digest_of
+from vault.rules.limits import Limits
+from vault.rules.parse import MAX_CONSTANT_BYTES
+from vault.rules.predicates import RECORD_FACTS
+from vault.rules.sql import Compiler, Select, column_kinds, units_of
+from vault.rules.statistics import Statistics
+from vault.rules.syntax import Literal, Rule
+from vault.rules.units import RECORD, SYMBOL, TEXT, Catalog, Unit, convert
+
+# ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
+__all__ = ["Engine"]
+
+_BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
+_GIVEN_BATCH: Final = 10_000
+
+
+class Engine:
+    """One program over one source of facts, with its connection and tables.
+
+    Args:
+        checked: the program.
+        facts: where base facts come from.
+        view: the records of the store that may be seen; all if None.
+        limits: bounds of each run.
+        clock: seconds of a clock that never goes back.
+        check: called now and then; what it raises ends the run.
+
+    Raises:
+        ValueError: a view is given without a store.
+    """
+
+    def __init__(
+        self,
+        checked: Checked,
+        facts: FactSource,
+        view: View | None,
+        limits: Limits,
+        clock: Callable[[], float] | None,
+        check: Callable[[], None] | None,
+    ) -> None:
+        if view is not None and facts.store is None:
+            raise ValueError("A view restricts the records of a store, and there is none.")
+        self.checked = checked
+        self._facts = facts
+        self._view = view
+        self._limits = limits
+        self._has_store = facts.store is not None
+        self._guard = Guard(facts.store, limits, clock, check)
+        self._db = self._guard.db
+        self._given = sorted(name for name in checked.base if not (self._has_store and name in RECORD_FACTS))
+        self._rules = {name: checked.rules_of(name) for name in sorted(checked.derived)}
+        self._number = {name: n for n, name in enumerate((*self._given, *self._rules))}
+        self._count: dict[str, int] = dict.fromkeys(self._number, 0)
+        self._gain: dict[str, int] = {}
+        self._constants: dict[tuple[str, str], object] = {}
+        self._high = self._high_exposure = 0
+        self._is_sound = False
+        tables = {name: f"temp.t{n}" for name, n in self._number.items()}
+        blank = Catalog(self._has_store, tables, {}, checked.derived)
+        rules = [rule for name in self._rules for rule in self._rules[name]]
+        self._kinds = column_kinds(rules, blank)
+        self._catalog = Catalog(self._has_store, tables, self._kinds, checked.derived)
+        self._indexes: set[tuple[str, tuple[str, ...]]] = set()
+        self._statistics = Statistics(self._db, self._has_store, self._count, self._constant)
+        try:
+            self._make_tables()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._guard.close()
+
+    # Tables
+
+    def _make_tables(self) -> None:
+        run = self._db.execute
+        run("CREATE TEMP TABLE visible(p INTEGER PRIMARY KEY)")
+        run("CREATE TEMP TABLE fresh(p INTEGER PRIMARY KEY)")
+        run("CREATE TEMP TABLE fresh_shared(p INTEGER PRIMARY KEY)")
+        for name, n in self._number.items():
+            kinds = self._kinds.get(name) or (TEXT,) * self.checked.arities[name]
+            columns = [f"c{i} {'TEXT' if kind == TEXT else 'INTEGER'} NOT NULL" for i, kind in enumerate(kinds)]
+            keys = ", ".join(f"c{i}" for i in range(len(kinds))) or "c0"
+            body = ", ".join(columns) or "c0 INTEGER NOT NULL"
+            # The types must be those of the columns they are compared with, or no index is used.
+            for table in ("t", "g") if name in self._given else ("t", "g", "d", "e"):
+                run(f"CREATE TEMP TABLE {table}{n}({body}, PRIMARY KEY({keys})) WITHOUT ROWID")
+
+    def _clear(self, table: str) -> None:
+        self._db.execute(f"DELETE FROM {table}")
+
+    # Runs
+
+    def run(self) -> None:
+        """Evaluate from nothing.
+
+        Raises:
+            RuleLimitExceeded, RulesOutOfReach: a limit is broken; nothing of the run counts.
+            BadRuleFact: a given tuple cannot be a fact.
+        """
+        self._is_sound = False
+        with self._guard.running():
+            self._start()
+            for name in self._given:
+                self._clear(f"temp.t{self._number[name]}")
+                self._count[name] = 0
+                self._give(name, self._facts.given(name))
+            for component in self.checked.components:
+                self._from_nothing(component)
+        self._is_sound = True
+
+    def go_on(self, given: Mapping[str, Iterable[Row]]) -> bool:
+        """Take in the records that came since the last run, and further given tuples.
+
+        Returns:
+            Whether everything was computed by what is new alone, nothing from nothing.
+
+        Raises:
+            As `run`; the next call then evaluates from nothing.
+        """
+        for name in given:
+            if name not in self._number and name in RECORD_FACTS:
+                raise BadRuleFact(f"{name} is answered by the store and cannot be given.")
+        if not self._is_sound:
+            self.run()
+        self._is_sound = False
+        again = False
+        with self._guard.running():
+            self._constants.clear()
+            self._statistics.forget()
+            self._gain = {}
+            again = not self._freshen()
+            for name in self._given:
+                self._clear(f"temp.g{self._number[name]}")
+                self._gain[name] = self._give(name, given.get(name, ()), gained=True)
+            for component in self.checked.components:
+                again = again or self._negation_gained(component)
+                if again:
+                    self._from_nothing(component)
+                else:
+                    self._from_gains(component)
+        self._is_sound = True
+        return not again
+
+    def rows(self, predicate: str) -> set[Row]:
+        """Return the tuples of a derived predicate as texts."""
+        kinds = self._kinds[predicate]
+        columns = ", ".join(convert(f"t.c{n}", kind, TEXT) for n, kind in enumerate(kinds)) or "1"
+        with self._guard.running():
+            found = self._db.execute(f"SELECT {columns} FROM temp.t{self._number[predicate]} AS t").fetchall()
+        return set(found) if kinds else {() for _ in found}
+
+    def _start(self) -> None:
+        """Forget what was, and note where the store stands."""
+        self._constants.clear()
+        self._statistics.forget()
+        for table in ("visible", "fresh", "fresh_shared"):
+            self._clear(f"temp.{table}")
+        self._gain = {}
+        for name in self._rules:
+            self._count[name] = 0
+        if self._has_store:
+            self._high, self._high_exposure = self._heights()
+            self._show("visible")
+
+    def _heights(self) -> tuple[int, int]:
+        position, exposure = self._db.execute(
+            "SELECT (SELECT max(p) FROM main.rec), (SELECT max(at) FROM main.exposure)"
+        ).fetchone()
+        return int(position or 0), int(exposure or 0)
+
+    def _show(self, table: str) -> None:
+        """Put the records that may be seen, and are not yet seen, into a table."""
+        view = self._view
+        if view is None:
+            return
+        known = "" if table == "visible" else " AND NOT EXISTS (SELECT 1 FROM temp.visible AS v WHERE v.p = r.p)"
+        if view.records is not None:
+            wanted = [(self._constant(text, RECORD),) for text in view.records]
+            sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
+            self._db.executemany(sql, wanted)
+            return
+        with self._guard.trusted():  # our own query may read tables that rules may not
+            positions = self._db.execute(view.visible_sql or "").fetchall()
+        sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
+        self._db.executemany(sql, positions)
+
+    def _freshen(self) -> bool:
+        """Note which records came or became visible or shared; tell whether the store only grew."""
+        self._clear("temp.fresh")
+        self._clear("temp.fresh_shared")
+        if not self._has_store:
+            return True
+        run = self._db.execute
+        position, exposure = self._heights()
+        grew = position >= self._high and exposure >= self._high_exposure
+        only = ""
+        if self._view is None:
+            run("INSERT INTO temp.fresh SELECT p FROM main.rec WHERE p > ?", (self._high,))
+        else:
+            self._show("fresh")
+            run("INSERT INTO temp.visible SELECT p FROM temp.fresh")
+            run(
+                "INSERT INTO temp.fresh_shared SELECT f.p FROM temp.fresh AS f CROSS JOIN main.shared AS s"
+                " WHERE s.p = f.p"
+            )
+            only = " AND EXISTS (SELECT 1 FROM temp.visible AS v WHERE v.p = x.p)"
+        run(
+            "INSERT OR IGNORE INTO temp.fresh_shared SELECT x.p FROM main.exposure AS x CROSS JOIN main.shared AS s"
+            f" WHERE s.p = x.p AND x.at > ?{only}",
+            (self._high_exposure,),
+        )
+        self._high, self._high_exposure = position, exposure
+        for name in ("fresh", "fresh_shared"):
+            self._gain[name] = int(run(f"SELECT count(*) FROM temp.{name}").fetchone()[0])
+        return grew
+
+    def _give(self, name: str, rows: Iterable[Row], *, gained: bool = False) -> int:
+        """Put given tuples into their table; return how many were new."""
+        n, arity = self._number[name], self.checked.arities[name]
+        marks = ", ".join("?" * arity) or "1"
+        into = f"INSERT OR IGNORE INTO temp.t{n} VALUES ({marks})"
+        new = 0
+        batch: list[Row] = []
+        for row in rows:
+            batch.append(check_row(name, row, arity))
+            if gained:
+                added = self._db.execute(into, row).rowcount
+                if added:
+                    self._db.execute(f"INSERT INTO temp.g{n} VALUES ({marks})", row)
+                    new += 1
+                batch.clear()
+            elif len(batch) >= _GIVEN_BATCH:
+                new += self._db.executemany(into, batch).rowcount
+                batch.clear()
+                self._guard.spend()
+        if batch:
+            new += self._db.executemany(into, batch).rowcount
+        self._count[name] += new
+        return new
+
+    # Components
+
+    def _from_nothing(self, component: tuple[str, ...]) -> None:
+        for name in component:
+            for table in "tgde":
+                self._clear(f"temp.{table}{self._number[name]}")
+            self._count[name] = 0
+        is_recursive = any(
+            literal.atom.predicate in component
+            for name in component
+            for rule in self._rules[name]
+            for literal in rule.body
+        )
+        compiler = self._compiler()
+        target = "d" if is_recursive else "t"
+        for name in component:
+            for rule in self._rules[name]:
+                self._insert(name, compiler.select(rule), target, ("t",))
+        if is_recursive:
+            self._rounds(component, compiler)
+
+    def _from_gains(self, component: tuple[str, ...]) -> None:
+        compiler = self._compiler()
+        for name in component:
+            for table in "gde":
+                self._clear(f"temp.{table}{self._number[name]}")
+        for name in component:
+            for rule in self._rules[name]:
+                for n, unit in enumerate(units_of(rule, self._catalog)):
+                    table = self._gained(unit, component)
+                    if table:
+                        self._insert(name, compiler.select(rule, n, table), "d", ("t",))
+        before = {name: self._count[name] for name in component}
+        sizes = {name: self._size(f"temp.d{self._number[name]}") for name in component}
+        self._rounds(component, compiler, keep_gains=True)
+        for name in component:
+            self._gain[name] = self._count[name] - before[name] + sizes[name]
+
+    def _gained(self, unit: Unit, component: tuple[str, ...]) -> str:
+        """Return the table of what a unit gained since the last run; nothing if it gained nothing."""
+        name = unit.predicates[0]
+        if unit.family in {"store", "shared"}:
+            table = "fresh" if unit.family == "store" else "fresh_shared"
+            return f"temp.{table}" if self._gain.get(table) else ""
+        if name in component or not self._gain.get(name):
+            return ""
+        return f"temp.g{self._number[name]}"
+
+    def _negation_gained(self, component: tuple[str, ...]) -> bool:
+        compiler = self._compiler()
+        for name in component:
+            for rule in self._rules[name]:
+                for literal in rule.body:
+                    if literal.negated and self._may_have_gained(literal, compiler):
+                        return True
+        return False
+
+    def _may_have_gained(self, literal: Literal, compiler: Compiler) -> bool:
+        name = literal.atom.predicate
+        if name in self._number:
+            return bool(self._gain.get(name))
+        table = "fresh_shared" if name == "Shared" else "fresh"
+        if not self._gain.get(table):
+            return False
+        select = compiler.exists(literal, f"temp.{table}")
+        return self._db.execute(select.sql, self._bound(select)).fetchone() is not None
+
+    def _rounds(self, component: tuple[str, ...], compiler: Compiler, *, keep_gains: bool = False) -> None:
+        """Join what the last round gained with everything, until a round gains nothing."""
+        last, following = "d", "e"
+        steps = [
+            (name, rule, n, unit.predicates[0])
+            for name in component
+            for rule in self._rules[name]
+            for n, unit in enumerate(units_of(rule, self._catalog))
+            if unit.predicates[0] in component
+        ]
+        compiled: dict[tuple[Rule, int, str], Select] = {}
+        gained = {name: self._size(f"temp.{last}{self._number[name]}") for name in component}
+        rounds = 0
+        while any(gained.values()):
+            rounds += 1
+            if rounds > self._limits.rounds:
+                raise RuleLimitExceeded(
+                    f"The recursion of {component[0]} takes more than {self._limits.rounds} rounds."
+                )
+            for name in component:
+                n = self._number[name]
+                if gained[name]:
+                    self._db.execute(f"INSERT INTO temp.t{n} SELECT * FROM temp.{last}{n}")
+                    if keep_gains:
+                        self._db.execute(f"INSERT INTO temp.g{n} SELECT * FROM temp.{last}{n}")
+            now = dict.fromkeys(component, 0)
+            for name, rule, n, read in steps:
+                if gained[read]:
+                    key = (rule, n, last)
+                    if key not in compiled:
+                        compiled[key] = compiler.select(rule, n, f"temp.{last}{self._number[read]}")
+                    now[name] += self._insert(name, compiled[key], following, ("t", following))
+            for name in component:
+                if gained[name]:
+                    self._clear(f"temp.{last}{self._number[name]}")
+            gained = now
+            last, following = following, last
+            self._guard.spend()
+
+    def _size(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    def _compiler(self) -> Compiler:
+        size = None if self._view is None else self._size("temp.visible")
+        return Compiler(self._catalog, self._statistics.estimate, size)
+
+    # Statements
+
+    def _insert(self, name: str, select: Select, target: str, known: tuple[str, ...]) -> int:
+        """Put what a statement derives, and what is not known, into the target table; return how much that is.
+
+        The statement is run again while it fills its batch: it finds the rest, because known rows are left out. So
+        neither the number of tuples nor their size can outgrow the limits inside one statement.
+        """
+        n = self._number[name]
+        self._make_indexes(select)
+        kinds = self._kinds[name]
+        batch = max(1, _BATCH_BYTES // sum((32, *(MAX_CONSTANT_BYTES if kind == TEXT else 8 for kind in kinds))))
+        columns = max(1, len(kinds))
+        tables = dict.fromkeys((*known, target))
+        fresh = " AND ".join(
+            f"NOT EXISTS (SELECT 1 FROM temp.{table}{n} AS z WHERE "
+            + " AND ".join(f"z.c{i} = s.c{i}" for i in range(columns))
+            + ")"
+            for table in tables
+        )
+        sql = f"INSERT INTO temp.{target}{n} SELECT * FROM ({select.sql}) AS s WHERE {fresh} LIMIT :room"
+        values = self._bound(select)
+        total = 0
+        while True:
+            room = min(batch, self._limits.tuples - self._derived() + 1)
+            added = self._db.execute(sql, {**values, "room": room}).rowcount
+            total += added
+            self._count[name] += added
+            if self._derived() > self._limits.tuples:
+                raise RuleLimitExceeded(f"The program derives more than {self._limits.tuples} tuples.")
+            if added < room:
+                return total
+
+    def _derived(self) -> int:
+        return sum(self._count[name] for name in self._rules)
+
+    def _bound(self, select: Select) -> dict[str, object]:
+        return {name: self._constant(text, kind) for name, (text, kind) in select.constants.items()}
+
+    def _constant(self, text: str, kind: str) -> object:
+        """Return a constant in a representation; -1, which equals nothing, if it has none."""
+        if kind == TEXT:
+            return text
+        key = (text, kind)
+        if key not in self._constants:
+            if kind == SYMBOL:
+                row = self._db.execute("SELECT id FROM main.sym WHERE s = ?", (text,)).fetchone()
+            else:
+                sql = "SELECT p FROM main.body WHERE digest = ? AND kind = ?"
+                row = self._db.execute(sql, (digest_of(text), text[:1])).fetchone()
+            self._constants[key] = row[0] if row else -1
+        return self._constants[key]
+
+    def _make_indexes(self, select: Select) -> None:
+        for table, columns in select.lookups:
+            wanted = tuple(sorted(columns, key=lambda column: int(column[1:])))
+            if all(column == f"c{n}" for n, column in enumerate(wanted)) or (table, wanted) in self._indexes:
+                continue  # the primary key serves a prefix of the columns
+            self._indexes.add((table, wanted))
+            name = f"{table.removeprefix('temp.')}_{'_'.join(wanted)}"
+            with self._guard.trusted():
+                self._db.execute(
+                    f"CREATE INDEX IF NOT EXISTS temp.{name} ON {table.removeprefix('temp.')}({', '.join(wanted)})"
+                )

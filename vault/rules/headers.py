@@ -1,0 +1,87 @@
+"""Facts that are read from stored bytes when a program asks for them, one record at a time.
+
+The bytes were fully validated when they were stored, so this only finds what it looks for. All of it returns None
+instead of raising: it runs inside SQLite, where nothing may be raised.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from vault.records import B64AError, RecordError, RecordHash
+
+__all__ = ["UNINDEXED", "UNNAMED", "blob_hash", "digest_of", "fields", "is_unindexed", "text_of"]
+
+UNINDEXED: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
+"""Extra headers whose values hardly repeat, which the store keeps out of its fact rows."""
+
+UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
+"""Apps whose records the store keeps without Name."""
+
+_MARK: Final = "🖧: ".encode()
+_BLOB_MARK: Final = b"\n" + _MARK + b"B."
+_HASH_CHARACTERS: Final = 48
+
+
+def is_unindexed(name: str) -> bool:
+    """Tell whether facts of this header are found in stored bytes only."""
+    return name in UNINDEXED or name == "Signature" or name.endswith("+Link")
+
+
+def text_of(kind: str, digest: bytes) -> str | None:
+    """Return the hash text of a record."""
+    try:
+        return RecordHash(kind, digest).text
+    except RecordError:
+        return None
+
+
+def digest_of(text: object) -> bytes | None:
+    """Return the digest a hash text names, or None if it is no hash text of a supported format."""
+    try:
+        return RecordHash.parse(text).digest if isinstance(text, str) else None
+    except (RecordError, B64AError):
+        return None
+
+
+def blob_hash(stored: bytes) -> str | None:
+    """Return the hash text of the Blob embedded in a record (FAC-3)."""
+    at = stored.find(_BLOB_MARK)
+    if at < 0:
+        return None
+    start = at + 1 + len(_MARK)
+    return stored[start : start + _HASH_CHARACTERS].decode("ascii", "replace")
+
+
+def fields(stored: bytes, name: str | None) -> str | None:
+    """Return the header facts of a record as JSON: a list of [name, index, value] (FAC-4).
+
+    Args:
+        stored: the record's stored bytes.
+        name: only headers of this name; all if None.
+    """
+    end = stored.find(_BLOB_MARK)
+    if end < 0:
+        return None
+    sealed = stored.startswith(_MARK + b"S.")
+    rows = [("Type", "S" if sealed else "P")]
+    for line in stored[:end].decode("utf-8", "replace").split("\n"):
+        header, _, value = line.partition(": ")
+        if header != "🖧":
+            rows.append((header, value))
+    size_at = stored.find(b"\n", end + 1) + 1
+    _, _, size = stored[size_at : stored.find(b"\n", size_at)].partition(b": ")
+    rows.append(("Data-Length", size.decode("ascii", "replace")))
+    if not sealed:
+        app = next((value for header, value in rows if header == "App"), "")
+        told = {"Type", "Group", "App", "Data-Length"} | (set() if app in UNNAMED else {"Name"})
+        rows = [row for row in rows if row[0] in told]
+    counts: dict[str, int] = {}
+    facts = []
+    for header, value in rows:
+        index = counts.get(header, 0)
+        counts[header] = index + 1
+        if name is None or header == name:
+            facts.append((header, str(index), value))
+    return json.dumps(facts)

@@ -1,0 +1,96 @@
+"""The values a rule program is made of (FAC-10).
+
+    program   = { rule }
+    rule      = head [ ":-" literal { "," literal } ] "."
+    literal   = [ "not" ] atom | builtin
+    atom      = Name "(" [ term { "," term } ] ")"
+    term      = 'constant' | Variable | "_"
+
+Places (line and column, from 1) travel along for messages and take no part in comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+__all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable", "quoted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a text: line and character, both from 1; zeros if it stands nowhere."""
+
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A text in single quotes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A capitalised name that means one value throughout its rule."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymous:
+    """The sign `_`: some value, a different one at each place."""
+
+
+Term = Constant | Variable | Anonymous
+ANY = Anonymous()
+
+
+def quoted(text: str) -> str:
+    r"""Return the text as a constant; only `\'` and `\\` are escapes (H-4)."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A predicate with its terms.
+
+    Args:
+        predicate: an ASCII capital, then letters and digits.
+        terms: its arguments.
+        place: where its name begins.
+    """
+
+    predicate: str
+    terms: tuple[Term, ...]
+    place: Place = field(default=Place(), compare=False)
+
+    @property
+    def variables(self) -> Iterator[str]:
+        """The names of its variables, in order, with repetitions."""
+        return (term.name for term in self.terms if isinstance(term, Variable))
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom of a body, possibly negated."""
+
+    atom: Atom
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A head that holds whenever its whole body does."""
+
+    head: Atom
+    body: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Rules in the order they were written."""
+
+    rules: tuple[Rule, ...]
