@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import islice
 
 from lace_tui.cli.progress import duration_text
 from lazy.circle import requests
@@ -23,9 +22,8 @@ from lazy.queue import QueueEntry, queue
 from lazy.status import PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
-from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.history import ReleaseInfo, ancestors, commit_info, releases
+from vault.history import ReleaseInfo, ancestors, changed_paths, commit_info, releases
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import MAIN, checkout_of
@@ -259,13 +257,7 @@ def _came(vault: Vault, still_open: list[Conflict]) -> list[ReleaseInfo]:
 
 def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -> Came:
     info = commit_info(vault.store, release.commit)
-    parents = set(info.parents)
-    older = [known for known in releases(vault.store, release.desk) if known.commit in parents]
-    before = commit_info(vault.store, older[-1].commit).tree if older else None
-    try:
-        paths = [change.path for change in islice(diff_trees(vault.store, before, info.tree), FILES_LIMIT)]
-    except LaceError:  # a tree that did not come whole; the release is shown all the same
-        paths = []
+    paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
     sides = {side.commit for conflict in still_open for side in conflict.sides}
     return Came(
         release.hash.text,

@@ -21,9 +21,8 @@ from lazy.publish import pending, publish_mine
 from lazy.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem
 from transports.mailbox import MailboxPlace
-from vault.desks.diff import diff_trees
-from vault.errors import DataError, LaceError, PeerError, PlaceError
-from vault.history import ReleaseInfo, commit_info, releases
+from vault.errors import DataError, PeerError, PlaceError
+from vault.history import ReleaseInfo, changed_paths, releases
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.records import RecordHash, Verifier, parse_record
 from vault.vault import Vault
@@ -221,14 +220,8 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
-    info = commit_info(vault.store, release.commit)
-    older = [r for r in releases(vault.store, release.desk) if r.commit in set(info.parents)]
-    base = commit_info(vault.store, older[-1].commit).tree if older else None
-    try:
-        files = sum(1 for _ in diff_trees(vault.store, base, info.tree))
-    except LaceError:
-        files = 0
-    return NewRelease(release.hash, release.desk, release.version, release.node, label_of(vault, release.node), files)
+    name, files = label_of(vault, release.node), len(changed_paths(vault.store, release.commit))
+    return NewRelease(release.hash, release.desk, release.version, release.node, name, files)
 
 
 def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
-from vault.errors import DataError
+from vault.desks.diff import diff_trees
+from vault.errors import DataError, LaceError
 from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
@@ -23,11 +25,13 @@ __all__ = [
     "Relation",
     "ReleaseInfo",
     "ancestors",
+    "changed_paths",
     "commit_info",
     "highest_release_below",
     "highest_version",
     "line_head",
     "merge_base",
+    "nearest_below",
     "newest",
     "relation",
     "releases",
@@ -184,6 +188,36 @@ def tree_is_here(store: Store, commit: RecordHash) -> bool:
 def _tree_digest(store: Store, commit: RecordHash) -> bytes:
     row = store.rows("SELECT tree FROM commits WHERE hash = ?", commit.text)
     return RecordHash.parse(str(row[0][0])).digest if row else b""
+
+
+def nearest_below(store: Store, commit: RecordHash) -> list[RecordHash]:
+    """Return the nearest proper ancestors of a commit whose trees are here, each way down, sorted by hash text."""
+    found: set[RecordHash] = set()
+    frontier, seen = list(commit_info(store, commit).parents), {commit}
+    while frontier:
+        current = frontier.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if tree_is_here(store, current):
+            found.add(current)
+        elif store.position(current) is not None:
+            frontier += commit_info(store, current).parents
+    return newest(store, found)
+
+
+def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> list[str]:
+    """Return the paths a commit changes against what it was built on; for a merge, against its nearest side.
+
+    At most `limit` paths are looked at. A tree that did not come whole gives none: this is for people to read.
+    """
+    tree = commit_info(store, commit).tree
+    sides: list[RecordHash | None] = [commit_info(store, base).tree for base in nearest_below(store, commit)]
+    try:
+        found = [[change.path for change in islice(diff_trees(store, side, tree), limit)] for side in sides or [None]]
+    except LaceError:
+        return []
+    return min(found, key=len)
 
 
 def merge_base(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase | None:
