@@ -21,7 +21,7 @@ from lazy.publish import pending, publish_mine
 from lazy.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem
 from transports.mailbox import MailboxPlace
-from vault.errors import DataError, PeerError, PlaceError
+from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, changed_paths, releases
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.records import RecordHash, Verifier, parse_record
