@@ -33,6 +33,8 @@ __all__ = [
     "serving",
 ]
 
+_GIT = "git"  # below .vault: the private repositories of git places
+
 
 class NoSuchPlace(CallerError):
     """A name that is no place here."""
@@ -56,10 +58,11 @@ class Place:
 
     Args:
         name: its local name.
-        kind: `drop`; more kinds come with the other roads.
+        kind: `drop` or `git`.
         uri: where it lies.
         place_id: what lies there says it is; empty until first seen.
         peer: verifier text of the one peer it is for, or None for all members.
+        home: where this vault keeps what a road needs beside it, such as private git repositories.
     """
 
     name: str
@@ -67,12 +70,14 @@ class Place:
     uri: str
     place_id: str
     peer: str | None
+    home: Path | None = None
 
 
 def places(vault: Vault) -> list[Place]:
     """Return the places, sorted by name."""
     rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
-    return [Place(str(n), str(k), str(u), str(i), str(p) if p else None) for n, k, u, i, p in rows]
+    home = vault.dot / _GIT
+    return [Place(str(n), str(k), str(u), str(i), str(p) if p else None, home) for n, k, u, i, p in rows]
 
 
 def place_named(vault: Vault, name: str) -> Place:
@@ -105,7 +110,7 @@ def serving(vault: Vault, name: str) -> list[Place]:
 
 
 def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True) -> Place:
-    """Remember a place. A new or empty directory becomes a drop.
+    """Remember a place. A new or empty directory becomes a drop, an empty git repository a git place.
 
     Args:
         vault: whose place it is.
@@ -131,6 +136,9 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     if any(place.name == name for place in places(vault)) or any(p.name == name for p in peers(vault)):
         raise NameTaken(f"The name {name!r} is already in use.")
     address = parse_address(uri, cwd)
+    if address.kind is AddressKind.GIT:
+        place_id = _git_place_id(vault, address.uri, create=create)
+        return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _GIT)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
     place_id = ""
@@ -140,6 +148,14 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
             place_id = Drop.open(address.path).place_id
     return Place(name, address.kind.value, address.uri, place_id, node)
+
+
+def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
+    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+    if create:
+        return GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy).place_id
+    return ""  # asked for when it is first used: an invitation is accepted without a network too
 
 
 def keep_place(w: Writer, place: Place) -> None:
@@ -175,6 +191,10 @@ def open_place(place: Place) -> MailboxPlace:
         PlaceError: it is not there, or it is another medium under the same path.
     """
     address = parse_address(place.uri, Path("/"))
-    if address.path is None:
+    if address.kind is AddressKind.GIT and place.home is not None:
+        from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+        return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None)
+    if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
     return Drop.open(address.path, expected_id=place.place_id or None)

@@ -8,6 +8,7 @@
 | `snapshot` | the sealed head of a mailbox |
 | `mailbox` | what a road must offer |
 | `drop`, `medium` | mailboxes in a directory, and files that may vanish or lie |
+| `git` | mailboxes in a git remote |
 | `reading`, `publishing` | from head to records, and from records to the next head |
 | `errors`, `layout` | what can go wrong; names, limits and small text forms |
 """

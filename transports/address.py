@@ -21,7 +21,7 @@ _HTTP_SCHEMES = frozenset({"http", "https"})
 
 
 class AddressKind(StrEnum):
-    """The kinds of place; this version speaks `drop`."""
+    """The kinds of place; this version speaks `drop` and `git`."""
 
     DROP = "drop"
     GIT = "git"
@@ -29,9 +29,8 @@ class AddressKind(StrEnum):
     VAULT = "vault"
 
 
-_SPOKEN = frozenset({AddressKind.DROP})
+_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT})
 _REFUSALS = {
-    AddressKind.GIT: ("is a git remote", "Use a plain directory, for example one on a USB stick."),
     AddressKind.HTTP: ("is a web address", "Use a plain directory, for example one on a USB stick."),
     AddressKind.VAULT: (
         "is a vault of its own",
@@ -66,6 +65,8 @@ def parse_address(text: str, cwd: Path) -> Address:
         UnknownPlaceKind: the kind is not known, or known and not spoken by this version.
     """
     kind, path = detect_kind(text, cwd)
+    if kind is AddressKind.GIT:
+        return _git_address(text, path)
     if kind not in _SPOKEN or path is None:
         refusal, hint = _REFUSALS[kind]
         raise UnknownPlaceKind(f"{text!r} {refusal}, and {_spoken()}.", hint=hint)
@@ -95,6 +96,15 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
         raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.")
     path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
     return _kind_of_directory(path), path
+
+
+def _git_address(text: str, path: Path | None) -> Address:
+    from transports.git.remote import git_uri, parse_remote  # noqa: PLC0415 - needed for one kind only
+
+    if path is not None:
+        return Address(AddressKind.GIT, git_uri(path), path)
+    remote = parse_remote(text)
+    return Address(AddressKind.GIT, git_uri(remote.path) if remote.path else text, remote.path)
 
 
 def file_uri(path: Path) -> str:

@@ -6,15 +6,19 @@ from __future__ import annotations
 from vault.errors import CallerError, DataError, PeerError, PlaceError
 
 __all__ = [
+    "AccessRefused",
     "BadBundle",
     "BadRun",
     "BadSnapshot",
     "DropNotEmpty",
+    "GitMissing",
     "MissingFile",
     "NotADrop",
+    "NotAGitPlace",
     "PlaceFull",
     "PlaceNotWritable",
     "PlaceUnreachable",
+    "PushRejected",
     "RolledBack",
     "UnknownPlaceKind",
     "UnreadableFile",
@@ -29,7 +33,7 @@ class UnknownPlaceKind(CallerError):
     """An address of a kind this version does not speak (CYB-16)."""
 
     code = "unknown-place-kind"
-    hint = "Name a directory, for example one on a USB stick."
+    hint = "Name a directory, for example one on a USB stick, or a git remote."
 
 
 class DropNotEmpty(CallerError):
@@ -85,6 +89,38 @@ class NotADrop(PlaceError):
     code = "not-a-drop"
     exit_code = 25
     hint = "Name the directory that holds lace-drop.txt, or add an empty one as a new drop."
+
+
+class GitMissing(PlaceError):
+    """The program git, which carries a git place, cannot be run here."""
+
+    code = "git-missing"
+    exit_code = 26
+    hint = "Install git, at least version 2.29, and run the same command again."
+
+
+class AccessRefused(PlaceError):
+    """A git host does not let this person in."""
+
+    code = "access-refused"
+    exit_code = 27
+    hint = "Check with git itself that you may fetch and push there: by your ssh key, or by your ~/.netrc for https."
+
+
+class PushRejected(PlaceError):
+    """A git host takes in no change to the mailbox."""
+
+    code = "push-rejected"
+    exit_code = 28
+    hint = "Let the host accept pushes to branches below lace/; reading from there may still work."
+
+
+class NotAGitPlace(PlaceError):
+    """There is no repository, or one that lace cannot or will not use as a place."""
+
+    code = "not-a-git-place"
+    exit_code = 29
+    hint = "Name a bare repository that you may push to; an empty one becomes a place when it is added."
 
 
 class RolledBack(PeerError):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from transports.bundle import BundleIndex, BundleWriter
-from transports.drop import Drop
+from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
 from transports.reading import SeenHead, read_head, read_mailbox
 from transports.runs import RunRef
@@ -73,7 +73,7 @@ def additions(stored: dict[RecordHash, bytes]) -> list[Addition]:
 
 
 def put(
-    drop: Drop,
+    drop: MailboxPlace,
     signing_key: SigningKey,
     items: Iterable[Addition],
     withdrawals: Iterable[RecordHash] = (),

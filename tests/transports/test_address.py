@@ -41,9 +41,12 @@ def test_file_uris_round_trip(tmp_path: Path) -> None:
         ("http://localhost:8000", AddressKind.HTTP),
     ],
 )
-def test_other_kinds_are_recognised_and_refused_by_name(text: str, kind: AddressKind, tmp_path: Path) -> None:
+def test_other_kinds_are_recognised_and_spoken_or_refused_by_name(text: str, kind: AddressKind, tmp_path: Path) -> None:
     assert detect_kind(text, tmp_path)[0] == kind
-    with pytest.raises(UnknownPlaceKind, match="the kinds this version speaks are: drop"):
+    if kind is AddressKind.GIT:
+        assert parse_address(text, tmp_path).kind == kind
+        return
+    with pytest.raises(UnknownPlaceKind, match="the kinds this version speaks are: drop, git"):
         parse_address(text, tmp_path)
 
 
@@ -67,7 +70,7 @@ def test_what_names_no_place_is_refused(text: str, tmp_path: Path) -> None:
         parse_address(text, tmp_path)
 
 
-def test_vaults_bare_repositories_and_files_are_refused(tmp_path: Path) -> None:
+def test_bare_repositories_are_taken_and_vaults_and_files_refused(tmp_path: Path) -> None:
     (tmp_path / "folder" / ".vault").mkdir(parents=True)
     with pytest.raises(UnknownPlaceKind, match="a vault of its own") as caught:
         parse_address("folder", tmp_path)
@@ -76,8 +79,7 @@ def test_vaults_bare_repositories_and_files_are_refused(tmp_path: Path) -> None:
     for name in ("objects", "refs"):
         (bare / name).mkdir(parents=True)
     (bare / "HEAD").write_text("ref: refs/heads/main\n")
-    with pytest.raises(UnknownPlaceKind, match="a git remote"):
-        parse_address("bare", tmp_path)
+    assert parse_address("bare", tmp_path) == Address(AddressKind.GIT, f"git+{bare.as_uri()}", bare)
     (tmp_path / "file").write_text("x")
     with pytest.raises(UnknownPlaceKind, match="is a file"):
         parse_address("file", tmp_path)

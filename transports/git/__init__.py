@@ -1,0 +1,14 @@
+"""Mailboxes in a git remote (docs/formats.md section "Git remotes"; architecture decision 7a).
+
+| module | holds |
+|---|---|
+| `remote` | what an address means to git, and which repositories on this machine are safe to use |
+| `command` | running git: environment, configuration, silence, and what its complaints mean |
+| `private` | the private repository: objects, refs, fetch and push |
+| `tree` | a mailbox as a tree, and its small text forms |
+| `place`, `writer` | reading and writing mailboxes |
+| `pieces` | files put together from pieces, fetched when they are read |
+| `compaction` | a mailbox's history begun anew |
+
+Nothing here is imported before a git place is used: GitPython looks for git when it is imported.
+"""

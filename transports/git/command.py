@@ -1,0 +1,305 @@
+"""Running git (architecture decision 7a): nothing of the person's own configuration, no prompt, no hook.
+
+Git reads three sources that lace does not own: the system's configuration, the person's, and the environment.
+The first is switched off, the second replaced by a file of lace's, the third overruled name by name. What a
+person sets to reach a host stays: `GIT_SSH_COMMAND`, `GIT_ASKPASS`, the ssh agent and `~/.netrc`.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, cast
+
+from transports.errors import (
+    AccessRefused,
+    GitMissing,
+    NotAGitPlace,
+    PlaceFull,
+    PlaceNotWritable,
+    PlaceUnreachable,
+)
+from transports.git.remote import GitRemote
+from vault.errors import PlaceError
+from vault.files import write_atomic
+
+__all__ = ["SILENCE", "GitRunner", "complaint", "fault_of_git"]
+
+SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
+_TICK = 0.5  # seconds between two looks at how much a fetch has brought
+_CONFIG_NAME = "config"
+_CONFIG = """\
+# Written by lace; git reads this file instead of your own configuration when lace runs it.
+[core]
+\tcompression = 0
+\tbigFileThreshold = 1m
+\thooksPath = /dev/null
+\taskPass =
+\tsshCommand = ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=30
+\tfsmonitor = false
+\tlogAllRefUpdates = false
+[pack]
+\twindow = 0
+\twriteReverseIndex = false
+[fetch]
+\tunpackLimit = 1
+\tfsckObjects = true
+\twriteCommitGraph = false
+\trecurseSubmodules = false
+[transfer]
+\tfsckObjects = true
+\tunpackLimit = 1
+[push]
+\trecurseSubmodules = no
+\tgpgSign = false
+\tfollowTags = false
+[submodule]
+\trecurse = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[http]
+\tfollowRedirects = false
+\tlowSpeedLimit = 1
+\tlowSpeedTime = 60
+[protocol]
+\tallow = never
+\tversion = 2
+[init]
+\tdefaultBranch = lace/none
+\ttemplateDir =
+[advice]
+\tfetchShowForcedUpdates = false
+"""
+_ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
+_COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
+_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+_FULL = r"no space left|quota|disk full|exceeds .*limit"
+_ABSENT = (
+    r"access denied or repository not exported|does not appear to be a git|not a git repository"
+    r"|repository .*not (found|exported)|dubious ownership|mismatched algorithms|is this a git repository"
+    r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
+)
+_REFUSED = (
+    r"permission denied \(|authentication failed|could not read (username|password)|prompts disabled|access denied"
+    r"|invalid credentials|returned error: 40[13]|host key verification failed|http basic: access"
+    r"|permission to .* denied|not authorized|service not enabled"
+)
+_READ_ONLY = r"insufficient permission|read-only file system|unpacker error|permission denied"
+_MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError]], ...] = (
+    (re.compile(_FULL, re.IGNORECASE), PlaceFull),
+    (re.compile(_ABSENT, re.IGNORECASE), NotAGitPlace),
+    (re.compile(_REFUSED, re.IGNORECASE), AccessRefused),
+    (re.compile(_READ_ONLY, re.IGNORECASE), PlaceNotWritable),
+)
+
+
+class GitRunner:
+    """Runs git for one private repository and one remote.
+
+    Args:
+        home: lace's own directory of private repositories; it holds the configuration too.
+        remote: the only repository that git may talk to.
+        silence: seconds without a byte after which a talk is given up.
+
+    Raises:
+        GitMissing: there is no git here.
+    """
+
+    def __init__(self, home: Path, remote: GitRemote, silence: float = SILENCE) -> None:
+        self.home = home
+        self.remote = remote
+        self.repository = home / "new.git"
+        self._silence = silence
+        home.mkdir(parents=True, exist_ok=True)
+        config = home / _CONFIG_NAME
+        if not config.is_file() or config.read_text("utf-8") != _CONFIG:
+            write_atomic(config, _CONFIG.encode())
+
+    def run(self, *words: str, stdin: bytes = b"") -> bytes:
+        """Run plumbing on the private repository and return its output.
+
+        Raises:
+            PlaceNotWritable: git fails; the disk under the vault is full, or the private repository damaged.
+        """
+        process = self._begin(self._words(words))
+        output, errors = process.communicate(stdin)
+        if process.returncode:
+            raise PlaceNotWritable(
+                f"Git cannot work in lace's private repository {self.repository.name}: {complaint(errors)}.",
+                hint=f"If it happens again, delete {self.repository}: lace makes it anew and loses nothing.",
+            )
+        return output
+
+    def try_run(self, *words: str) -> tuple[int, bytes]:
+        """Run plumbing whose failure is an answer; return its exit code and output."""
+        process = self._begin(self._words(words))
+        output, _ = process.communicate(b"")
+        return process.returncode, output
+
+    def talk(
+        self, *words: str, stdin: bytes = b"", is_too_much: Callable[[], bool] = lambda: False
+    ) -> tuple[int, bytes, str]:
+        """Run a command that talks with the remote; return its exit code, output and complaints.
+
+        Args:
+            words: the command without `git`.
+            stdin: what it reads.
+            is_too_much: asked now and then; the command is ended when it says so.
+
+        Raises:
+            PlaceUnreachable: the host fell silent, or sent more than it may.
+        """
+        process = self._begin(self._words(words))
+        try:
+            return self._listen(process, stdin, is_too_much)
+        finally:
+            if process.poll() is None:
+                _end(process)
+
+    def fault(self, complaints: str) -> PlaceError:
+        """Return the error that a failed talk with the remote means."""
+        return fault_of_git(complaints, self.remote.shown)
+
+    def _listen(
+        self, process: subprocess.Popen[bytes], stdin: bytes, is_too_much: Callable[[], bool]
+    ) -> tuple[int, bytes, str]:
+        heard: queue.SimpleQueue[tuple[str, bytes]] = queue.SimpleQueue()
+        streams = {"out": cast("BufferedReader", process.stdout), "err": cast("BufferedReader", process.stderr)}
+        for name, stream in streams.items():
+            threading.Thread(target=_pump, args=(name, stream, heard), daemon=True).start()
+        threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
+        parts: dict[str, list[bytes]] = {"out": [], "err": []}
+        silent, size, still_open = 0.0, 0, 2
+        while still_open:
+            try:
+                name, data = heard.get(timeout=_TICK)
+            except queue.Empty:
+                silent += _TICK
+            else:
+                silent = 0.0
+                size += len(data) if name == "out" else 0
+                still_open -= not data
+                parts[name].append(data)
+                if name == "err" and sum(map(len, parts[name])) > _COMPLAINT_LIMIT:
+                    parts[name] = [b"".join(parts[name])[-_COMPLAINT_LIMIT // 2 :]]
+            if silent >= self._silence:
+                raise PlaceUnreachable(
+                    f"{self.remote.shown} said nothing for {self._silence:.0f} seconds, so the talk was ended.",
+                    hint="Run the same command again: it goes on from what was carried over.",
+                )
+            if size > _ANSWER_LIMIT or is_too_much():
+                raise PlaceUnreachable(
+                    f"{self.remote.shown} sends more than a place may, so the talk was ended.",
+                    hint="Ask the owner of the repository what was pushed there.",
+                )
+        return process.wait(), b"".join(parts["out"]), b"".join(parts["err"]).decode("utf-8", "replace")
+
+    def _words(self, words: Sequence[str]) -> list[str]:
+        return ["git", f"--git-dir={self.repository}", "--no-replace-objects", *words]
+
+    def _begin(self, words: list[str]) -> subprocess.Popen[bytes]:
+        try:
+            from git import GitCommandNotFound  # noqa: PLC0415 - it looks for git when it is imported
+            from git.cmd import Git  # noqa: PLC0415
+        except ImportError as error:
+            raise GitMissing(f"{self.remote.shown} is a git place, and there is no git here.") from error
+        try:
+            running = Git(str(self.home)).execute(
+                words, istream=subprocess.PIPE, as_process=True, env=self._environment(), start_new_session=True
+            )
+        except GitCommandNotFound as error:
+            raise GitMissing(f"{self.remote.shown} is a git place, and git cannot be run here.") from error
+        process = running.proc
+        running.proc = None  # its own finaliser would end the process when this handle goes away
+        return cast("subprocess.Popen[bytes]", process)
+
+    def _environment(self) -> dict[str, str]:
+        objects = str(self.repository / "objects")
+        return {
+            "GIT_ALLOW_PROTOCOL": self.remote.protocol,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
+            "GIT_CONFIG_COUNT": "0",
+            "GIT_CONFIG_GLOBAL": str(self.home / _CONFIG_NAME),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_PARAMETERS": "",
+            "GIT_COMMON_DIR": str(self.repository),
+            "GIT_DIR": str(self.repository),
+            "GIT_INDEX_FILE": str(self.repository / "index"),
+            "GIT_NAMESPACE": "",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OBJECT_DIRECTORY": objects,
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_TEMPLATE_DIR": "",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_TRACE": "0",
+            "GIT_TRACE2": "0",
+            "GIT_TRACE2_EVENT": "0",
+            "GIT_TRACE2_PERF": "0",
+            "GIT_TRACE_CURL": "0",
+            "GIT_TRACE_PACKET": "0",
+            "GIT_WORK_TREE": str(self.repository),
+            "SSH_ASKPASS": "",
+        }
+
+
+def complaint(errors: bytes | str) -> str:
+    """Return the line of git's complaints that says most, printable, short and without user names."""
+    text = errors.decode("utf-8", "replace") if isinstance(errors, bytes) else errors
+    lines = [" ".join(line.split()) for line in re.split(r"[\r\n]", text) if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "ssh:"))]
+    chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
+    chosen = _USERINFO.sub("", chosen)
+    return "".join(c if c.isprintable() else "?" for c in chosen)[:200].rstrip(".")
+
+
+def fault_of_git(complaints: str, shown: str) -> PlaceError:
+    """Return the error for what git says about a remote, which is named as a person may see it."""
+    reason = complaint(complaints)
+    for pattern, error in _MEANINGS:
+        if pattern.search(complaints):
+            return error(f"The git place {shown} cannot be used: {reason}.")
+    return PlaceUnreachable(
+        f"The git place {shown} cannot be reached: {reason}.",
+        hint="Check the address and the network, and run the same command again.",
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and what it started, such as ssh."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+def _pump(name: str, stream: BufferedReader | None, heard: queue.SimpleQueue[tuple[str, bytes]]) -> None:
+    try:
+        while stream is not None and (data := stream.read1(1 << 16)):
+            heard.put((name, data))
+    except (OSError, ValueError):
+        pass  # the process was ended
+    heard.put((name, b""))
+
+
+def _feed(stream: IO[bytes] | None, data: bytes) -> None:
+    if stream is None:
+        return
+    try:
+        with stream:
+            stream.write(data)
+    except OSError:
+        pass  # the process ended before it read everything, and says itself why

@@ -1,0 +1,94 @@
+"""Beginning a mailbox's history anew, so that what no head names can leave the host (decision 7a).
+
+Only the own ref is replaced, and only from where it was last seen. Where the host refuses a replacement, a ref of
+the next generation is begun, and readers take the youngest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from transports.errors import PushRejected
+from transports.git.pieces import BATCH
+from transports.git.private import Moved, PrivateRepository
+from transports.git.tree import Mailbox, store_mailbox
+
+if TYPE_CHECKING:
+    from transports.git.place import GitPlace
+
+__all__ = ["compact", "is_due"]
+
+_COMMITS = 256  # of one ref, after which it is begun anew
+_DEAD = 128  # pieces that no file is made of, and as many as live ones
+_MANY = 16  # live pieces that make a commit worth keeping as it is
+_PARENTS = 50  # of one commit
+
+
+def is_due(box: Mailbox) -> bool:
+    """Tell whether a mailbox's history is worth beginning anew."""
+    alive = box.alive()
+    return box.commits >= _COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
+
+
+def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[..., None]) -> tuple[str, str]:
+    """Replace a ref by one commit over the live pieces; return the ref's name and its commit.
+
+    Args:
+        place: the place.
+        name: the ref below lace/.
+        box: the mailbox it holds.
+        push: pushes pieces as data of the mailbox, also such as the host has.
+
+    Raises:
+        Moved, PlaceError: as `GitWriter.compact`.
+    """
+    private = place.private
+    alive = box.alive()
+    kept = {oid for oid, filed in box.data.items() if _is_worth_keeping(filed.pieces, alive)}
+    held = {piece for oid in kept for piece in box.data[oid].pieces}
+    rest = sorted(alive - held)
+    place.pieces.bring(rest)
+    for begin in range(0, len(rest), BATCH):
+        push(rest[begin : begin + BATCH], again=True)
+    tip = place.tip(name) or ""
+    grown = place.private_box(name)
+    fresh = {oid for oid in grown.data if oid not in box.data}
+    chosen = {oid: filed for oid, filed in grown.data.items() if oid in kept | fresh}
+    for oid in chosen:
+        if not private.has(oid):
+            private.fetch_commit(oid)
+    anew = replace(grown, data=chosen, commits=1)
+    commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(chosen)))
+    try:
+        private.push(commit, name, 0, len(chosen), expected=tip)
+    except PushRejected:
+        old, name = name, _next_generation(name)
+        private.push(commit, name, 0, len(chosen), expected="")
+        with suppress(PushRejected, Moved):  # a host that refuses this too keeps the old ref, and nobody reads it
+            private.delete(old, tip)
+            place.gone(old)
+    place.took(name, commit, anew)
+    return name, commit
+
+
+def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
+    living = sum(piece in alive for piece in pieces)
+    return living >= _MANY and living * 2 >= len(pieces)
+
+
+def _joined(private: PrivateRepository, commits: list[str]) -> list[str]:
+    """Return at most so many parents that stand for all the commits."""
+    while len(commits) > _PARENTS:
+        empty = private.store_tree({})
+        commits = [
+            private.store_commit(empty, commits[begin : begin + _PARENTS]) for begin in range(0, len(commits), _PARENTS)
+        ]
+    return commits
+
+
+def _next_generation(name: str) -> str:
+    first, _, number = name.partition("-")
+    return f"{first}-{int(number or 0) + 1}"

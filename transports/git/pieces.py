@@ -1,0 +1,155 @@
+"""Files put together from pieces, which are fetched when they are read (decision 7a).
+
+A fetch asks for many pieces at once and for a quarter of that after it was cut, down to one. A piece whose
+object is damaged or missing costs the file that is made of it and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from io import BufferedReader, RawIOBase
+from typing import BinaryIO, cast
+
+from transports.errors import PlaceUnreachable, UnreadableFile
+from transports.git.private import PrivateRepository
+from transports.git.tree import PIECE, Filed, Mailbox
+from transports.layout import MIB
+from vault.errors import DataError
+
+__all__ = ["BATCH", "PieceSource"]
+
+BATCH = 100  # pieces a push or fetch: with the small objects beside them well below 128 MiB
+_AHEAD = 4  # pieces asked for at the first look into a file
+_WHOLE = 8 * MIB  # bytes that a mailbox may lack to be fetched at once
+_BUFFER = 64 * 1024  # bytes read ahead in memory
+
+
+class PieceSource:
+    """Gives out pieces, fetching those that are not here.
+
+    Args:
+        private: where they lie, and the talks with the remote.
+    """
+
+    def __init__(self, private: PrivateRepository) -> None:
+        self._private = private
+        self._batch = BATCH
+        self._here: set[str] = set()
+        self._ahead: dict[str, int] = {}
+
+    def open(self, box: Mailbox, name: str) -> BinaryIO:
+        """Return a reader of a file of a mailbox."""
+        return cast(BinaryIO, BufferedReader(_PieceFile(self, box, name), _BUFFER))
+
+    def get(self, box: Mailbox, name: str, index: int) -> bytes:
+        """Return one piece of a file.
+
+        Raises:
+            UnreadableFile: it is missing or damaged.
+            PlaceError: the remote cannot be asked.
+        """
+        filed = box.files[name]
+        oid = filed.pieces[index]
+        if oid not in self._here:
+            self._bring(self._plan(box, name, index), oid)
+        (data,) = self._private.read([oid], PIECE)
+        if len(data) != filed.piece_size(index):
+            raise UnreadableFile(f"A piece of {name} has another size than its list says.")
+        return data
+
+    def bring(self, oids: list[str]) -> None:
+        """Make sure that pieces lie here.
+
+        Raises:
+            UnreadableFile: one of them is missing or damaged.
+            PlaceError: the remote cannot be asked.
+        """
+        lacking = self._private.missing(oids)
+        while lacking:
+            self._fetch(lacking[: self._batch])
+            lacking = self._private.missing(lacking)
+
+    def drop(self, oids: set[str]) -> None:
+        """Take note that pieces may lie here no longer."""
+        self._here -= oids
+
+    def _plan(self, box: Mailbox, name: str, index: int) -> list[str]:
+        """Return what to ask for together with a piece, that piece first."""
+        filed = box.files[name]
+        ahead = self._ahead.get(name, _AHEAD)
+        self._ahead[name] = min(ahead * 2, BATCH)
+        plan = list(filed.pieces[index : index + ahead])
+        others = [oid for other, item in box.files.items() if other.endswith(".run") for oid in item.pieces]
+        whole = [oid for item in box.files.values() for oid in item.pieces]
+        if name.endswith(".run"):
+            plan += others
+        if len(self._private.missing(whole)) * PIECE <= _WHOLE or _small(box):
+            plan += whole
+        return list(dict.fromkeys(plan))
+
+    def _bring(self, plan: list[str], wanted: str) -> None:
+        lacking = self._private.missing(plan)
+        self._here.update(set(plan) - set(lacking))
+        while wanted in lacking:
+            asked = lacking[: self._batch]
+            try:
+                self._fetch(asked)
+            except DataError:
+                if len(asked) == 1:
+                    raise
+                lacking = [wanted]  # what was asked for beside it is no reason to lose it
+                continue
+            self._here.update(asked)
+            lacking = lacking[len(asked) :]
+
+    def _fetch(self, oids: list[str]) -> None:
+        while True:
+            oids = oids[: self._batch]
+            try:
+                self._private.fetch_objects(oids, len(oids) * PIECE)
+            except PlaceUnreachable as error:
+                if len(oids) == 1:
+                    self._private.list_remote()  # a host that answers is there, and its object is at fault
+                    raise UnreadableFile(f"A piece of a mailbox cannot be fetched: {error.message}") from error
+                self._batch = max(1, len(oids) // 4)
+                continue
+            return
+
+
+def _small(box: Mailbox) -> bool:
+    return sum(item.size for item in box.files.values()) <= _WHOLE
+
+
+class _PieceFile(RawIOBase):
+    def __init__(self, source: PieceSource, box: Mailbox, name: str) -> None:
+        self._source = source
+        self._box = box
+        self._name = name
+        self._filed: Filed = box.files[name]
+        self._at = 0
+        self._piece: tuple[int, bytes] = (-1, b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if self._at >= self._filed.size:
+            return 0
+        index, offset = divmod(self._at, PIECE)
+        if self._piece[0] != index:
+            self._piece = (index, self._source.get(self._box, self._name, index))
+        data = self._piece[1][offset : offset + len(buffer)]
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._filed.size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at

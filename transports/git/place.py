@@ -1,0 +1,321 @@
+"""A git place: mailboxes in a git remote (CYB-15 to CYB-18, APP-7; docs/formats.md section "Git remotes").
+
+One ref a mailbox, below `refs/heads/lace/`; nothing else in the repository is read or changed. Opening asks the
+remote once for its refs, and the first look into a group fetches those that changed: one view a visit, so that
+what a mailbox names is there for as long as the visit lasts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from blake3 import blake3
+
+from transports.drop import group_directory
+from transports.errors import (
+    BadSnapshot,
+    MissingFile,
+    NotAGitPlace,
+    PlaceUnreachable,
+    UnreadableFile,
+    WrongDrop,
+)
+from transports.git.command import SILENCE, GitRunner
+from transports.git.pieces import PieceSource
+from transports.git.private import Moved, PrivateRepository
+from transports.git.remote import parse_remote
+from transports.git.tree import Mailbox, Stored, load_mailbox
+from transports.git.writer import GitWriter
+from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
+from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
+from vault.errors import DataError, EnvironmentFault, PlaceError
+from vault.records.hashes import Verifier
+
+__all__ = ["GitPlace"]
+
+_PLACE = "place"
+_PLACE_TEXT = re.compile(r"lace-place/0\nid ([0-9a-f]{32})\n", re.ASCII)
+_PLACE_LIMIT = 256  # bytes
+_REF = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
+_NODES_LIMIT = 4096  # mailboxes of one group, as on a drop
+
+
+class GitPlace:
+    """One git remote; it satisfies `MailboxPlace`. Use `create` or `open`.
+
+    Args:
+        uri: its address.
+        home: the directory for private repositories.
+        known_id: the id it had when it was last used.
+        silence: seconds without a byte after which a talk is given up.
+    """
+
+    kind = "git"
+
+    def __init__(self, uri: str, home: Path, known_id: str | None = None, *, silence: float = SILENCE) -> None:
+        self.remote = parse_remote(uri)
+        self.count = ByteCount()
+        self._home = home
+        try:
+            self.private = PrivateRepository(GitRunner(home, self.remote, silence), self.count)
+            self.private.begin(home / (f"{known_id[:16]}.git" if known_id else f"new-{_digest(uri)}.git"))
+        except (OSError, EnvironmentFault) as error:
+            raise NotAGitPlace(
+                f"Lace cannot keep its private repository in {home}: {error}.", hint="Check the disk under the vault."
+            ) from error
+        self.pieces = PieceSource(self.private)
+        self._place_id = ""
+        self._refs = self.private.list_remote()
+        self._ready: set[str] = set()
+        self._broken: dict[str, str] = {}
+        self._boxes: dict[str, Mailbox] = {}
+
+    @classmethod
+    def create(
+        cls,
+        uri: str,
+        home: Path,
+        *,
+        entropy: Callable[[int], bytes] = os.urandom,
+        silence: float = SILENCE,
+    ) -> Self:
+        """Make a place of a repository, or open the place that is there; of two makers the first one wins.
+
+        Args:
+            uri: its address.
+            home: the directory for private repositories.
+            entropy: gives the id its randomness.
+            silence: seconds without a byte after which a talk is given up.
+
+        Raises:
+            UnknownPlaceKind: the address is none that git may use.
+            PlaceError: there is no such repository, or it cannot be pushed to.
+        """
+        place = cls(uri, home, silence=silence)
+        place.make(entropy)
+        return place
+
+    @classmethod
+    def open(cls, uri: str, home: Path, expected_id: str | None = None, *, silence: float = SILENCE) -> Self:
+        """Open a place.
+
+        Args:
+            uri: its address.
+            home: the directory for private repositories.
+            expected_id: the id it had when it was last used.
+            silence: seconds without a byte after which a talk is given up.
+
+        Raises:
+            NotAGitPlace: the repository holds no place.
+            WrongDrop: another one lies there than was expected.
+            PlaceError: it cannot be reached.
+        """
+        place = cls(uri, home, expected_id, silence=silence)
+        place.settle(expected_id)
+        return place
+
+    def make(self, entropy: Callable[[int], bytes]) -> None:
+        """Make a place of the repository unless it is one; as `create`."""
+        if self._read_id() is None:
+            text = f"lace-place/0\nid {entropy(16).hex()}\n".encode()
+            tree = self.private.store_tree({_PLACE: ("blob", self.private.store(text))})
+            with suppress(Moved):  # somebody else was first
+                self.private.push(self.private.store_commit(tree), _PLACE, len(text), 3)
+            self._refs = self.private.list_remote()
+        self.settle(None)
+
+    def settle(self, expected_id: str | None) -> None:
+        """Learn which place this is, and refuse another one than was expected; as `open`."""
+        found = self._read_id()
+        if expected_id is not None and found != expected_id:
+            raise WrongDrop(
+                f"{self.describe()} holds {f'the place {found}' if found else 'no place'},"
+                f" and {expected_id} was expected there.",
+                hint="Ask what happened to the repository, or add this one as a place of its own.",
+            )
+        if found is None:
+            raise NotAGitPlace(f"{self.describe()} holds no place yet.")
+        self._place_id = found
+        path = self._home / f"{found[:16]}.git"
+        if self.private.path != path:
+            self.private.move(path)
+
+    @property
+    def place_id(self) -> str:
+        """The place's id: 32 hex characters."""
+        return self._place_id
+
+    def describe(self) -> str:
+        """Return the address without user names."""
+        return self.remote.shown
+
+    def check(self) -> None:
+        """Ask the remote anew, and refuse to go on if it went away or another one took its place.
+
+        Raises:
+            WrongDrop: another place is there.
+            PlaceError: it cannot be reached.
+        """
+        self._refs = self.private.list_remote()
+        self._ready.clear()
+        self._broken.clear()
+        found = self._read_id()
+        if found != self._place_id:
+            raise WrongDrop(f"{self.describe()} is no longer the place {self._place_id}.")
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the nodes that have a mailbox for this group id, sorted by key."""
+        prefix = group_directory(group)
+        found = {match[2] for name in self._refs if (match := _REF.fullmatch(name)) and match[1] == prefix}
+        if len(found) > _NODES_LIMIT:
+            raise UnreadableFile(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes.")
+        return sorted(Verifier(bytes.fromhex(key)) for key in found)
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's snapshot head, or None if there is none."""
+        box = self.mailbox(group, node)
+        return self._small(box.head if box else None, HEAD_FILE_LIMIT, "head", node)
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's request, or None if there is none."""
+        box = self.mailbox(group, node)
+        return self._small(box.request if box else None, REQUEST_FILE_LIMIT, "request", node)
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle for reading; what of it is not here is fetched as it is read.
+
+        Raises:
+            MissingFile: there is no such file.
+            UnreadableFile: the name is not that of a run or bundle, or the mailbox is damaged.
+            PlaceError: the remote cannot be asked.
+        """
+        if RUN_NAME.fullmatch(name) is None and BUNDLE_NAME.fullmatch(name) is None:
+            raise UnreadableFile(f"{name[:60]!r} is not the name of a run or bundle.")
+        box = self.mailbox(group, node)
+        if box is None or name not in box.files:
+            raise MissingFile(f"The file {name} is missing.")
+        return self.pieces.open(box, name)
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return name and size in bytes of the runs and bundles in a mailbox."""
+        box = self.mailbox(group, node)
+        return {name: filed.size for name, filed in box.files.items()} if box else {}
+
+    def writer(self, group: str, node: Verifier) -> GitWriter:
+        """Open this node's own mailbox for writing; its ref is made by the first push."""
+        return GitWriter(self, group, node)
+
+    # For the writer
+
+    def mailbox(self, group: str, node: Verifier) -> Mailbox | None:
+        """Return a node's mailbox as the remote holds it, or None.
+
+        Raises:
+            UnreadableFile: it is damaged.
+            PlaceError: the remote cannot be asked.
+        """
+        name = self.ref(group, node)
+        if name not in self._refs:
+            return None
+        self._fetch_group(group)
+        if name in self._broken:
+            raise UnreadableFile(f"The mailbox of {node.text} cannot be fetched: {self._broken[name]}")
+        tip = self._refs.get(name)
+        if tip is None:
+            return None
+        if tip not in self._boxes:
+            self._boxes[tip] = load_mailbox(self.private, tip)
+        return self._boxes[tip]
+
+    def ref(self, group: str, node: Verifier) -> str:
+        """Return the name below lace/ of a node's ref: of several generations the youngest."""
+        first = group_directory(group) + node.key.hex()
+        return max(
+            (name for name in self._refs if name.partition("-")[0] == first and _REF.fullmatch(name)),
+            key=_generation,
+            default=first,
+        )
+
+    def tip(self, name: str) -> str | None:
+        """Return the commit a ref stood at when the remote was last asked."""
+        return self._refs.get(name)
+
+    def took(self, name: str, commit: str, box: Mailbox) -> None:
+        """Take note of a push of this place's own."""
+        self._refs[name] = commit
+        self._boxes[commit] = box
+
+    def private_box(self, name: str) -> Mailbox:
+        """Return the mailbox behind a ref that this place has read or pushed."""
+        return self._boxes[self._refs[name]]
+
+    def gone(self, name: str) -> None:
+        """Take note that a ref was deleted."""
+        self._refs.pop(name, None)
+
+    # Reading refs
+
+    def _read_id(self) -> str | None:
+        tip = self._refs.get(_PLACE)
+        if tip is None:
+            return None
+        if self.private.seen().get(_PLACE) != tip:
+            self.private.fetch_refs([_PLACE])
+            tip = self.private.seen()[_PLACE]
+        try:
+            entry = self.private.tree(tip, _PLACE_LIMIT).get(_PLACE)
+            text = self.private.read([entry.oid], _PLACE_LIMIT)[0] if entry else b""
+        except DataError as error:
+            raise NotAGitPlace(f"What {self.describe()} says of itself cannot be read.") from error
+        match = _PLACE_TEXT.fullmatch(text.decode("utf-8", "replace"))
+        if match is None or DROP_ID.fullmatch(match[1]) is None:
+            raise NotAGitPlace(f"What {self.describe()} says of itself is damaged, or of a newer lace.")
+        return match[1]
+
+    def _fetch_group(self, group: str) -> None:
+        """Fetch the group's refs that changed, all at once; one that spoils this is left alone and named."""
+        if group in self._ready:
+            return
+        names = {self.ref(group, node) for node in self.nodes(group)}
+        seen = self.private.seen()
+        changed = sorted(name for name in names if seen.get(name) != self._refs[name])
+        if changed:
+            try:
+                self.private.fetch_refs(changed)
+            except (PlaceUnreachable, DataError, NotAGitPlace):
+                self._fetch_singly(changed)
+            seen = self.private.seen()
+            for name in changed:
+                self._refs[name] = seen.get(name, self._refs.get(name, ""))
+        self._ready.add(group)
+
+    def _fetch_singly(self, names: list[str]) -> None:
+        present = self.private.list_remote()  # raises when nobody is there
+        for name in names:
+            if name not in present:
+                self._broken[name] = "it is gone."
+                continue
+            try:
+                self.private.fetch_refs([name])
+            except (PlaceError, DataError) as error:
+                self._broken[name] = error.message
+
+    def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:
+        if stored is None:
+            return None
+        if stored.size > limit:
+            raise BadSnapshot(f"The {what} of {node.text} has more than {limit} bytes.")
+        return self.private.read([stored.oid], limit)[0]
+
+
+def _generation(name: str) -> int:
+    return int(name.partition("-")[2] or 0)
+
+
+def _digest(url: str) -> str:
+    return blake3(url.encode()).hexdigest()[:16]

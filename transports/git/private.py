@@ -1,0 +1,352 @@
+"""A private repository inside the vault: what was fetched, and what is to be pushed (decision 7a).
+
+It is a cache. Deleting it loses nothing: what a place holds is fetched again. Commits in it carry one fixed name
+and one fixed date, so that nothing about the person or the machine leaves with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from transports.errors import NotAGitPlace, PlaceFull, PlaceUnreachable, PushRejected, UnreadableFile
+from transports.git.command import GitRunner
+from transports.git.remote import is_harmless
+from transports.layout import MIB
+from transports.mailbox import ByteCount
+from vault.files import write_atomic
+
+__all__ = ["REFS", "Entry", "Moved", "PrivateRepository"]
+
+REFS = "refs/heads/lace/"
+_SEEN = "refs/lace/seen/"
+_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
+_SIGNATURE = "lace <lace> 1000000000 +0000"
+_MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
+_OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
+_TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
+_PIECES = ".pieces"
+_SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
+
+
+class Moved(Exception):  # noqa: N818 - never leaves this package
+    """The far side's ref is not where it was when the push was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a tree.
+
+    Args:
+        kind: `blob` or `tree`.
+        oid: 40 hex characters.
+        size: bytes of a blob, 0 for a tree.
+    """
+
+    kind: str
+    oid: str
+    size: int = 0
+
+
+class PrivateRepository:
+    """Objects and refs of one place, and the talks with its remote.
+
+    Args:
+        git: runs git.
+        count: takes the bytes moved.
+    """
+
+    def __init__(self, git: GitRunner, count: ByteCount) -> None:
+        self._git = git
+        self._count = count
+
+    @property
+    def path(self) -> Path:
+        """The directory."""
+        return self._git.repository
+
+    # Making and keeping
+
+    def begin(self, path: Path) -> None:
+        """Use the repository at a path, making it if needed."""
+        self._git.repository = path
+        if not (path / "HEAD").is_file():
+            shutil.rmtree(path, ignore_errors=True)
+            # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
+            for directory in ("objects/pack", "objects/info", "refs/heads"):
+                (path / directory).mkdir(parents=True)
+            (path / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", "utf-8")
+            write_atomic(path / "HEAD", b"ref: refs/heads/lace/none\n")
+        self._trim()
+
+    def move(self, path: Path) -> None:
+        """Give the repository its lasting name, or let it go where there is one already."""
+        old = self.path
+        if (path / "HEAD").is_file():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+            old.rename(path)
+        self._git.repository = path
+
+    def forget_pieces(self, oids: Iterable[str]) -> None:
+        """Free the room of pieces that the far side holds now."""
+        for oid in oids:
+            with contextlib.suppress(OSError):
+                (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
+
+    def _packs(self) -> set[Path]:
+        return set((self.path / "objects" / "pack").glob("*.pack"))
+
+    def _trim(self) -> None:
+        marks = list((self.path / "objects" / "pack").glob(f"*{_PIECES}"))
+        packs = [mark.with_suffix(".pack") for mark in marks]
+        if sum(pack.stat().st_size for pack in packs if pack.is_file()) <= _TRIM:
+            return
+        for mark in marks:
+            for suffix in (".idx", ".pack", ".rev", _PIECES):
+                with contextlib.suppress(OSError):
+                    mark.with_suffix(suffix).unlink(missing_ok=True)
+
+    # Objects
+
+    def store(self, data: bytes, kind: str = "blob") -> str:
+        """Store an object and return its id."""
+        return self._git.run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).decode().strip()
+
+    def store_tree(self, entries: dict[str, tuple[str, str]]) -> str:
+        """Store a tree of names with (kind, id) and return its id; nothing says that pieces must lie here."""
+        rows = [
+            f"{'040000' if kind == 'tree' else '100644'} {kind} {oid}\t{name}\0"
+            for name, (kind, oid) in entries.items()
+        ]
+        return self._git.run("mktree", "-z", "--missing", stdin="".join(rows).encode()).decode().strip()
+
+    def store_commit(self, tree: str, parents: Sequence[str] = ()) -> str:
+        """Store a commit that says nothing but lace and return its id."""
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        lines += [f"author {_SIGNATURE}", f"committer {_SIGNATURE}", "", "lace", ""]
+        return self.store("\n".join(lines).encode(), "commit")
+
+    def has(self, oid: str) -> bool:
+        """Tell whether an object lies here."""
+        return self._git.try_run("cat-file", "-e", oid)[0] == 0
+
+    def missing(self, oids: Sequence[str]) -> list[str]:
+        """Return those of the objects that do not lie here, in the order given."""
+        if not oids:
+            return []
+        answer = self._git.run("cat-file", "--batch-check", stdin="".join(f"{oid}\n" for oid in oids).encode())
+        return [oid for oid, line in zip(oids, answer.decode().splitlines(), strict=True) if line.endswith(" missing")]
+
+    def tree(self, name: str, limit: int) -> dict[str, Entry]:
+        """Return the rows of one tree.
+
+        Raises:
+            UnreadableFile: it is no tree, or has more rows than `limit`.
+        """
+        code, answer = self._git.try_run("ls-tree", "-l", "-z", name)
+        rows = answer.decode("utf-8", "replace").split("\0")[:-1]
+        if code or len(rows) > limit:
+            raise UnreadableFile("What lies in the mailbox's place is no mailbox.")
+        entries: dict[str, Entry] = {}
+        for row in rows:
+            facts, _, title = row.partition("\t")
+            _, kind, oid, size = facts.split()
+            entries[title] = Entry(kind, oid, int(size) if size.isdigit() else 0)
+        return entries
+
+    def read(self, oids: Sequence[str], limit: int) -> list[bytes]:
+        """Return the bytes of blobs.
+
+        Args:
+            oids: their ids.
+            limit: bytes they may have together; ask for sizes before.
+
+        Raises:
+            UnreadableFile: one is missing, no blob, or they are larger.
+        """
+        if not oids:
+            return []
+        names = "".join(f"{oid}\n" for oid in oids).encode()
+        sizes = self._git.run("cat-file", "--batch-check", stdin=names).decode().splitlines()
+        parts = [line.split() for line in sizes]
+        if any(len(part) != 3 or part[1] != "blob" for part in parts) or sum(int(part[2]) for part in parts) > limit:
+            raise UnreadableFile("A part of the mailbox is missing, or not what it should be.")
+        answer = self._git.run("cat-file", "--batch", stdin=names)
+        blobs, at = [], 0
+        for part in parts:
+            begin = answer.index(b"\n", at) + 1
+            at = begin + int(part[2]) + 1
+            blobs.append(answer[begin : at - 1])
+        return blobs
+
+    # Refs
+
+    def seen(self) -> dict[str, str]:
+        """Return the remote's refs below lace/ as they were last fetched or pushed: name and id."""
+        rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", _SEEN).decode().splitlines()
+        return {name.removeprefix(_SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
+
+    def note(self, name: str, oid: str) -> None:
+        """Remember where a ref of the remote stands."""
+        self._git.run("update-ref", _SEEN + name, oid)
+
+    # Talks with the remote
+
+    def list_remote(self) -> dict[str, str]:
+        """Return the remote's refs below lace/: name and id.
+
+        Raises:
+            PlaceError: the remote cannot be asked.
+        """
+        self._check_directory()
+        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
+        code, answer, complaints = self._git.talk(*words)
+        self._count.read += len(answer)
+        if code:
+            raise self._git.fault(complaints)
+        refs = {}
+        for line in answer.decode("utf-8", "replace").splitlines():
+            oid, _, name = line.partition("\t")
+            if name.startswith(REFS):
+                if _OID.fullmatch(oid) is None:
+                    raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
+                refs[name.removeprefix(REFS)] = oid
+        return refs
+
+    def fetch_refs(self, names: Sequence[str]) -> None:
+        """Fetch the tips of refs and nothing that lies behind them.
+
+        Raises:
+            PlaceError: the remote cannot be asked, or a ref is gone.
+        """
+        spec = [f"+{REFS}{name}:{_SEEN}{name}" for name in names]
+        self._fetch(spec, _SLACK, depth=True)
+
+    def fetch_objects(self, oids: Sequence[str], size: int) -> None:
+        """Fetch objects by their ids.
+
+        Args:
+            oids: their ids.
+            size: bytes they have together.
+
+        Raises:
+            PlaceError: the remote cannot be asked, or does not have one of them.
+        """
+        before = self._packs()
+        self._fetch(oids, size + _SLACK, depth=False)
+        for pack in self._packs() - before:
+            pack.with_suffix(_PIECES).touch()
+
+    def fetch_commit(self, oid: str) -> None:
+        """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
+        self._fetch([oid], 2 * _SLACK, depth=True)
+
+    def push(self, oid: str, name: str, size: int, objects: int, *, expected: str | None = None) -> None:
+        """Bring a ref of the remote to a commit.
+
+        Args:
+            oid: the commit.
+            name: the ref below lace/.
+            size: bytes of the objects that are new to the remote, for the count.
+            objects: how many these are.
+            expected: where the ref must stand now for it to be replaced; without it only a fast-forward will do.
+
+        Raises:
+            Moved: the ref stands elsewhere.
+            PushRejected: the remote does not take it.
+            PlaceError: the remote cannot be asked.
+        """
+        lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
+        words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
+        self._push([*words, "--", self._git.remote.url, f"{oid}:{REFS}{name}"])
+        self._count.written += size + objects * _OBJECT_BYTES
+        self.note(name, oid)
+
+    def delete(self, name: str, expected: str) -> None:
+        """Take a ref of the remote away; as `push`."""
+        lease = f"--force-with-lease={REFS}{name}:{expected}"
+        words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
+        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"])
+        self._git.run("update-ref", "-d", _SEEN + name)
+
+    def _push(self, words: list[str]) -> None:
+        self._check_directory()
+        code, answer, complaints = self._git.talk(*words)
+        self._count.read += len(answer)
+        if not code:
+            return
+        for line in answer.decode("utf-8", "replace").splitlines():
+            if line.startswith("!"):
+                reason = line.rpartition("\t")[2]
+                # A host that refuses every replacement says so by the same word as one whose ref moved on.
+                is_refusal = "[remote rejected]" in reason and "non-fast-forward" in reason
+                if _MOVED.search(reason) and not is_refusal:
+                    raise Moved(reason)
+                fault = self._git.fault(complaints + reason)
+                if isinstance(fault, PlaceFull):
+                    raise fault
+                raise PushRejected(f"The git place {self._git.remote.shown} takes in no change: {reason[:200]}.")
+        raise self._git.fault(complaints)
+
+    def _fetch(self, spec: Sequence[str], limit: int, *, depth: bool) -> None:
+        self._check_directory()
+        words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
+        words += ["--no-recurse-submodules", *(["--depth=1"] if depth else []), *self._far("upload-pack"), "--stdin"]
+        before = self._packs()
+        try:
+            code, answer, complaints = self._git.talk(
+                *words,
+                "--",
+                self._git.remote.url,
+                stdin="".join(f"{line}\n" for line in spec).encode(),
+                is_too_much=lambda: self._arriving() > limit,
+            )
+        finally:
+            for leftover in (self.path / "objects" / "pack").glob("tmp_*"):
+                with contextlib.suppress(OSError):
+                    leftover.unlink()
+        self._count.read += len(answer) + sum(pack.stat().st_size for pack in self._packs() - before)
+        if code and "not our ref" in complaints:
+            raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
+        if code:
+            raise self._git.fault(complaints)
+
+    def _arriving(self) -> int:
+        total = 0
+        for file in (self.path / "objects" / "pack").glob("tmp_pack_*"):
+            with contextlib.suppress(OSError):
+                total += file.stat().st_size
+        return total
+
+    def _far(self, service: str) -> list[str]:
+        if self._git.remote.path is None:
+            return []
+        return [f"--{service}={self._git.remote.far_side(service)}"]
+
+    def _check_directory(self) -> None:
+        """Refuse a directory of this machine whose configuration could make git run other programs."""
+        path = self._git.remote.path
+        if path is None:
+            return
+        if not path.exists():
+            raise PlaceUnreachable(f"There is no git repository at {path}.")
+        inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+        if inner is None:
+            raise NotAGitPlace(f"{path} is no git repository.", hint=f"Make one with: git init --bare {path}")
+        for name in ("config", "config.worktree"):
+            if not (inner / name).is_file():
+                continue
+            words = ["config", "--file", str(inner / name), "--no-includes", "--list", "--name-only"]
+            code, keys = self._git.try_run(*words)
+            bad = is_harmless(keys.decode("utf-8", "replace")) if not code else "something unreadable"
+            if bad:
+                raise NotAGitPlace(
+                    f"The configuration of the repository {path} holds {bad!r}, which lace does not trust.",
+                    hint="Use a bare repository that git init --bare made, or remove that setting.",
+                )

@@ -1,0 +1,143 @@
+"""What the address of a git place means to git (CYB-16; architecture decision 7a).
+
+`https` and `ssh` are spoken with anybody; `git` and `http`, which hide nothing, with this machine only. A
+repository in a directory of this machine is used only when the address itself names it, and only when its
+configuration holds nothing that makes git run another program: hooks are switched off for it, and so is what
+can be switched off, but not every command that a configuration can name.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from transports.errors import UnknownPlaceKind
+
+__all__ = ["GitRemote", "git_uri", "is_harmless", "parse_remote"]
+
+_SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
+_HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
+_SCHEMES = {
+    "https": "https",
+    "git+https": "https",
+    "http": "http",
+    "git+http": "http",
+    "ssh": "ssh",
+    "git+ssh": "ssh",
+    "ssh+git": "ssh",
+    "git": "git",
+}
+_OPEN = frozenset({"git", "http"})
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# For a directory of this machine the far side of git runs here, by the rules of that repository.
+_FAR_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=true",
+    "core.fsmonitor=false",
+    "receive.autogc=false",
+    "receive.denyCurrentBranch=refuse",
+    "receive.fsckObjects=true",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+_HARMLESS_KEY = re.compile(
+    r"core\.(repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|sharedrepository|logallrefupdates"
+    r"|symlinks|compression|loosecompression|bigfilethreshold|hookspath|fsyncobjectfiles|fsync|fsyncmethod)"
+    r"|extensions\.objectformat"
+    r"|remote\.[^\n]*\.(url|fetch|mirror|pushurl|tagopt)"
+    r"|branch\.[^\n]*\.(remote|merge)"
+    r"|(receive|transfer|uploadpack|pack|gc|repack|user|init|advice|gitweb|http)\.[a-z]+"
+)
+_NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|receive\.procreceiverefs")
+
+
+@dataclass(frozen=True, slots=True)
+class GitRemote:
+    """A repository that lace pushes to and fetches from.
+
+    Args:
+        url: what git is given.
+        protocol: the only protocol that git may use for it: `https`, `ssh`, `git`, `http` or `file`.
+        shown: the address as a person may see it, without user names.
+        path: the directory, for `file`.
+    """
+
+    url: str
+    protocol: str
+    shown: str
+    path: Path | None = None
+
+    def far_side(self, service: str) -> str:
+        """Return the command that answers `git fetch` or `git push` for a repository on this machine."""
+        options = " ".join(f"-c {shlex.quote(option)}" for option in _FAR_OPTIONS)
+        return f"git {options} {service}"
+
+
+def parse_remote(uri: str) -> GitRemote:
+    """Return what an address, as settings keep it, means to git.
+
+    Raises:
+        UnknownPlaceKind: git cannot or may not be used with it; the message repeats no password.
+    """
+    match = _SCP.fullmatch(uri)
+    if match:
+        return GitRemote(uri, "ssh", f"{match['host']}:{match['path']}")
+    if any(character.isspace() or ord(character) < 0x20 for character in uri):
+        raise UnknownPlaceKind("The address of a git place holds a space or a control character.")
+    try:
+        parts = urlsplit(uri)
+        port = parts.port
+    except ValueError as error:
+        raise UnknownPlaceKind("The address of the git place cannot be read.") from error
+    if parts.scheme in {"git+file", "file"}:
+        return _on_this_machine(parts.netloc, unquote(parts.path))
+    protocol = _SCHEMES.get(parts.scheme)
+    host = parts.hostname or ""
+    where = f"[{host}]" if ":" in host else host
+    where += f":{port}" if port else ""
+    if protocol is None or _HOST.fullmatch(host or " ") is None or len(parts.path) < 2:
+        raise UnknownPlaceKind("The address names no git repository: it needs a host and a path.")
+    if parts.password is not None or (parts.username and protocol != "ssh" and parts.username.startswith("ghp_")):
+        raise UnknownPlaceKind(
+            f"The address of {where} holds a password, and lace keeps none.",
+            hint="Leave it out: ssh uses your key, and https your ~/.netrc or GIT_ASKPASS.",
+        )
+    if parts.query or parts.fragment or parts.path.startswith("/-"):
+        raise UnknownPlaceKind(f"The address of {where} holds something that is no path.")
+    if protocol in _OPEN and host not in _LOOPBACK:
+        raise UnknownPlaceKind(
+            f"Everybody on the way to {where} could read along: {protocol} is spoken with this machine only.",
+            hint="Use https or ssh.",
+        )
+    user = f"{parts.username}@" if parts.username else ""
+    if user.startswith("-"):
+        raise UnknownPlaceKind(f"The address of {where} holds something that is no user name.")
+    shown = f"{protocol}://{where}{parts.path}"
+    return GitRemote(f"{protocol}://{user}{where}{parts.path}", protocol, shown)
+
+
+def git_uri(path: Path) -> str:
+    """Return the address of a repository in a directory of this machine."""
+    return f"git+{path.as_uri()}"
+
+
+def is_harmless(keys: str) -> str:
+    """Return the first configuration key that could make git run a program or read elsewhere, or nothing.
+
+    Args:
+        keys: the keys of a repository's configuration, one a line, lower-case but for names.
+    """
+    for key in keys.splitlines():
+        lowered = key.lower()
+        if _NEVER_KEY.fullmatch(lowered) or not _HARMLESS_KEY.fullmatch(lowered):
+            return key
+    return ""
+
+
+def _on_this_machine(netloc: str, path: str) -> GitRemote:
+    if netloc not in {"", "localhost"} or not path.startswith("/") or "\0" in path or "\n" in path:
+        raise UnknownPlaceKind("The address is not that of a repository on this machine.")
+    return GitRemote(f"file://{quote(path)}", "file", path, Path(path))

@@ -1,0 +1,165 @@
+"""A mailbox as the tree of a commit (docs/formats.md section "Git remotes").
+
+A commit of the mailbox's ref holds small things only: head, request, and for each file the list of its pieces.
+The pieces lie in trees of other commits, its parents and theirs; so whoever fetches the tip alone fetches little,
+and every piece stays where a host keeps it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from transports.errors import UnreadableFile
+from transports.git.private import Entry, PrivateRepository
+from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, MIB, RUN_NAME
+
+__all__ = ["PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
+
+PIECE = MIB  # bytes of every piece but a file's last
+_HEAD = "head.rec"
+_REQUEST = "request.rec"
+_FILES = "files"
+_DATA = "data"
+_COUNT = "commits"
+_OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
+_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
+_FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
+_ROWS = 100_000  # files, or commits with pieces, of one mailbox
+_LISTS = 32 * MIB  # bytes of all lists of one mailbox: some 750 GiB of pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A small blob: its id and size in bytes."""
+
+    oid: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A run or bundle in pieces.
+
+    Args:
+        size: bytes of the file.
+        pieces: ids of its pieces in order; all but the last have `PIECE` bytes.
+        oid: id of the blob that says so.
+    """
+
+    size: int
+    pieces: tuple[str, ...]
+    oid: str = ""
+
+    def piece_size(self, index: int) -> int:
+        """Return the bytes of one piece."""
+        return min(PIECE, self.size - index * PIECE)
+
+    def encode(self) -> bytes:
+        """Return the text of the list."""
+        return f"lace-pieces/0\nsize {self.size}\n{''.join(f'{oid}{chr(10)}' for oid in self.pieces)}".encode()
+
+    @classmethod
+    def decode(cls, data: bytes, oid: str) -> Filed:
+        """Read the text of a list.
+
+        Raises:
+            UnreadableFile: it is none.
+        """
+        match = _FILED.fullmatch(data.decode("ascii", "replace"))
+        pieces = tuple(match[2].split()) if match else ()
+        if match is None or int(match[1]) > BUNDLE_LIMIT or len(pieces) != -(-int(match[1]) // PIECE):
+            raise UnreadableFile("The list of a file's pieces is damaged.")
+        return cls(int(match[1]), pieces, oid)
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """What one mailbox holds.
+
+    Args:
+        head: the snapshot head's record.
+        request: the request's record.
+        files: runs and bundles by name.
+        data: commits with pieces, each with the pieces in it and the blob that lists them.
+        commits: commits of the ref since it began.
+    """
+
+    head: Stored | None = None
+    request: Stored | None = None
+    files: dict[str, Filed] = field(default_factory=dict)
+    data: dict[str, Filed] = field(default_factory=dict)
+    commits: int = 0
+
+    def carried(self) -> set[str]:
+        """Return the pieces that the far side holds."""
+        return {oid for filed in self.data.values() for oid in filed.pieces}
+
+    def alive(self) -> set[str]:
+        """Return the pieces that files are made of."""
+        return {oid for filed in self.files.values() for oid in filed.pieces}
+
+
+def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
+    """Return the mailbox that a commit holds.
+
+    Raises:
+        UnreadableFile: it holds none, or a damaged one.
+    """
+    root = private.tree(tip, _ROWS)
+    box = Mailbox(_small(root.get(_HEAD)), _small(root.get(_REQUEST)))
+    rows = {
+        (part, name): entry
+        for part in (_FILES, _DATA)
+        if part in root and root[part].kind == "tree"
+        for name, entry in private.tree(root[part].oid, _ROWS).items()
+        if entry.kind == "blob" and _is_name(part, name)
+    }
+    if sum(entry.size for entry in rows.values()) > _LISTS:
+        raise UnreadableFile("The lists of a mailbox are larger than lace reads.")
+    texts = private.read([entry.oid for entry in rows.values()], _LISTS)
+    for ((part, name), entry), text in zip(rows.items(), texts, strict=True):
+        (box.files if part == _FILES else box.data)[name] = _filed(part, text, entry.oid)
+    if _COUNT in root and root[_COUNT].size < 12:
+        (text,) = private.read([root[_COUNT].oid], 12)
+        box.commits = int(text) if text.strip().isdigit() else 0
+    return box
+
+
+def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
+    """Store a mailbox's tree and return its id."""
+    rows: dict[str, tuple[str, str]] = {}
+    if box.head is not None:
+        rows[_HEAD] = ("blob", box.head.oid)
+    if box.request is not None:
+        rows[_REQUEST] = ("blob", box.request.oid)
+    for part, filed in ((_FILES, box.files), (_DATA, box.data)):
+        rows[part] = ("tree", private.store_tree({name: ("blob", item.oid) for name, item in filed.items()}))
+    rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))
+    return private.store_tree(rows)
+
+
+def data_list(private: PrivateRepository, pieces: tuple[str, ...]) -> Filed:
+    """Store the list of the pieces in one commit."""
+    return Filed(0, pieces, private.store("".join(f"{oid}\n" for oid in pieces).encode()))
+
+
+def _filed(part: str, text: bytes, oid: str) -> Filed:
+    return Filed.decode(text, oid) if part == _FILES else Filed(0, _oids(text), oid)
+
+
+def _is_name(part: str, name: str) -> bool:
+    if part == _DATA:
+        return _OID.fullmatch(name) is not None
+    return RUN_NAME.fullmatch(name) is not None or BUNDLE_NAME.fullmatch(name) is not None
+
+
+def _oids(data: bytes) -> tuple[str, ...]:
+    text = data.decode("ascii", "replace")
+    if _OIDS.fullmatch(text) is None:
+        raise UnreadableFile("A list of pieces is damaged.")
+    return tuple(text.split())
+
+
+def _small(entry: Entry | None) -> Stored | None:
+    return Stored(entry.oid, entry.size) if entry is not None and entry.kind == "blob" else None

@@ -1,0 +1,300 @@
+"""Writing one mailbox of a git place (decision 7a).
+
+Pieces travel first, some 100 a push, each push a commit on top of the last one that leaves the mailbox's state
+as it was. So a cut push loses what it carried, and a later publishing finds the pieces that arrived.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from transports.bundle import BundleWriter
+from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
+from transports.git.compaction import compact, is_due
+from transports.git.pieces import BATCH
+from transports.git.private import Moved
+from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
+from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
+from transports.mailbox import HEAD_FILE_LIMIT
+from transports.runs import Run, RunRef, encode_run
+from transports.snapshot import SnapshotHead
+from vault.errors import LaceError, PlaceError
+from vault.records.hashes import Verifier
+from vault.records.model import Seal
+from vault.records.parse import parse_record
+
+if TYPE_CHECKING:
+    from transports.git.place import GitPlace
+
+__all__ = ["GitWriter"]
+
+_LARGE = 16 * PIECE  # bytes of a bundle that is worth a push of its own: an interruption then finds it again
+_TRIES = 4  # pushes that find the own ref moved: only a copy of this node can move it
+
+
+class _Sink:
+    """Cuts what is written into pieces."""
+
+    def __init__(self, writer: GitWriter) -> None:
+        self._writer = writer
+        self._buffer = bytearray()
+        self.pieces: list[str] = []
+
+    def write(self, data: bytes, /) -> None:
+        self._buffer += data
+        while len(self._buffer) >= PIECE:
+            self._cut(PIECE)
+
+    def finish(self) -> None:
+        if self._buffer:
+            self._cut(len(self._buffer))
+
+    def _cut(self, size: int) -> None:
+        self.pieces.append(self._writer.stage(bytes(self._buffer[:size])))
+        del self._buffer[:size]
+
+
+class GitWriter:
+    """Writes one mailbox; it satisfies `MailboxWriter`. `GitPlace.writer` makes it.
+
+    Args:
+        place: the place.
+        group: the group id.
+        node: whose mailbox it is.
+    """
+
+    def __init__(self, place: GitPlace, group: str, node: Verifier) -> None:
+        self._place = place
+        self._private = place.private
+        self._group = group
+        self._node = node
+        self._batch = BATCH
+        self._staged: dict[str, int] = {}
+        self._added: dict[str, Filed] = {}
+        self._removed: set[str] = set()
+        self._head: Stored | None = None
+        self._request: Stored | None = None
+        self._drops_request = False
+        self._pushed: str | None = None
+        self._name = place.ref(group, node)
+        self._base = Mailbox()
+        self._carried: set[str] = set()
+        self._load()
+
+    @contextmanager
+    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> Iterator[BundleWriter]:
+        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
+
+        What of it was pushed by then stays with the host, for a later bundle that begins alike.
+        """
+        sink = _Sink(self)
+        before = set(self._staged)
+        try:
+            bundle = BundleWriter(sink, level=level, limit=limit)
+            yield bundle
+            index = bundle.finish()
+            sink.finish()
+        except BaseException:
+            self._staged = {oid: size for oid, size in self._staged.items() if oid in before}
+            raise
+        self._file(index.name, index.size, sink.pieces)
+        if index.size >= _LARGE:
+            self._push_pieces(keep=0)
+
+    def add_run(self, run: Run) -> RunRef:
+        """Write an index run and return how a head names it."""
+        data, ref = encode_run(run)
+        sink = _Sink(self)
+        sink.write(data)
+        sink.finish()
+        self._file(ref.name, len(data), sink.pieces)
+        return ref
+
+    def put_request(self, record: bytes) -> None:
+        """Leave a request to be admitted."""
+        self._request, self._drops_request = self._stored(record), False
+        self._push_all()
+
+    def remove_request(self) -> None:
+        """Take the request away; nothing happens if there is none."""
+        self._request, self._drops_request = None, True
+        if self._base.request is not None:
+            self._push_all()
+
+    def publish_head(self, record: bytes) -> None:
+        """Make everything written so far the mailbox's state.
+
+        Runs that the new head does not name leave the mailbox with the same push; readers of the former head
+        keep their view of it.
+
+        Raises:
+            BadSnapshot: the head is larger than the format allows.
+            PlaceError: the host cannot be reached, or refuses.
+        """
+        if len(record) > HEAD_FILE_LIMIT:
+            raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
+        self._push_pieces(keep=self._batch)
+        self._head = self._stored(record)
+        self._removed |= self._unnamed(record)
+        self._push_all()
+        if is_due(self._base):
+            # Whatever keeps the history from being begun anew now may be gone at the next publishing.
+            with suppress(PlaceError, Moved):
+                self.compact()
+
+    def discard(self, names: Collection[str]) -> None:
+        """Take runs and bundles out of the mailbox that no head names any more; missing ones are passed over."""
+        gone = {name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)}
+        self._added = {name: filed for name, filed in self._added.items() if name not in gone}
+        self._removed |= gone
+        if gone & set(self._base.files):
+            self._push_all()
+
+    def verify_written(self) -> None:
+        """Ask the host whether it kept what was pushed; git checked the bytes on arrival by their names.
+
+        Raises:
+            WriteNotKept: its ref stands elsewhere.
+            PlaceError: the host cannot be reached.
+        """
+        if self._pushed is None:
+            return
+        self._place.check()
+        if self._place.tip(self._name) != self._pushed:
+            raise WriteNotKept(f"{self._place.describe()} does not hold what was pushed to it.")
+
+    def free_bytes(self) -> int:
+        """Return the bytes that still fit beside the vault, where pieces lie until they are pushed."""
+        return shutil.disk_usage(self._private.path).free
+
+    def compact(self) -> None:
+        """Begin the history of the mailbox anew, with what its files are made of.
+
+        Raises:
+            Moved: somebody else wrote to the ref meanwhile.
+            PlaceError: the host cannot be reached, or takes neither a replaced nor a new ref.
+        """
+        self._name, self._pushed = compact(self._place, self._name, self._base, self._push)
+        self._load()
+
+    def stage(self, data: bytes) -> str:
+        """Store a piece and remember to push it, unless the host holds it; push when there are many."""
+        oid = self._private.store(data)
+        if oid not in self._carried:
+            self._staged[oid] = len(data)
+            if len(self._staged) > self._batch:
+                self._push_pieces(keep=1)
+        return oid
+
+    # Pushing
+
+    def _push_all(self) -> None:
+        self._push_pieces(keep=self._batch)
+        while True:
+            try:
+                self._push(list(self._staged))
+            except PlaceUnreachable:
+                if not self._quarter():
+                    raise
+                self._push_pieces(keep=self._batch)
+            else:
+                return
+
+    def _push_pieces(self, keep: int) -> None:
+        """Push staged pieces until at most `keep` are left."""
+        while len(self._staged) > keep:
+            try:
+                self._push(list(self._staged)[: self._batch])
+            except PlaceUnreachable:
+                if not self._quarter():
+                    raise
+                keep = min(keep, self._batch)
+
+    def _quarter(self) -> bool:
+        """Carry a quarter after a cut; tell whether that is less than was tried."""
+        tried = min(len(self._staged), self._batch)
+        self._batch = max(1, tried // 4)
+        return tried > 1
+
+    def _push(self, pieces: list[str], again: bool = False) -> None:
+        """Push pieces and whatever of the state is complete with them; `again` for pieces the host has."""
+        for _ in range(_TRIES):
+            chosen = [oid for oid in pieces if again or oid in self._staged]
+            box = self._next(set(chosen))
+            parents = [tip] if (tip := self._place.tip(self._name)) else []
+            if chosen:
+                commit = self._private.store_commit(
+                    self._private.store_tree({oid: ("blob", oid) for oid in sorted(chosen)})
+                )
+                box.data[commit] = data_list(self._private, tuple(chosen))
+                parents.append(commit)
+            commit = self._private.store_commit(store_mailbox(self._private, box), parents)
+            try:
+                self._private.push(commit, self._name, self._size(chosen, box), len(chosen) + 8)
+            except Moved:
+                self._place.check()
+                self._load()
+                continue
+            self._took(commit, box, chosen)
+            return
+        raise PushRejected(f"Somebody else writes to the mailbox of {self._node.text} at {self._place.describe()}.")
+
+    def _next(self, chosen: set[str]) -> Mailbox:
+        """Return the mailbox as it will be: files appear when all of their pieces are there."""
+        there = self._carried | chosen
+        box = replace(self._base, files=dict(self._base.files), data=dict(self._base.data))
+        box.files = {name: filed for name, filed in box.files.items() if name not in self._removed}
+        box.files |= {name: filed for name, filed in self._added.items() if there.issuperset(filed.pieces)}
+        if len(chosen) == len(self._staged) or not self._staged:
+            box.head = self._head or box.head
+        box.request = None if self._drops_request else self._request or box.request
+        box.commits += 1
+        return box
+
+    def _took(self, commit: str, box: Mailbox, pieces: list[str]) -> None:
+        self._pushed = commit
+        self._place.took(self._name, commit, box)
+        self._base = box
+        self._carried |= set(pieces)
+        large = {oid for oid in pieces if self._staged.pop(oid, 0) == PIECE}
+        self._private.forget_pieces(large)
+        self._place.pieces.drop(large)
+
+    def _load(self) -> None:
+        """Take the mailbox as the remote holds it for the base; a damaged one is written anew."""
+        self._name = self._place.ref(self._group, self._node)
+        try:
+            self._base = self._place.mailbox(self._group, self._node) or Mailbox()
+        except LaceError as error:
+            if isinstance(error, PlaceError):
+                raise
+            self._base = Mailbox()
+        self._carried = self._base.carried()
+        self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
+
+    def _file(self, name: str, size: int, pieces: list[str]) -> None:
+        filed = Filed(size, tuple(pieces))
+        self._added[name] = replace(filed, oid=self._private.store(filed.encode()))
+        self._removed.discard(name)
+
+    def _stored(self, record: bytes) -> Stored:
+        return Stored(self._private.store(record), len(record))
+
+    def _size(self, pieces: list[str], box: Mailbox) -> int:
+        lists = 80 * (len(box.files) + len(box.data) + len(pieces))
+        small = sum(item.size for item in (box.head, box.request) if item is not None)
+        return sum(self._staged.get(oid, 0) for oid in pieces) + lists + small
+
+    def _unnamed(self, record: bytes) -> set[str]:
+        try:
+            head = parse_record(record)
+            if not isinstance(head, Seal):
+                return set()
+            named = {ref.name for ref in SnapshotHead.read(head, self._group).runs}
+        except LaceError:
+            return set()
+        return {name for name in (*self._base.files, *self._added) if RUN_NAME.fullmatch(name) and name not in named}
