@@ -12,6 +12,7 @@ component with a negation whose predicate gained anything is computed again from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import Final
 
 from vault.rules.check import Checked
@@ -75,6 +76,7 @@ class Engine:
         self._constants: dict[tuple[str, str], object] = {}
         self._high = self._high_exposure = 0
         self._is_sound = False
+        self._added: dict[str, list[Row]] = {}  # given since the first run
         tables = {name: f"temp.t{n}" for name, n in self._number.items()}
         blank = Catalog(self._has_store, tables, {}, checked.derived)
         rules = [rule for name in self._rules for rule in self._rules[name]]
@@ -126,7 +128,7 @@ class Engine:
             for name in self._given:
                 self._clear(f"temp.t{self._number[name]}")
                 self._count[name] = 0
-                self._give(name, self._facts.given(name))
+                self._give(name, chain(self._facts.given(name), self._added.get(name, ())))
             for component in self.checked.components:
                 self._from_nothing(component)
         self._is_sound = True
@@ -135,18 +137,19 @@ class Engine:
         """Take in the records that came since the last run, and further given tuples.
 
         Returns:
-            Whether everything was computed by what is new alone, nothing from nothing.
+            Whether what is new sufficed; False if any predicate was computed from nothing.
 
         Raises:
-            As `run`; the next call then evaluates from nothing.
+            As `run`; what this call gave is forgotten, and the next call evaluates from nothing.
         """
         for name in given:
             if name not in self._number and name in RECORD_FACTS:
                 raise BadRuleFact(f"{name} is answered by the store and cannot be given.")
-        if not self._is_sound:
+        rows = {name: list(found) for name, found in given.items() if name in self._given}
+        anew = not self._is_sound
+        if anew:
             self.run()
         self._is_sound = False
-        again = False
         with self._guard.running():
             self._constants.clear()
             self._statistics.forget()
@@ -154,7 +157,7 @@ class Engine:
             again = not self._freshen()
             for name in self._given:
                 self._clear(f"temp.g{self._number[name]}")
-                self._gain[name] = self._give(name, given.get(name, ()), gained=True)
+                self._gain[name] = self._give(name, rows.get(name, ()), gained=True)
             for component in self.checked.components:
                 again = again or self._negation_gained(component)
                 if again:
@@ -162,7 +165,9 @@ class Engine:
                 else:
                     self._from_gains(component)
         self._is_sound = True
-        return not again
+        for name, found in rows.items():
+            self._added.setdefault(name, []).extend(found)
+        return not (again or anew)
 
     def rows(self, predicate: str) -> set[Row]:
         """Return the tuples of a derived predicate as texts."""

@@ -104,6 +104,7 @@ class Guard:
             db.execute("PRAGMA temp.journal_mode=OFF")  # a failed evaluation is thrown away whole
             db.execute(f"PRAGMA temp.max_page_count={self._limits.temp_pages}")
             db.execute("PRAGMA cache_size=-32000")
+            db.execute("SELECT 1 FROM json_each('[]')")  # made at its first use, which the authorizer would refuse
             for function, count, call in (
                 ("lace_text", 2, headers.text_of),
                 ("lace_digest", 1, headers.digest_of),
@@ -196,8 +197,9 @@ class Guard:
         if action in _PLAIN:
             good = True
         elif action == sqlite3.SQLITE_READ:
-            # SQLite asks with no database for sub-queries and table functions, which lead to no table of their own.
-            good = database in {"temp", None} or one in _READABLE or one == "json_each"
+            # No database is named for sub-queries, which lead to no table of their own.
+            ours = database in {"temp", None} and not (one or "").startswith("sqlite_")
+            good = ours or one in _READABLE or one == "json_each"
         elif action in {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_DELETE}:
             good = database == "temp" and not (one or "").startswith("sqlite_")
         elif action == sqlite3.SQLITE_FUNCTION:

@@ -59,7 +59,7 @@ class Incremental:
             above were computed from nothing.
 
         Raises:
-            As `evaluate`. After an error the next call computes everything from nothing.
+            As `evaluate`. What the call gave is then forgotten, and the next call computes everything from nothing.
         """
         return self._engine.go_on(given)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hypothesis import strategies as st
 
 from vault.rules.check import Checked, check
@@ -9,56 +11,79 @@ from vault.rules.errors import RuleError
 from vault.rules.predicates import BUILTINS, Base
 from vault.rules.syntax import ANY, Atom, Constant, Literal, Program, Rule, Term, Variable
 
-__all__ = ["PROFILE", "VALUES", "checked_programs", "facts", "programs"]
+__all__ = ["PROFILE", "VALUES", "Menu", "checked_programs", "facts", "programs"]
 
 PROFILE = (Base("E", 2), Base("F", 1), Base("G", 3), Base("Q", 0))
 DERIVED = {"A": 1, "B": 2, "C": 2, "D": 3, "Z": 0}
 VALUES = ("a", "b", "c", "ab", "é", "10", "9", "-1.50", "'\\", "")
 WORDS = {base.name: base.arity for base in PROFILE}
+COIN = st.booleans()
+Menu = Mapping[tuple[str, int], tuple[str, ...]]
 VARIABLES = ("X", "Y", "Z1", "W")
 
 
-@st.composite
-def programs(draw: st.DrawFn, words: dict[str, int] = WORDS, values: tuple[str, ...] = VALUES) -> Program:
-    """Draw a program whose rules are safe; it may be unstratified."""
-    count = draw(st.integers(1, 6))
-    return Program(tuple(draw(_rules(words, values)) for _ in range(count)))
+NO_MENU: Menu = {}
 
 
 @st.composite
-def _rules(draw: st.DrawFn, words: dict[str, int], values: tuple[str, ...]) -> Rule:
+def programs(
+    draw: st.DrawFn, words: dict[str, int] = WORDS, menu: Menu = NO_MENU, rules: int = 6, literals: int = 3
+) -> Program:
+    """Draw a program whose rules are safe; it may be unstratified.
+
+    Args:
+        draw: Hypothesis's.
+        words: base predicates with their arities.
+        menu: the constants that make sense at a term of a predicate.
+        rules: the most rules.
+        literals: the most positive literals of a rule.
+    """
+    count = draw(st.integers(1, rules))
+    return Program(tuple(draw(_rules(words, menu, literals)) for _ in range(count)))
+
+
+@st.composite
+def _rules(draw: st.DrawFn, words: dict[str, int], menu: Menu, literals: int) -> Rule:
     every = {**words, **DERIVED}
-    constants = st.sampled_from(values).map(Constant)
-    loose = st.one_of(st.sampled_from(VARIABLES).map(Variable), st.just(ANY), constants)
+    values = tuple(dict.fromkeys((*VALUES[:3], *(value for row in menu.values() for value in row)))) if menu else VALUES
+    free = [Variable(name) for name in VARIABLES]
 
-    def atom(name: str, terms: st.SearchStrategy[Term]) -> Atom:
-        return Atom(name, tuple(draw(terms) for _ in range(every[name])))
+    def atom(name: str, others: list[Term], constant_of: int) -> Atom:
+        """Draw an atom; each term is one of the others, or a constant once in so many draws."""
+        terms: list[Term] = []
+        for n in range(every[name]):
+            fitting = menu.get((name, n), values)
+            if not others or draw(st.sampled_from(range(constant_of + 1))) == 0:
+                terms.append(Constant(draw(st.sampled_from(fitting))))
+            else:
+                terms.append(draw(st.sampled_from(others)))
+        return Atom(name, tuple(terms))
 
-    positive = [atom(draw(st.sampled_from(sorted(every))), loose) for _ in range(draw(st.integers(0, 3)))]
-    bound = sorted({name for one in positive for name in one.variables})
-    tight: st.SearchStrategy[Term] = (
-        constants
-        if not bound
-        else st.one_of(st.sampled_from(bound).map(Variable), st.sampled_from(bound).map(Variable), constants)
-    )
+    names = sorted((*words, *words, *DERIVED))
+    positive = [atom(draw(st.sampled_from(names)), [*free, ANY], 2) for _ in range(draw(st.integers(0, literals)))]
+    bound: list[Term] = [Variable(name) for name in sorted({name for one in positive for name in one.variables})]
     body = [Literal(one) for one in positive]
-    if draw(st.booleans()):
-        body.append(Literal(atom(draw(st.sampled_from(sorted(every))), st.one_of(tight, st.just(ANY))), negated=True))
-    if bound and draw(st.booleans()):
+    if draw(COIN):
+        body.append(Literal(atom(draw(st.sampled_from(names)), [*bound, ANY], 3), negated=True))
+    if draw(COIN) and bound:
         name = draw(st.sampled_from(sorted(BUILTINS)))
-        if name in {"Prefix", "Suffix"}:
-            terms: tuple[Term, ...] = (Variable(draw(st.sampled_from(bound))), draw(constants))
-        else:
-            terms = (draw(tight), draw(tight))
-        body.append(Literal(Atom(name, terms)))
+        left = draw(st.sampled_from(bound))
+        right: Term = Constant(draw(st.sampled_from(values)))
+        if name not in {"Prefix", "Suffix"} and draw(COIN):
+            right = draw(st.sampled_from(bound))
+        elif isinstance(right, Constant) and draw(COIN):
+            right = Constant(right.text[:2])
+        body.append(Literal(Atom(name, (left, right))))
     head = draw(st.sampled_from(sorted(DERIVED)))
-    return Rule(atom(head, tight), tuple(draw(st.permutations(body))))
+    return Rule(atom(head, bound, 6), tuple(draw(st.permutations(body))))
 
 
 @st.composite
-def checked_programs(draw: st.DrawFn, words: dict[str, int] = WORDS, values: tuple[str, ...] = VALUES) -> Checked:
+def checked_programs(
+    draw: st.DrawFn, words: dict[str, int] = WORDS, menu: Menu = NO_MENU, rules: int = 6, literals: int = 3
+) -> Checked:
     """Draw a program that can run; what it reads and nobody defines holds of nothing."""
-    program = draw(programs(words, values))
+    program = draw(programs(words, menu, rules, literals))
     defined = {rule.head.predicate for rule in program.rules}
     profile = (*PROFILE, *(Base(name, arity) for name, arity in DERIVED.items() if name not in defined))
     try:

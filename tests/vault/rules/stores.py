@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from vault.records import Plex, RecordHash, Seal, Tai
@@ -9,7 +10,7 @@ from vault.records.links import Link
 from vault.store import Store
 from vault.suite import SigningKey
 
-__all__ = ["GROUP", "KEYS", "Facts", "add", "facts_of", "make", "share"]
+__all__ = ["GROUP", "KEYS", "Facts", "add", "facts_of", "make", "open_store", "share"]
 
 Facts = dict[str, set[tuple[str, ...]]]
 
@@ -29,8 +30,9 @@ def make(
 ) -> Plex | Seal:
     """Return a record; `links` are pairs of data and target text."""
     headers = (*extras, *((f"{said}+Link", f"{said} {target}") for said, target in links))
-    plex = Plex.build(group=GROUP, app=app, name=name, tai=Tai.parse(f"{1_700_000_000 + n}:000000000"), extras=headers,
-                      data=data)
+    plex = Plex.build(
+        group=GROUP, app=app, name=name, tai=Tai.parse(f"{1_700_000_000 + n}:000000000"), extras=headers, data=data
+    )
     return plex if signer is None else Seal.sign(plex, KEYS[signer])
 
 
@@ -49,7 +51,7 @@ def share(store: Store, records: list[RecordHash]) -> None:
             store.db.execute("INSERT OR IGNORE INTO exposure(p) VALUES (?)", (p,))
 
 
-def facts_of(records: list[Plex | Seal], shared: set[RecordHash] = frozenset()) -> Facts:  # type: ignore[assignment]
+def facts_of(records: list[Plex | Seal], shared: Collection[RecordHash] = ()) -> Facts:
     """Return the record facts of these records (FAC-3, FAC-4)."""
     facts: Facts = {name: set() for name in ("Have", "Field", "RecordLink", "BlobHash", "PlexHash", "Shared")}
     for record in records:
@@ -59,7 +61,12 @@ def facts_of(records: list[Plex | Seal], shared: set[RecordHash] = frozenset()) 
         facts["BlobHash"].add((p, plex.blob.hash.text))
         if record.hash in shared:
             facts["Shared"].add((p,))
-        pseudo = {"Type": record.hash.kind, "Group": plex.group, "App": plex.app, "Data-Length": str(len(plex.blob.data))}
+        pseudo = {
+            "Type": record.hash.kind,
+            "Group": plex.group,
+            "App": plex.app,
+            "Data-Length": str(len(plex.blob.data)),
+        }
         if plex.app not in UNSIGNED:
             pseudo["Name"] = plex.name
         if isinstance(record, Seal):
