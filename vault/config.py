@@ -7,17 +7,14 @@ has its default.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-import tomli_w
 
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import FileMissing, FileTooLarge, read_bounded, write_atomic
@@ -176,6 +173,10 @@ class Settings:
             Unreadable: it cannot be read.
         """
         path = Path(path)
+        if not path.exists():
+            return cls(path)
+        import tomllib  # noqa: PLC0415 - a vault without settings of its own needs no parser
+
         try:
             text = read_bounded(path, _FILE_LIMIT).decode("utf-8")
             return cls(path, tomllib.loads(text))
@@ -225,6 +226,8 @@ class Settings:
         Raises:
             DiskFull, NotWritable: the file cannot be written.
         """
+        import tomli_w  # noqa: PLC0415
+
         parts = [
             f"# {SETTINGS[key].sentence}\n# Takes {SETTINGS[key].allowed_text}.\n"
             + tomli_w.dumps({key: self.chosen[key]})
@@ -236,6 +239,8 @@ class Settings:
 def _find(key: str) -> Setting:
     setting = SETTINGS.get(key)
     if setting is None:
+        import difflib  # noqa: PLC0415 - only a mistake needs it
+
         near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
         meant = f" Did you mean {near[0]}?" if near else ""
         raise SettingUnknownError(f"There is no setting {_shown(key)}.{meant}")

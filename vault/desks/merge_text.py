@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from merge3 import Merge3
 
 from vault.desks.diff import is_text
 
@@ -44,6 +43,8 @@ def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
     Edits that touch are a conflict too: nothing between them proves that they are independent.
     """
     found = []
+    from merge3 import Merge3  # noqa: PLC0415 - only a merge needs it, and every verb would pay
+
     merge = Merge3(_lines(base), _lines(ours), _lines(theirs))
     for group in merge.merge_groups():
         if group[0] == "conflict":
