@@ -282,6 +282,8 @@ VERBS: tuple[Verb, ...] = (
         "lines",
         ("lace record verify friends.records", "lace --json record verify < friends.records"),
     ),
+    Verb("rules check", _CLI + "rules", _LOOK, "Check a rule program and name it; run nothing.", "FILE"),
+    Verb("rules eval", _CLI + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
     Verb("tui", _CLI + "tui", _ABOUT, "Open the app on this terminal; lace alone does the same.", "[--no-mouse]"),
     Verb(
         "config path",

@@ -1,0 +1,73 @@
+"""`lace rules`: look at a rule program, and try it on facts before anybody relies on it (FAC-8..12)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from vault.files import read_bounded
+from vault.rules import (
+    FactSource,
+    StoreFacts,
+    TupleFacts,
+    check,
+    evaluate,
+    format_facts,
+    parse_facts,
+    parse_program,
+)
+from vault.rules.check import Checked
+from vault.rules.parse import MAX_PROGRAM_BYTES
+
+__all__ = ["configure", "run"]
+
+_MAX_FACT_BYTES = 64 * 1024 * 1024  # a fact block of an exchange has no more
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument("file", metavar="FILE", help="the program")
+    if verb == "rules eval":
+        parser.add_argument("--query", required=True, metavar="PRED", help="the predicate to list")
+        parser.add_argument("--facts", metavar="FILE", help="lines of facts to use instead of this vault's records")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    checked = check(parse_program(read_bounded(context.cwd / args.file, MAX_PROGRAM_BYTES)))
+    return _check(checked) if context.verb == "rules check" else _eval(context, checked, args.query, args.facts)
+
+
+def _check(checked: Checked) -> Answer:
+    def text(paint: Paint) -> str:
+        lines = [f"{number}  {' '.join(stratum)}" for number, stratum in enumerate(checked.strata, 1)]
+        return "\n".join([paint.strong(checked.id), *lines])
+
+    return Answer({"id": checked.id, "strata": checked.strata}, text)
+
+
+def _eval(context: Context, checked: Checked, query: str, facts: str | None) -> Answer:
+    with context.cancellable() as token:
+        source = _given(context.cwd / facts) if facts else _of_vault(context)
+        found = evaluate(checked, source, queries=[query], clock=context.world.monotonic, check=token.check)[query]
+    lines = format_facts(query, found)
+    return Answer({"id": checked.id, "query": query, "tuples": sorted(found)}, "\n".join(_harmless(lines)))
+
+
+def _given(path: Path) -> FactSource:
+    return TupleFacts(parse_facts(read_bounded(path, _MAX_FACT_BYTES)))
+
+
+def _of_vault(context: Context) -> FactSource:
+    """Return the record facts of the vault here, with who this is and who belongs."""
+    with context.open_vault() as vault:
+        members = [(str(row[0]),) for row in vault.store.rows("SELECT node FROM member")]
+        return StoreFacts(vault.store.path, {"Here": [(vault.node.text,)], "Member": members})
+
+
+def _harmless(lines: Iterable[str]) -> list[str]:
+    return [inert(line) for line in lines]
