@@ -15,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import FileMissing, FileTooLarge, read_bounded, write_atomic
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-
 from vault.desks.diff import is_text
 
 __all__ = ["Region", "can_merge", "draft_of", "merge_text", "regions_of"]
