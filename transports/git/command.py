@@ -35,6 +35,7 @@ __all__ = ["SILENCE", "GitRunner", "complaint", "fault_of_git"]
 
 SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
+_PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
 _CONFIG_NAME = "config"
 _CONFIG = """\
 # Written by lace; git reads this file instead of your own configuration when lace runs it.
@@ -277,13 +278,16 @@ def fault_of_git(complaints: str, shown: str) -> PlaceError:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git and what it started, such as ssh."""
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
+    """End git and what it started, such as ssh; first so that it takes its lock files with it."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, number)
+            else:
+                process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE)
+            return
 
 
 def _pump(name: str, stream: BufferedReader | None, heard: queue.SimpleQueue[tuple[str, bytes]]) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceFull, PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git.command import GitRunner
@@ -19,6 +21,9 @@ from transports.git.remote import is_harmless
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["REFS", "Entry", "Moved", "PrivateRepository"]
 
@@ -30,7 +35,27 @@ _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|can
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _PIECES = ".pieces"
+_HOLD = "lace-hold"  # not named .lock, which is git's word
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
+
+
+def _hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
+    """Hold a private repository for as long as the file returned is open.
+
+    Several may hold it at once: git's own locks order them. Whoever finds nobody else may clear up first. Where
+    the system has no such locks, nobody is ever known to be alone.
+    """
+    if sys.platform == "win32":
+        return None
+    file = (path / _HOLD).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        when_alone()
+    except OSError:
+        pass  # somebody else is here, or the file system has no locks
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_SH)
+    return file
 
 
 class Moved(Exception):  # noqa: N818 - never leaves this package
@@ -63,6 +88,7 @@ class PrivateRepository:
     def __init__(self, git: GitRunner, count: ByteCount) -> None:
         self._git = git
         self._count = count
+        self._held: BinaryIO | None = None
 
     @property
     def path(self) -> Path:
@@ -81,17 +107,18 @@ class PrivateRepository:
                 (path / directory).mkdir(parents=True)
             (path / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", "utf-8")
             write_atomic(path / "HEAD", b"ref: refs/heads/lace/none\n")
-        self._trim()
+        self._held = _hold(path, self._tidy)
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
         old = self.path
         if (path / "HEAD").is_file():
+            self.begin(path)
             shutil.rmtree(old, ignore_errors=True)
         else:
             shutil.rmtree(path, ignore_errors=True)
             old.rename(path)
-        self._git.repository = path
+            self._git.repository = path
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
@@ -102,7 +129,12 @@ class PrivateRepository:
     def _packs(self) -> set[Path]:
         return set((self.path / "objects" / "pack").glob("*.pack"))
 
-    def _trim(self) -> None:
+    def _tidy(self) -> None:
+        """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
+        for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*"):
+            for leftover in self.path.glob(pattern):
+                with contextlib.suppress(OSError):
+                    leftover.unlink()
         marks = list((self.path / "objects" / "pack").glob(f"*{_PIECES}"))
         packs = [mark.with_suffix(".pack") for mark in marks]
         if sum(pack.stat().st_size for pack in packs if pack.is_file()) <= _TRIM:
@@ -342,6 +374,7 @@ class PrivateRepository:
         for name in ("config", "config.worktree"):
             if not (inner / name).is_file():
                 continue
+            self._git.run("rev-parse", "--git-dir")  # a damaged private repository is to blame for itself
             words = ["config", "--file", str(inner / name), "--no-includes", "--list", "--name-only"]
             code, keys = self._git.try_run(*words)
             bad = is_harmless(keys.decode("utf-8", "replace")) if not code else "something unreadable"

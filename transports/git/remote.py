@@ -96,13 +96,14 @@ def parse_remote(uri: str) -> GitRemote:
         return _on_this_machine(parts.netloc, unquote(parts.path))
     protocol = _SCHEMES.get(parts.scheme)
     host = parts.hostname or ""
-    where = f"[{host}]" if ":" in host else host
-    where += f":{port}" if port else ""
-    if protocol is None or _HOST.fullmatch(host or " ") is None or len(parts.path) < 2:
+    named = f"[{host}]" if ":" in host else host
+    where = f"{named}:{port}" if port else named
+    if protocol is None or _HOST.fullmatch(named) is None or len(parts.path) < 2:
         raise UnknownPlaceKind("The address names no git repository: it needs a host and a path.")
-    if parts.password is not None or (parts.username and protocol != "ssh" and parts.username.startswith("ghp_")):
+    # Before an https host the part before the @ is as often a token as a name, and settings are no place for one.
+    if parts.password is not None or (parts.username is not None and protocol != "ssh"):
         raise UnknownPlaceKind(
-            f"The address of {where} holds a password, and lace keeps none.",
+            f"The address of {where} holds a password or token, and lace keeps none.",
             hint="Leave it out: ssh uses your key, and https your ~/.netrc or GIT_ASKPASS.",
         )
     if parts.query or parts.fragment or parts.path.startswith("/-"):

@@ -76,6 +76,7 @@ class GitWriter:
         self._staged: dict[str, int] = {}
         self._added: dict[str, Filed] = {}
         self._removed: set[str] = set()
+        self._named: set[str] | None = None
         self._head: Stored | None = None
         self._request: Stored | None = None
         self._drops_request = False
@@ -139,7 +140,7 @@ class GitWriter:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._push_pieces(keep=self._batch)
         self._head = self._stored(record)
-        self._removed |= self._unnamed(record)
+        self._named = self._runs_of(record)
         self._push_all()
         if is_due(self._base):
             # Whatever keeps the history from being begun anew now may be gone at the next publishing.
@@ -249,8 +250,11 @@ class GitWriter:
         box = replace(self._base, files=dict(self._base.files), data=dict(self._base.data))
         box.files = {name: filed for name, filed in box.files.items() if name not in self._removed}
         box.files |= {name: filed for name, filed in self._added.items() if there.issuperset(filed.pieces)}
-        if len(chosen) == len(self._staged) or not self._staged:
-            box.head = self._head or box.head
+        if self._head is not None and chosen.issuperset(self._staged):
+            box.head = self._head
+            unnamed = {name for name in box.files if RUN_NAME.fullmatch(name)} - (self._named or set())
+            for name in unnamed if self._named is not None else ():
+                del box.files[name]
         box.request = None if self._drops_request else self._request or box.request
         box.commits += 1
         return box
@@ -289,12 +293,10 @@ class GitWriter:
         small = sum(item.size for item in (box.head, box.request) if item is not None)
         return sum(self._staged.get(oid, 0) for oid in pieces) + lists + small
 
-    def _unnamed(self, record: bytes) -> set[str]:
+    def _runs_of(self, record: bytes) -> set[str] | None:
+        """Return the runs that a head names, or None when it is none that lace reads."""
         try:
             head = parse_record(record)
-            if not isinstance(head, Seal):
-                return set()
-            named = {ref.name for ref in SnapshotHead.read(head, self._group).runs}
+            return {ref.name for ref in SnapshotHead.read(head, self._group).runs} if isinstance(head, Seal) else None
         except LaceError:
-            return set()
-        return {name for name in (*self._base.files, *self._added) if RUN_NAME.fullmatch(name) and name not in named}
+            return None

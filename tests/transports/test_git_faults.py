@@ -1,0 +1,325 @@
+"""A hostile git remote, and a machine with habits of its own (faults.md row 34, CYB-17, decision 7a)."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.transports.git_hosts import bare_repository, git
+from tests.transports.helpers import GROUP, additions, key, put, some_records
+from transports.errors import (
+    AccessRefused,
+    GitMissing,
+    NotAGitPlace,
+    PlaceFull,
+    PlaceNotWritable,
+    PlaceUnreachable,
+)
+from transports.git.command import GitRunner, complaint, fault_of_git
+from transports.git.place import GitPlace
+from transports.git.remote import git_uri, parse_remote
+from transports.reading import read_head
+from vault.errors import PlaceError
+
+NODE = key(1).verifier
+HOOKS = (
+    "applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-checkout", "post-commit", "post-receive",
+    "post-rewrite", "post-update", "pre-auto-gc", "pre-commit", "pre-push", "pre-receive", "proc-receive",
+    "push-to-checkout", "reference-transaction", "update",
+)  # fmt: skip
+
+
+def trap(path: Path, canary: Path) -> None:
+    """Write a program that tells that it ran."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho ran >> '{canary}'\nexit 0\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def use(uri: str, home: Path) -> None:
+    """Push to a place and read from it."""
+    place = GitPlace.create(uri, home)
+    put(place, key(1), additions(some_records(3)))
+    assert read_head(GitPlace.create(uri, home / "other"), GROUP, NODE) is not None
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    return tmp_path / "canary"
+
+
+# Nothing of the remote's runs
+
+
+def test_hooks_of_a_repository_on_this_machine_never_run(tmp_path: Path, canary: Path) -> None:
+    bare = bare_repository(tmp_path / "trap 'quoted'.git")
+    for hook in HOOKS:
+        trap(bare / "hooks" / hook, canary)
+    use(git_uri(bare), tmp_path / "a")
+    assert not canary.exists()
+    # The trap is a real one: git itself, as a person runs it, falls into it.
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"x")
+    commit = git(bare, "commit-tree", git(bare, "mktree", stdin=f"100644 blob {blob}\tx\n".encode()), "-m", "x")
+    git(bare, "push", str(bare), f"{commit}:refs/heads/other")
+    assert canary.exists()
+
+
+@pytest.mark.parametrize(
+    ("key_name", "value"),
+    [
+        ("core.alternateRefsCommand", "{trap}"),
+        ("core.fsmonitor", "{trap}"),
+        ("core.sshCommand", "{trap}"),
+        ("core.worktree", "{folder}"),
+        ("uploadpack.packObjectsHook", "{trap}"),
+        ("gc.recentObjectsHook", "{trap}"),
+        ("receive.procReceiveRefs", "refs/heads"),
+        ("remote.x.uploadpack", "{trap}"),
+        ("filter.x.smudge", "{trap}"),
+        ("include.path", "{folder}/more"),
+        ("credential.helper", "{trap}"),
+    ],
+)
+def test_a_configuration_that_starts_programs_is_not_trusted(
+    tmp_path: Path, canary: Path, key_name: str, value: str
+) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    trap(tmp_path / "trap", canary)
+    git(bare, "config", key_name, value.format(trap=tmp_path / "trap", folder=tmp_path))
+    with pytest.raises(NotAGitPlace, match=key_name.lower().split(".")[0]):
+        use(git_uri(bare), tmp_path / "a")
+    assert not canary.exists()
+
+
+def test_a_configuration_that_turns_bad_later_is_noticed(tmp_path: Path, canary: Path) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    trap(tmp_path / "trap", canary)
+    git(bare, "config", "core.alternateRefsCommand", str(tmp_path / "trap"))
+    with pytest.raises(NotAGitPlace):
+        put(place, key(1), additions(some_records(1)))
+    assert not canary.exists()
+
+
+def test_hooks_on_the_person_s_side_never_run(tmp_path: Path, canary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pre-push hook of the person's own templates or configuration is none of lace's."""
+    hooks = tmp_path / "hooks"
+    for hook in HOOKS:
+        trap(hooks / hook, canary)
+        trap(tmp_path / "template" / "hooks" / hook, canary)
+    config = tmp_path / "gitconfig"
+    config.write_text(
+        f"[core]\n\thooksPath = {hooks}\n[init]\n\ttemplateDir = {tmp_path / 'template'}\n"
+        "[user]\n\tname = Alice Person\n\temail = alice@example.org\n[commit]\n\tgpgSign = true\n"
+        "[url \"ext::sh -c 'touch x' \"]\n\tinsteadOf = file://\n[push]\n\tgpgSign = true\n"
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", str(tmp_path / "template"))
+    bare = bare_repository(tmp_path / "remote.git")
+    use(git_uri(bare), tmp_path / "a")
+    assert not canary.exists()
+    assert "Alice" not in git(bare, "log", "--all", "--format=%an %ae %cn %ce %B")
+
+
+def test_variables_of_the_person_s_git_do_not_lead_astray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lace started from a git hook or alias inherits variables that point into another repository."""
+    own = bare_repository(tmp_path / "own.git")
+    before = sorted(path for path in own.rglob("*"))
+    bare = bare_repository(tmp_path / "remote.git")
+    for name, value in {
+        "GIT_DIR": own,
+        "GIT_WORK_TREE": tmp_path,
+        "GIT_OBJECT_DIRECTORY": own / "objects",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": own / "objects",
+        "GIT_INDEX_FILE": own / "index",
+        "GIT_NAMESPACE": "elsewhere",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.bare",
+        "GIT_CONFIG_VALUE_0": "false",
+        "GIT_CONFIG_PARAMETERS": "'core.compression'='9'",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TRACE": str(tmp_path / "trace"),
+    }.items():
+        monkeypatch.setenv(name, str(value))
+    use(git_uri(bare), tmp_path / "a")
+    assert sorted(path for path in own.rglob("*")) == before
+    assert not (tmp_path / "trace").exists()
+
+
+def test_only_the_protocol_of_the_address_is_spoken(tmp_path: Path) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    runner = GitRunner(tmp_path / "home", parse_remote("https://127.0.0.1:1/v.git"))
+    for url in (bare.as_uri(), f"ext::cat {bare}", "git://127.0.0.1:1/v", "ssh://127.0.0.1:1/v"):
+        code, _, complaints = runner.talk("ls-remote", "--", url)
+        assert code
+        assert "not allowed" in complaints
+
+
+# Hosts that answer oddly or not at all
+
+
+@contextmanager
+def listener(answer: bytes) -> Iterator[int]:
+    """Accept one connection after another, send the same bytes to each, and keep it open."""
+    server = socket.create_server(("127.0.0.1", 0))
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            held.append(client)
+            client.sendall(answer)
+            if answer:
+                client.shutdown(socket.SHUT_WR)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        for client in held:
+            client.close()
+        thread.join()
+
+
+def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
+    with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
+        GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (b"garbage that is no packet line", PlaceUnreachable),
+        (b"0000", PlaceError),
+        (b"0032ERR access denied or repository not exported: /v", NotAGitPlace),
+    ],
+)
+def test_a_host_that_answers_nonsense(tmp_path: Path, answer: bytes, expected: type[PlaceError]) -> None:
+    with listener(answer) as port:
+        if answer == b"0000":
+            place = GitPlace(f"git://127.0.0.1:{port}/v", tmp_path / "a")
+            assert place.nodes(GROUP) == []
+        else:
+            with pytest.raises(expected):
+                GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a")
+
+
+def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
+    # faults.md row 34: credentials never go to a redirect, because nothing does
+    with listener(b"") as port:
+        answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}/v/info/refs\r\nContent-Length: 0\r\n\r\n"
+        with listener(answer.encode()) as first, pytest.raises(PlaceUnreachable) as caught:
+            GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5)
+    assert "said nothing" not in caught.value.message
+
+
+def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tip of many megabytes is given up, and the other mailboxes are read."""
+    bare = bare_repository(tmp_path / "remote.git")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    put(place, key(1), additions(some_records(3)))
+    name = place.ref(GROUP, key(2).verifier)
+    rows = []
+    for number in range(40):
+        blob = git(bare, "hash-object", "-w", "--stdin", stdin=os.urandom(1 << 20))
+        rows.append(f"100644 blob {blob}\tx{number:03}\n")
+    tree = git(bare, "mktree", stdin="".join(rows).encode())
+    git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, "commit-tree", tree, "-m", "x"))
+    monkeypatch.setattr("transports.git.private._SLACK", 4 << 20)
+    reader = GitPlace.create(git_uri(bare), tmp_path / "b")
+    seen = read_head(reader, GROUP, NODE)
+    assert seen is not None
+    assert not list((reader.private.path / "objects" / "pack").glob("tmp_*"))
+
+
+def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    owner = GitPlace.create(git_uri(bare), tmp_path / "a")
+    put(owner, key(1), additions(some_records(3)))
+    reader = GitPlace.create(git_uri(bare), tmp_path / "b")
+    path = reader.private.path
+    leftovers = [path / "shallow.lock", path / "packed-refs.lock", path / "objects" / "pack" / "tmp_pack_x"]
+    for leftover in leftovers:
+        leftover.touch()
+    beside = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)  # not alone: they may be in use
+    assert all(leftover.exists() for leftover in leftovers)
+    del reader, beside
+    again = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)
+    assert not any(leftover.exists() for leftover in leftovers)
+    assert read_head(again, GROUP, NODE) is not None
+
+
+# What git says, said to a person
+
+
+@pytest.mark.parametrize(
+    ("complaints", "expected"),
+    [
+        ("git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.", AccessRefused),
+        ("fatal: could not read Username for 'https://h': terminal prompts disabled", AccessRefused),
+        ("fatal: Authentication failed for 'https://alice:secret@h/v/'", AccessRefused),
+        ("fatal: unable to access 'https://h/': The requested URL returned error: 403", AccessRefused),
+        ("Host key verification failed.\nfatal: Could not read from remote repository.", AccessRefused),
+        ("ERROR: Repository not found.\nfatal: Could not read from remote repository.", NotAGitPlace),
+        ("fatal: '/v' does not appear to be a git repository", NotAGitPlace),
+        ("fatal: repository 'https://h/v/' not found", NotAGitPlace),
+        ("fatal: mismatched algorithms: client sha1; server sha256", NotAGitPlace),
+        ("fatal: detected dubious ownership in repository at '/v'", NotAGitPlace),
+        ("remote: fatal: write error: No space left on device", PlaceFull),
+        ("error: remote unpack failed: insufficient permission for adding an object", PlaceNotWritable),
+        ("ssh: Could not resolve hostname h: Name or service not known", PlaceUnreachable),
+        ("fatal: unable to access 'https://h/': Failed to connect to h port 443", PlaceUnreachable),
+        ("fetch-pack: unexpected disconnect while reading sideband packet\nfatal: early EOF", PlaceUnreachable),
+        ("", PlaceUnreachable),
+    ],
+)
+def test_complaints_become_errors_with_a_way_out(complaints: str, expected: type[PlaceError]) -> None:
+    error = fault_of_git(complaints, "h:v")
+    assert type(error) is expected
+    assert error.message.endswith(".")
+    assert error.hint
+    assert "h:v" in error.message
+    assert "secret" not in error.message
+
+
+def test_a_complaint_is_short_and_printable() -> None:
+    text = complaint(b"remote: \x1b[31mred\x1b[0m\r\n" * 3 + b"fatal: " + b"x" * 1000 + b"\x07\n")
+    assert text.startswith("fatal: xxx")
+    assert len(text) <= 200
+    assert text.isprintable()
+
+
+def test_a_machine_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitMissing):
+        GitPlace.create("https://example.org/v.git", tmp_path / "a")
+
+
+def test_a_damaged_private_repository_can_be_deleted(tmp_path: Path) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    put(place, key(1), additions(some_records(3)))
+    path = place.private.path
+    (path / "config").write_text("[core\n")
+    with pytest.raises(PlaceError) as caught:
+        GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
+    assert str(path) in caught.value.hint
+    for file in sorted(path.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    path.rmdir()
+    again = GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
+    assert read_head(again, GROUP, NODE) is not None
