@@ -23,7 +23,8 @@ from lazy.status import PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.errors import LaceError
-from vault.history import ReleaseInfo, ancestors, changed_paths, commit_info, releases
+from vault.graph import ancestors
+from vault.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import MAIN, checkout_of

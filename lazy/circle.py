@@ -11,7 +11,7 @@ from typing import Any
 
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
-from lazy.places import NameTaken, Place, add_place, keep_place, make_place, open_place, places
+from lazy.places import NameTaken, Place, keep_place, make_place, open_place, places
 from lazy.receive import forget_strangers
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
@@ -20,8 +20,10 @@ from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
 from vault.profile import Member, NodeCard, Request
 from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.vault import Vault
+from vault.work import adopt_commit, checkout_of
 from vault.writer import Writer
 
 __all__ = [
@@ -121,7 +123,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
 
 
 def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> tuple[Vault, Invitation]:
-    """Make a vault from an invitation and leave a request where it can be left.
+    """Make a vault from an invitation, in one transaction, and leave a request where it can be left.
 
     Raises:
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut, mistyped or expired.
@@ -133,16 +135,18 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
         raise CallerError(
             "The invitation suggests no name for you.", hint="Say who you are: lace accept INVITE --name N"
         )
-    vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding)
-    with vault.writing() as w:
+
+    def also(vault: Vault, w: Writer) -> None:
         w.store.set_meta("invitation", line)
         w.store.set_meta("inviter", invitation.inviter.text)
         w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
-    for place_name, uri in invitation.places:
-        try:
-            add_place(vault, place_name, uri, cwd=folder, create=False)
-        except (PlaceError, UnknownPlaceKind):
-            continue  # of a kind this version does not speak; the vault is begun all the same
+        for place_name, uri in invitation.places:
+            try:
+                keep_place(w, make_place(vault, place_name, uri, cwd=folder, create=False))
+            except (PlaceError, UnknownPlaceKind):
+                continue  # of a kind this version does not speak; the vault is begun all the same
+
+    vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     for place in places(vault):
         try:
             leave_request(vault, open_place(place))
@@ -358,7 +362,8 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
 
     With the old key here the old node admits the new one, so that nobody has to; else the new node is an ordinary
-    request. Nothing that was stored is lost.
+    request. Nothing that was stored is lost, and the line goes on where the folder stands. Cut off, the vault is the
+    old node still, and the same call begins anew.
 
     Returns:
         Whether the new node was admitted by the old key.
@@ -372,28 +377,45 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     except KeyMissing:
         old_key = None
     new_key = keys.create(around.entropy(32), None)
-    with vault.lock.held(timeout=60.0), vault.store.transaction():
-        vault.store.set_meta("node", new_key.verifier.text)
-        vault.store.set_meta("name", name)
-        vault.store.set_meta("instance", around.entropy(16).hex())
-        vault.store.set_meta("admission", "")
-        vault.store.run("DELETE FROM published")
     vault.forget_key()
-    with vault.writing() as w:
-        entries = [
-            w.seal(
-                NodeCard.to_plex(group=vault.group, node=vault.node, label=name, machine=around.host, tai=w.tai())
-            ).hash
-        ]
-        if old_key is not None:
-            plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai())
-            sealed = Seal.sign(plex, old_key)
-            w.put([sealed])
-            w.store.set_meta("admission", sealed.hash.text)
-            entries.append(sealed.hash)
-        w.log(entries)
-        w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
+    anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
+    try:
+        with vault.writing(anew=anew) as w:
+            w.store.run("DELETE FROM published")
+            entries = [_card(w, vault, name)]
+            if old_key is not None:
+                entries.append(_admit_myself(w, vault, name, old_key))
+            _go_on(w, vault)
+            w.log(entries)
+            w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
+    except BaseException:
+        vault.forget_key()
+        raise
     return old_key is not None
+
+
+def _card(w: Writer, vault: Vault, name: str) -> RecordHash:
+    plex: Plex = NodeCard.to_plex(
+        group=vault.group, node=vault.node, label=name, machine=vault.around.host, tai=w.tai()
+    )
+    return w.seal(plex).hash
+
+
+def _admit_myself(w: Writer, vault: Vault, name: str, old_key: SigningKey) -> RecordHash:
+    """Let the old node admit the new one."""
+    plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai())
+    sealed = Seal.sign(plex, old_key)
+    w.put([sealed])
+    w.store.set_meta("admission", sealed.hash.text)
+    return sealed.hash
+
+
+def _go_on(w: Writer, vault: Vault) -> None:
+    """Begin the new node's line where the folder stands, so that work the old one did not release can be."""
+    for (desk,) in vault.store.rows("SELECT desk FROM checkout ORDER BY desk"):
+        base = checkout_of(vault, str(desk))
+        if base is not None:
+            adopt_commit(w, vault, str(desk), base.commit, base.tree, base.also)
 
 
 def _is_member(vault: Vault, node: str) -> bool:

@@ -14,13 +14,12 @@ from blake3 import blake3
 
 from lazy.people import label_of
 from vault.errors import CallerError
+from vault.graph import ancestors, newest
 from vault.history import (
     ReleaseInfo,
-    ancestors,
     commit_info,
     highest_release_below,
     line_head,
-    newest,
     releases,
     sealed_record,
 )
@@ -309,14 +308,16 @@ def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
 
 
 def _head_conflicts(vault: Vault) -> list[Conflict]:
+    rows = vault.store.rows("SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id")
+    noted = {str(i): [RecordHash.parse(text) for text in str(heads).split()] for i, _, _, heads in rows}
+    lines = {str(desk): _line(vault, str(desk)) for _, desk, _, _ in rows}
+    still = {i for i, desk, _, _ in rows if not all(head.text in lines[desk] for head in noted[i])}
     found = []
-    for conflict_id, desk, detected, commits in vault.store.rows(
-        "SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id"
-    ):
-        foreign = [RecordHash.parse(text) for text in str(commits).split()]
+    for conflict_id, desk, detected, _ in rows:
+        foreign = noted[conflict_id]
+        is_open = conflict_id in still and not _built_upon(vault, foreign, [noted[i] for i in still - {conflict_id}])
         mine = line_head(vault.store, vault.node.text, str(desk))
-        settled = all(head.text in _line(vault, str(desk)) for head in foreign)
-        heads = [*([mine.commit] if mine and not settled else []), *foreign]
+        heads = [*([mine.commit] if mine and is_open else []), *foreign]
         found.append(
             Conflict(
                 str(conflict_id),
@@ -326,7 +327,7 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
                 tuple(_head_side(vault, head) for head in heads),
                 highest_release_below(vault.store, str(desk), heads),
                 str(detected),
-                Status.MERGED if settled or _superseded(vault, str(desk), foreign) else Status.PENDING,
+                Status.PENDING if is_open else Status.MERGED,
                 (),
                 (),
             )
@@ -334,10 +335,9 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
     return found
 
 
-def _superseded(vault: Vault, desk: str, foreign: list[RecordHash]) -> bool:
-    """Tell whether newer heads were built upon these; those have a conflict of their own."""
-    current = newest(vault.store, [release.commit for release in releases(vault.store, desk)])
-    return not set(foreign) <= set(current)
+def _built_upon(vault: Vault, foreign: list[RecordHash], others: list[list[RecordHash]]) -> bool:
+    """Tell whether another open head conflict is about heads that were built on all of these."""
+    return any(not set(newest(vault.store, [*foreign, *heads])) & set(foreign) for heads in others)
 
 
 def _head_side(vault: Vault, commit: RecordHash) -> Side:

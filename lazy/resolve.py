@@ -7,23 +7,37 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from lazy.conflicts import Conflict, ConflictKind, NoSuchConflict, Proposal, Side, Status, conflict_named
+from lazy.conflicts import (
+    Conflict,
+    ConflictKind,
+    NoSuchConflict,
+    Proposal,
+    Side,
+    Status,
+    conflict_named,
+    note_head_conflict,
+)
+from lazy.merging import base_of, fold
 from lazy.people import SELF
-from lazy.update import fold, follow, take_in
-from vault.desks.merge import resolve_with
+from lazy.update import follow
+from vault.desks.edit import NoSuchPath, apply_changes
+from vault.desks.merge import merge_trees, resolve_with
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import Entry, lookup
 from vault.errors import CallerError
-from vault.history import ancestors, commit_info, newest
-from vault.names import BadVersion, Version
+from vault.graph import ancestors, merge_bases, newest
+from vault.history import commit_info
+from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import VersionTaken, Watch, checkout_of, record_commit, seal_commit, seal_release
+from vault.work import VersionTaken, Watch, adopt_commit, checkout_of, record_commit, seal_commit, seal_release
 from vault.writer import Writer
 
-__all__ = ["NoSuchSide", "Resolved", "Undecided", "accept_resolution", "resolve_merged", "resolve_prefer"]
+__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "resolve_merged", "resolve_prefer"]
 
 
 class NoSuchSide(CallerError):
@@ -32,14 +46,6 @@ class NoSuchSide(CallerError):
     code = "no-such-side"
     exit_code = 2
     hint = "Name a side by its person or by its release: lace conflicts lists them."
-
-
-class Undecided(CallerError):
-    """Some paths still need a decision."""
-
-    code = "undecided"
-    exit_code = 2
-    hint = "Edit the files in your folder, or take a side with: --path P --take SIDE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,24 +169,40 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
             raise NoSuchSide(
                 "Several resolutions are proposed.", hint="Name whose: " + ", ".join(p.name for p in found)
             )
-        w.store.run(
-            "UPDATE conflict SET accepted = trim(accepted || ' ' || ?) WHERE id = ?",
-            found[0].resolution.text,
-            conflict.id,
-        )
+        decision = found[0]
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
-        w.audit("lazy-resolve", conflict.id, {"accepted": found[0].name}, relates_to=[found[0].resolution.text])
-        status = _status(vault, conflict, found[0])
-        return _followed(
-            w,
-            vault,
-            conflict,
-            status,
-            found[0].resolution,
-            found[0].chosen or found[0].release,
-            found[0].result,
-            watch,
-        )
+        _note_accepted(w, conflict, decision)
+        result, resolution = _superseding(w, vault, conflict, decision)
+        release = decision.chosen or decision.release
+        return _followed(w, vault, conflict, _status(vault, conflict, decision), resolution, release, result, watch)
+
+
+def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
+    w.store.run(
+        "INSERT INTO conflict VALUES (?1, ?2, ?3, ?4, ?5, '') ON CONFLICT(id) DO UPDATE"
+        " SET accepted = trim(accepted || ' ' || ?5)",
+        conflict.id,
+        conflict.desk,
+        str(conflict.version),
+        w.tai().text,
+        decision.resolution.text,
+    )
+    w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
+
+
+def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
+    """Return the result and resolution that count after accepting.
+
+    Where another decision with different content counted here until now, accepting is a new decision that includes
+    both: else two would count, and the conflict would never end.
+    """
+    tree = commit_info(vault.store, decision.result).tree
+    if all(commit_info(vault.store, result).tree == tree for result in conflict.results):
+        return decision.result, decision.resolution
+    everything = [*(side.commit for side in conflict.sides), *conflict.results, decision.result]
+    parents = newest(vault.store, everything)
+    result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
+    return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 
 
 def pick_side(vault: Vault, conflict: Conflict, word: str) -> Side:
@@ -222,14 +244,6 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         raise VersionTaken(f"{desk} {version} is already released.")
 
 
-def parse_side_version(text: str) -> Version | None:
-    """Return the version a text is, or None."""
-    try:
-        return Version.parse(text)
-    except BadVersion:
-        return None
-
-
 def _merged_tree(
     w: Writer,
     vault: Vault,
@@ -237,22 +251,33 @@ def _merged_tree(
     picked: Mapping[str | None, RecordHash],
     *,
     ours: RecordHash | None,
+    also: Sequence[RecordHash] = (),
 ) -> RecordHash:
-    """Merge heads pairwise into one tree; a conflicting path is the picked side's, else as in my folder."""
+    """Merge heads pairwise into one tree; a conflicting path is the picked side's, else as in my folder.
+
+    A path that was picked by name is that side's, whether it was in conflict or not; `picked[None]` stands for every
+    conflicting path.
+    """
     order = sorted(newest(vault.store, heads), key=lambda head: (head != ours, head.text))
     tree = commit_info(vault.store, order[0]).tree
-    done = [order[0]]
+    done = [*also, order[0]]
     for head in order[1:]:
-        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, merged_before=done)
-        takes_theirs = {path for path, side in picked.items() if side == head}
-        choices: dict[str, Literal["ours", "theirs"] | bytes] = {
-            conflict.path: "theirs" if takes_theirs & {None, conflict.path} else "ours"
-            for conflict in outcome.conflicts
-        }
-        tree = outcome.root or resolve_with(outcome, choices)
+        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
+        side: Literal["ours", "theirs"] = "theirs" if picked.get(None) == head else "ours"
+        tree = outcome.root or resolve_with(outcome, {conflict.path: side for conflict in outcome.conflicts})
         w.flush()
         done.append(head)
+    entries = {path: _entry(w, vault, head, path) for path, head in picked.items() if path is not None}
+    for path, entry in entries.items():
+        if entry is None and all(_entry(w, vault, head, path) is None for head in order):
+            raise NoSuchPath(f"{path} is in none of the sides.")
+    tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
+    w.flush()
     return tree
+
+
+def _entry(w: Writer, vault: Vault, head: RecordHash, path: str) -> Entry | None:
+    return lookup(w, commit_info(vault.store, head).tree, path)
 
 
 def _settle_heads(
@@ -266,7 +291,7 @@ def _settle_heads(
     seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
-    tree = _merged_tree(w, vault, heads, picked, ours=base.commit if base else None)
+    tree = _merged_tree(w, vault, heads, picked, ours=base.commit if base else None, also=base.also if base else ())
     result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
     names = ", ".join(side.name for side in conflict.sides if side.node != vault.node.text)
     commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")
@@ -345,13 +370,39 @@ def _followed(
     result: RecordHash,
     watch: Watch,
 ) -> Resolved:
-    """Let the folder follow to the result; my newer work is merged, and if that needs me nothing moves yet."""
-    base = checkout_of(vault, conflict.desk)
-    done = take_in(
-        w, vault, conflict.desk, base.commit if base else None, [result], "resolve", watch=watch, always=True
-    )
-    paths = tuple(c.path for c in done.conflicts)
-    return Resolved(conflict.id, status, resolution, release, result, done.written, paths)
+    """Let the folder follow to a decision's result.
+
+    The decision is taken against what it decided: a folder that holds one of the sides, or an earlier decision, gets
+    exactly the result. Only newer work of mine is merged, and if that collides the folder stays and a head conflict
+    against the result is noted.
+    """
+    desk, store = conflict.desk, vault.store
+    target = commit_info(store, result).tree
+    base = checkout_of(vault, desk)
+    line = ancestors(store, base.commit) if base else set()
+    done = Resolved(conflict.id, status, resolution, release, result)
+    if result.text in line:
+        return done
+    if base is None or base.commit.text in ancestors(store, result):
+        moved = follow(w, vault, desk, base.tree if base else None, target, watch)
+        adopt_commit(w, vault, desk, result, target)
+        return replace(done, written=(*moved.written, *moved.deleted))
+    known = [c for c in (*(side.commit for side in conflict.sides), *conflict.results) if c.text in line]
+    decided = newest(store, known) or list(merge_bases(store, base.commit, result).commits)
+    reading = MemoryObjects(fallback=w)
+    if base.tree in {commit_info(store, commit).tree for commit in decided}:
+        origin: RecordHash | None = base.tree
+    else:
+        origin = base_of(reading, vault, decided)
+    outcome = merge_trees(reading, w, vault.group, origin, base.tree, target)
+    if outcome.root is None:
+        note_head_conflict(w, vault, desk, [result])
+        return replace(done, conflicts=tuple(clash.path for clash in outcome.conflicts))
+    w.flush()
+    moved = follow(w, vault, desk, base.tree, outcome.root, watch)
+    parents = newest(store, [base.commit, result])
+    record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
+    return replace(done, written=(*moved.written, *moved.deleted))
 
 
 def _status(vault: Vault, conflict: Conflict, proposal: Proposal) -> Status:

@@ -10,21 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
+from lazy.merging import fold
 from lazy.people import label_of, node_of
 from vault.desks.checkout import CheckoutResult
 from vault.desks.diff import diff_trees
-from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
-from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.merge import PathConflict, merge_trees
+from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
-from vault.history import (
-    Relation,
-    ancestors,
-    commit_info,
-    merge_base,
-    newest,
-    relation,
-    releases,
-)
+from vault.graph import ancestors, newest
+from vault.history import Relation, commit_info, relation, releases
 from vault.names import Version
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -42,16 +36,9 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = [
-    "FolderInTheWay",
-    "NothingFrom",
-    "Updated",
-    "fold",
-    "follow",
-    "heads_to_update",
-    "merge_heads",
-    "update",
-]
+__all__ = ["FolderInTheWay", "NothingFrom", "Updated", "follow", "heads_to_update", "take_in", "update"]
+
+MAX_ALSO = 32  # equal heads remembered for the next commit
 
 
 class NothingFrom(CallerError):
@@ -106,7 +93,8 @@ def heads_to_update(
 ) -> tuple[list[RecordHash], list[str]]:
     """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
 
-    A head that is a side of an open version conflict waits for that decision, unless somebody released on top.
+    A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
+    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
@@ -116,13 +104,19 @@ def heads_to_update(
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
         raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
-    heads = newest(vault.store, [release.commit for release in found])
+    commits = {release.commit for release in found}
     contested: dict[RecordHash, str] = {}
-    for conflict in conflicts(vault):
-        if conflict.desk == desk and conflict.version is not None:
-            contested.update({side.commit: conflict.id for side in conflict.sides})
-    waiting = sorted({contested[head] for head in heads if head in contested})
-    return [head for head in heads if head not in contested], waiting
+    for conflict in conflicts(vault, include_settled=True):
+        if conflict.desk != desk or conflict.version is None:
+            continue
+        sides = {side.commit for side in conflict.sides}
+        if conflict.is_open:
+            contested.update(dict.fromkeys(sides, conflict.id))
+        elif sides <= commits:
+            # Decided: the decision stands for its sides, whoever took it into their line already.
+            commits = (commits - sides) | set(conflict.results)
+    waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
+    return newest(vault.store, commits - contested.keys()), waiting
 
 
 def update(
@@ -175,15 +169,10 @@ def take_in(
     message: str,
     *,
     watch: Watch = Watch(),
-    always: bool = False,
 ) -> Updated:
-    """Bring heads into my line inside a write: fast-forward, or one merge commit with sorted parents.
-
-    With `always` a head is taken even when its content equals mine: a decision belongs into the line.
-    """
+    """Bring heads into my line inside a write: fast-forward, or one merge commit with sorted parents."""
     base = checkout_of(vault, desk)
-    line = ancestors(vault.store, mine) if mine else set()
-    missing = [h for h in heads if h.text not in line] if always else _missing(vault, mine, heads)
+    missing = _missing(vault, mine, heads)
     if not missing:
         return Updated(Relation.AHEAD, mine, None)
     everything = newest(vault.store, [*([mine] if mine else []), *missing])
@@ -193,7 +182,7 @@ def take_in(
         result = follow(w, vault, desk, base.tree if base else None, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree)
         return Updated(Relation.BEHIND, target, number, written=(*result.written, *result.deleted))
-    outcome, merged = fold(w, w, vault, everything, ours=mine)
+    outcome, merged = fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     w.flush()
@@ -221,65 +210,6 @@ def follow(
     return result
 
 
-def fold(
-    source: Source,
-    sink: Sink,
-    vault: Vault,
-    heads: Sequence[RecordHash],
-    *,
-    ours: RecordHash | None,
-    tree: RecordHash | None = None,
-    merged_before: Sequence[RecordHash] = (),
-) -> tuple[MergeOutcome, list[str]]:
-    """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
-
-    Args:
-        source: where trees and content are read.
-        sink: where merged ones go.
-        vault: whose graph it is.
-        heads: commits, none an ancestor of another.
-        ours: the one that is mine, if any.
-        tree: stands for the first head's tree, when earlier merges changed it.
-        merged_before: further heads that `tree` contains already.
-    """
-    order = sorted(heads, key=lambda head: (head != ours, head.text))
-    tree = tree or commit_info(vault.store, order[0]).tree
-    merged: dict[str, None] = {}
-    done = [*(head for head in merged_before if head != order[0]), order[0]]
-    outcome = MergeOutcome.clean(tree)
-    for head in order[1:]:
-        bases = [found.commit for found in (merge_base(vault.store, d, head) for d in done) if found]
-        nearest = newest(vault.store, bases)
-        base = commit_info(vault.store, nearest[0]).tree if nearest else None
-        outcome = merge_trees(
-            source,
-            sink,
-            vault.group,
-            base,
-            tree,
-            commit_info(vault.store, head).tree,
-            labels=(_label(vault, done[-1]), _label(vault, head)),
-        )
-        if outcome.root is None:
-            return outcome, list(merged)
-        merged.update(dict.fromkeys(outcome.merged))
-        tree = outcome.root
-        done.append(head)
-    return outcome, list(merged)
-
-
-def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> MergeOutcome:
-    """Try a merge in memory; writes nothing."""
-    overlay = MemoryObjects(fallback=vault.store)
-    return fold(overlay, overlay, vault, newest(vault.store, heads), ours=ours)[0]
-
-
-def _label(vault: Vault, commit: RecordHash) -> str:
-    info = commit_info(vault.store, commit)
-    version = next((r.version for r in releases(vault.store, info.desk) if r.commit == commit), None)
-    return label_of(vault, info.signer) + (f" {version}" if version else "")
-
-
 def _missing(vault: Vault, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
     """Return the heads that are neither in my line nor equal to it in content."""
     if mine is None:
@@ -303,7 +233,9 @@ def _nothing(
     line = ancestors(vault.store, base.commit)
     equal = [head for head in heads if head.text not in line and head not in base.also]
     if equal:
-        set_checkout(w, desk, Checkout(base.commit, base.tree, (*base.also, *equal)))
+        # Only the newest of one line, and few: a commit has at most 64 parents.
+        also = newest(vault.store, [*base.also, *equal])[:MAX_ALSO]
+        set_checkout(w, desk, Checkout(base.commit, base.tree, tuple(also)))
     ahead = all(relation(vault.store, base.commit, head) is Relation.AHEAD for head in heads)
     return Updated(
         Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME,
@@ -352,7 +284,13 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
     outcome, merged = fold(
-        overlay, overlay, vault, everything, ours=mine, tree=dirty.tree if dirty.items and mine else None
+        overlay,
+        overlay,
+        vault,
+        everything,
+        ours=mine,
+        tree=dirty.tree if dirty.items and mine else None,
+        also=base.also if base else (),
     )
     if mine is None and dirty.items and outcome.root is not None:
         outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)

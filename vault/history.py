@@ -13,6 +13,7 @@ from typing import Any
 
 from vault.desks.diff import diff_trees
 from vault.errors import DataError, LaceError
+from vault.graph import ancestors, merge_bases, nearest_below
 from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
@@ -21,18 +22,13 @@ from vault.store import Store
 __all__ = [
     "CommitInfo",
     "Head",
-    "MergeBase",
     "Relation",
     "ReleaseInfo",
-    "ancestors",
     "changed_paths",
     "commit_info",
     "highest_release_below",
     "highest_version",
     "line_head",
-    "merge_base",
-    "nearest_below",
-    "newest",
     "relation",
     "releases",
     "revision",
@@ -98,14 +94,6 @@ class ReleaseInfo:
     lamport: int
 
 
-@dataclass(frozen=True, slots=True)
-class MergeBase:
-    """The nearest common ancestor whose tree is here, and how many nearer ones had to be skipped."""
-
-    commit: RecordHash
-    skipped: int
-
-
 def line_head(store: Store, node: str, desk: str) -> Head | None:
     """Return the newest revision of a node's line, or None when the line is empty (H-24)."""
     row = store.rows(
@@ -157,55 +145,6 @@ def sealed_record(stored: bytes) -> Seal:
     return record
 
 
-def ancestors(store: Store, commit: RecordHash) -> set[str]:
-    """Return the hash texts of a commit and all its ancestors that are here."""
-    rows = store.rows(
-        "WITH RECURSIVE up(h) AS (SELECT ? UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up",
-        commit.text,
-    )
-    return {str(row[0]) for row in rows}
-
-
-def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
-    """Return those commits that are no ancestor of another one given, sorted by hash text."""
-    given = {commit.text: commit for commit in commits}
-    covered: set[str] = set()
-    for commit in given.values():
-        covered |= ancestors(store, commit) - {commit.text}
-    return [given[text] for text in sorted(given.keys() - covered)]
-
-
-def tree_is_here(store: Store, commit: RecordHash) -> bool:
-    """Tell whether a commit's tree can be read here: it is mine, or it was shared with its content."""
-    row = store.rows(
-        "SELECT 1 FROM commits c JOIN body b ON b.digest = ? WHERE c.hash = ?",
-        _tree_digest(store, commit),
-        commit.text,
-    )
-    return bool(row)
-
-
-def _tree_digest(store: Store, commit: RecordHash) -> bytes:
-    row = store.rows("SELECT tree FROM commits WHERE hash = ?", commit.text)
-    return RecordHash.parse(str(row[0][0])).digest if row else b""
-
-
-def nearest_below(store: Store, commit: RecordHash) -> list[RecordHash]:
-    """Return the nearest proper ancestors of a commit whose trees are here, each way down, sorted by hash text."""
-    found: set[RecordHash] = set()
-    frontier, seen = list(commit_info(store, commit).parents), {commit}
-    while frontier:
-        current = frontier.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if tree_is_here(store, current):
-            found.add(current)
-        elif store.position(current) is not None:
-            frontier += commit_info(store, current).parents
-    return newest(store, found)
-
-
 def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> list[str]:
     """Return the paths a commit changes against what it was built on; for a merge, against its nearest side.
 
@@ -218,25 +157,6 @@ def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None)
     except LaceError:
         return []
     return min(found, key=len)
-
-
-def merge_base(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase | None:
-    """Return the nearest common ancestor whose tree is here, or None for unrelated histories.
-
-    Of several nearest ones (criss-cross) the one with the most ancestors is taken, then the smaller hash text: any
-    of them is a correct base, and the choice is the same for everybody.
-    """
-    common = ancestors(store, ours) & ancestors(store, theirs)
-    skipped = 0
-    while common:
-        heads = newest(store, [RecordHash.parse(text) for text in common])
-        here = [head for head in heads if tree_is_here(store, head)]
-        if here:
-            best = min(here, key=lambda head: (-len(ancestors(store, head)), head.text))
-            return MergeBase(best, skipped)
-        skipped += len(heads)
-        common -= {head.text for head in heads}
-    return None
 
 
 def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relation:
@@ -253,7 +173,7 @@ def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relat
         return Relation.AHEAD
     if ours.text in ancestors(store, theirs):
         return Relation.BEHIND
-    return Relation.MERGEABLE if merge_base(store, ours, theirs) else Relation.UNRELATED
+    return Relation.MERGEABLE if merge_bases(store, ours, theirs).commits else Relation.UNRELATED
 
 
 def releases(

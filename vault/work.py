@@ -16,6 +16,7 @@ from vault.desks.edit import select_paths
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
+from vault.graph import newest
 from vault.history import commit_info, highest_version, line_head, releases
 from vault.names import Version
 from vault.profile import Commit, Release, Revision, plain_text
@@ -297,8 +298,8 @@ def seal_commit(
     items = tuple(diff_trees(vault.store, base.tree if base else None, root))
     if not items and not parents:
         return None
-    all_parents = {*parents, *(base.also if base else ())} | ({base.commit} if base else set())
-    made = record_commit(w, vault, desk, root, sorted(all_parents, key=str), message)
+    standing = [base.commit, *base.also] if base else []
+    made = record_commit(w, vault, desk, root, newest(vault.store, [*parents, *standing]), message)
     return Committed(made[0], desk, made[1], items, snap.problems)
 
 

@@ -11,9 +11,9 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.files import write_lazy_files
+from lazy.merging import merge_heads
 from lazy.places import places
 from lazy.resolve import Resolved, accept_resolution, resolve_merged, resolve_prefer
-from lazy.update import merge_heads
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.history import commit_info

@@ -14,9 +14,10 @@ from lace_tui.cli.message import message_from
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import ConflictKind, conflicts
+from lazy.merging import merge_heads
 from lazy.places import places
 from lazy.strategy import Occasion, follow
-from lazy.update import Updated, merge_heads, update
+from lazy.update import Updated, update
 from vault.cases import parse_side
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases

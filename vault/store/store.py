@@ -144,6 +144,10 @@ class Store:
         rows = select_in(self.db, "SELECT kind, digest FROM body WHERE digest IN", [key.digest for key in wanted])
         return {RecordHash(kind, bytes(digest)) for kind, digest in rows} & wanted
 
+    def is_closed(self, root: RecordHash) -> bool:
+        """Tell whether everything a record reaches with its content is here; cheap while nothing is missing."""
+        return self._views.is_closed(root)
+
     def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
         """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
         for p, kind, digest, stored in self.db.execute(

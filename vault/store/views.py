@@ -55,6 +55,10 @@ class Views:
         self._added: list[RecordHash] = []
         self._belonging = False
 
+    def is_closed(self, root: RecordHash) -> bool:
+        """Tell whether everything a record reaches with its content is here."""
+        return self._sharing.is_whole() or self._sharing.is_closed(root)
+
     def apply(self, p: int, record: Plex | Seal) -> None:
         """Write what the record at position `p` says by itself, and note what must settle."""
         self._added.append(record.hash)

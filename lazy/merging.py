@@ -1,0 +1,102 @@
+"""Merging heads into one tree, with the one base that the graph gives (architecture, One folder; CLAY-76).
+
+Where histories criss-cross there are several nearest common ancestors, and choosing one would let a hash decide what
+is kept. They are merged into one virtual base instead; a path on which they disagree has no base at all, so that a
+difference there is for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazy.people import label_of
+from vault.desks.edit import apply_changes
+from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
+from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.graph import merge_bases, newest
+from vault.history import commit_info, releases
+from vault.records import RecordHash
+from vault.vault import Vault
+
+__all__ = ["base_of", "fold", "merge_heads"]
+
+
+def fold(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    *,
+    ours: RecordHash | None,
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> tuple[MergeOutcome, list[str]]:
+    """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
+
+    Args:
+        source: where trees and content are read; sees what goes into the sink.
+        sink: where merged ones go.
+        vault: whose graph it is.
+        heads: commits, none an ancestor of another.
+        ours: the one that is mine, if any.
+        tree: stands for the first head's tree, when earlier merges or my folder changed it.
+        also: further commits that `tree` contains: equal in content to mine, or merged before.
+    """
+    order = sorted(heads, key=lambda head: (head != ours, head.text))
+    tree = tree or commit_info(vault.store, order[0]).tree
+    merged: dict[str, None] = {}
+    done = [*(head for head in also if head != order[0]), order[0]]
+    outcome = MergeOutcome.clean(tree)
+    for head in order[1:]:
+        bases = {base for known in done for base in merge_bases(vault.store, known, head).commits}
+        reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
+        outcome = merge_trees(
+            reading,
+            sink,
+            vault.group,
+            base_of(reading, vault, newest(vault.store, bases)),
+            tree,
+            commit_info(vault.store, head).tree,
+            labels=(_label(vault, done[-1]), _label(vault, head)),
+        )
+        if outcome.root is None:
+            return outcome, list(merged)
+        merged.update(dict.fromkeys(outcome.merged))
+        tree = outcome.root
+        done.append(head)
+    return outcome, list(merged)
+
+
+def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:
+    """Return the base tree for nearest common ancestors: theirs, or of several the virtual one; None for none.
+
+    A virtual base is made in `objects`, which must read the store's trees too.
+    """
+    if not bases:
+        return None
+    tree = commit_info(vault.store, bases[0]).tree
+    done = [bases[0]]
+    for other in bases[1:]:
+        below = {base for known in done for base in merge_bases(vault.store, known, other).commits}
+        lower = base_of(objects, vault, newest(vault.store, below))
+        outcome = merge_trees(objects, objects, vault.group, lower, tree, commit_info(vault.store, other).tree)
+        if outcome.root is None:
+            paths = [conflict.path for conflict in outcome.conflicts]
+            agreed = resolve_with(outcome, dict.fromkeys(paths, "ours"))
+            tree = apply_changes(objects, objects, vault.group, agreed, dict.fromkeys(paths))
+        else:
+            tree = outcome.root
+        done.append(other)
+    return tree
+
+
+def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> MergeOutcome:
+    """Try a merge in memory; writes nothing."""
+    overlay = MemoryObjects(fallback=vault.store)
+    return fold(overlay, overlay, vault, newest(vault.store, heads), ours=ours)[0]
+
+
+def _label(vault: Vault, commit: RecordHash) -> str:
+    info = commit_info(vault.store, commit)
+    version = next((r.version for r in releases(vault.store, info.desk) if r.commit == commit), None)
+    return label_of(vault, info.signer) + (f" {version}" if version else "")

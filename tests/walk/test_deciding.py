@@ -1,0 +1,210 @@
+"""Nothing is decided by a hash or a clock: crossing histories and decisions, decisions over newer work (LAZ-4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def trio(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, Person, Person]:
+    """Three members with one file each and a common release 1.0.0."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.write("a.txt", "base\n")
+    alice.write("x.txt", "base\n")
+    alice.lace("release", "1.0.0")
+    for friend in (bob, cara):
+        line = alice.lace("invite", friend.name)["invite"]
+        alice.lace("sync", "stick")
+        friend.lace("accept", line)
+        alice.lace("sync", "stick")
+        friend.lace("sync", "stick")
+        friend.lace("update")
+    return alice, bob, cara
+
+
+def _meet(*people: Person) -> None:
+    """Everybody syncs, twice over, so that all know all."""
+    for _ in range(2):
+        for person in people:
+            person.run("sync", "stick")
+
+
+def _text(person: Person, name: str) -> str:
+    return (person.folder / name).read_text()
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_criss_cross_is_a_conflict_and_not_a_choice(trio: tuple[Person, Person, Person], attempt: int) -> None:
+    """CLAY-76, LAZ-4: both keep their own of two crossing heads; the next update asks instead of picking a base."""
+    alice, bob, _ = trio
+    del attempt  # keys differ each time, so hashes do too
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "1.1.0")
+    bob.write("a.txt", "bob\n")
+    bob.lace("release", "1.2.0")
+    _meet(alice, bob)
+    for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
+        refused = person.lace("update", expect=1)
+        assert refused["conflicts"]
+        (conflict,) = person.lace("conflicts")["conflicts"]
+        person.lace("resolve", conflict["id"], "--prefer", "local")
+        person.lace("release", version)
+    _meet(alice, bob)
+    answer = alice.lace("update", expect=1)
+    assert [c["path"] if isinstance(c, dict) else c for c in answer["conflicts"]] == ["a.txt"]
+    assert _text(alice, "a.txt") == "alice\n"
+
+
+def test_the_same_crossing_merge_is_a_base(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-76: two people merge the same heads alike; further work of one is no conflict for the other."""
+    alice, bob, _ = trio
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "1.1.0")
+    bob.write("x.txt", "bob\n")
+    bob.lace("release", "1.2.0")
+    _meet(alice, bob)
+    alice.lace("update")
+    bob.lace("update")
+    alice.write("x.txt", "bob, then alice\n")
+    alice.lace("release", "1.3.0")
+    _meet(alice, bob)
+    assert bob.lace("update")["conflicts"] == []
+    assert _text(bob, "x.txt") == "bob, then alice\n"
+
+
+def test_equal_edits_are_a_base(trio: tuple[Person, Person, Person]) -> None:
+    """The same edit twice, then one goes on: the other did nothing and is asked nothing."""
+    alice, bob, _ = trio
+    for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
+        person.write("a.txt", "same\n")
+        person.lace("release", version)
+    _meet(alice, bob)
+    assert bob.lace("update")["written"] == []
+    alice.write("a.txt", "same, and more\n")
+    alice.lace("release", "1.3.0")
+    _meet(alice, bob)
+    assert bob.lace("update")["conflicts"] == []
+    assert _text(bob, "a.txt") == "same, and more\n"
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, Person, Person], attempt: int) -> None:
+    """LAZ-39..41: two resolutions with different content are again a conflict; accepting one ends it for all."""
+    alice, bob, cara = trio
+    del attempt
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob)
+    for person in (alice, bob):
+        person.lace("resolve", "2.0.0", "--prefer", "local")
+    _meet(alice, bob, cara)
+    assert alice.lace("conflicts")["conflicts"]
+    assert alice.lace("resolve", "2.0.0", "--accept")["status"] == "resolved-remote"
+    assert _text(alice, "a.txt") == "bob\n"
+    assert alice.lace("conflicts")["conflicts"] == []
+    _meet(alice, bob, cara)
+    assert bob.lace("conflicts")["conflicts"] == []
+    assert _text(bob, "a.txt") == "bob\n"
+    cara.lace("resolve", "2.0.0", "--accept")
+    assert _text(cara, "a.txt") == "bob\n"
+    for person in (alice, bob, cara):
+        assert person.lace("conflicts")["conflicts"] == []
+        assert person.lace("update")["written"] == []
+
+
+def test_a_decision_that_meets_newer_work_is_finished_by_update(trio: tuple[Person, Person, Person]) -> None:
+    """A collision with my newer work leaves the folder; what is asked then is that collision and nothing decided."""
+    alice, bob, cara = trio
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "2.0.0")
+    bob.write("a.txt", "bob\n")
+    bob.write("x.txt", "bob\n")
+    bob.lace("release", "2.0.0")
+    _meet(alice, bob)
+    alice.lace("resolve", "2.0.0", "--prefer", "bob")
+    cara.write("x.txt", "cara\n")
+    cara.lace("commit", "-m", "my own x")
+    _meet(alice, bob, cara)
+    cara.run("resolve", "2.0.0", "--accept")
+    assert _text(cara, "x.txt") == "cara\n"
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    assert conflict["paths"] == ["x.txt"]
+    cara.lace("resolve", conflict["id"], "--prefer", "local")
+    assert _text(cara, "a.txt") == "bob\n"  # the decision, not a side by chance
+    assert _text(cara, "x.txt") == "cara\n"
+    assert cara.lace("conflicts")["conflicts"] == []
+
+
+def test_a_newcomer_gets_what_is_agreed_while_the_newest_is_contested(
+    trio: tuple[Person, Person, Person], people: object, tmp_path: Path
+) -> None:
+    """An open version conflict keeps its sides out and nothing else."""
+    alice, bob, _ = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob)
+    assert callable(people)
+    dave: Person = people("dave")
+    line = alice.lace("invite", "dave")["invite"]
+    alice.run("sync", "stick")
+    dave.lace("accept", line)
+    alice.run("sync", "stick")
+    dave.run("sync", "stick")
+    dave.run("update")
+    assert _text(dave, "a.txt") == "base\n"
+    del tmp_path
+
+
+def test_an_update_from_an_older_release_can_be_resolved(trio: tuple[Person, Person, Person]) -> None:
+    """A conflict with an older release of a friend is open until it is decided, and can be."""
+    alice, bob, _ = trio
+    bob.write("a.txt", "bob one\n")
+    bob.lace("release", "1.1.0")
+    bob.write("a.txt", "bob two\n")
+    bob.lace("release", "1.2.0")
+    _meet(alice, bob)
+    alice.write("a.txt", "alice\n")
+    assert alice.lace("update", "--from", "bob@1.1.0", expect=1)["conflicts"]
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    alice.lace("resolve", conflict["id"], "--prefer", "remote")
+    assert _text(alice, "a.txt") == "bob one\n"
+    assert alice.lace("conflicts")["conflicts"] == []
+
+
+def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person, Person]) -> None:
+    """`--path P --take SIDE` means that side's file; a path nobody has is an error and decides nothing (LAZ-42)."""
+    alice, bob, _ = trio
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "2.0.0")
+    bob.write("a.txt", "bob\n")
+    bob.write("x.txt", "bob\n")
+    bob.lace("release", "2.0.0")
+    _meet(alice, bob)
+    wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", "nowhere.txt", "--take", "bob")
+    assert wrong.code == 2
+    assert alice.lace("conflicts")["conflicts"]
+    takes = ("--path", "a.txt", "--take", "bob", "--path", "x.txt", "--take", "alice")
+    alice.lace("resolve", "2.0.0", "--merged", "2.1.0", *takes)
+    assert _text(alice, "a.txt") == "bob\n"
+    assert _text(alice, "x.txt") == "base\n"
+
+
+def test_equal_heads_never_make_a_commit_impossible(trio: tuple[Person, Person, Person]) -> None:
+    """Many releases with my content are remembered as few parents: a commit has at most 64."""
+    alice, bob, _ = trio
+    for number in range(12):
+        for text in (f"{number}\n", "base\n"):
+            bob.write("a.txt", text)
+            bob.lace("release", "--yes")
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    alice.lace("update")
+    alice.write("x.txt", "on\n")
+    assert alice.lace("commit", "-m", "goes on")["commit"]

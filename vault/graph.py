@@ -1,0 +1,99 @@
+"""The graph of commits: ancestors, newest heads, merge bases; each question is one query, whatever its size.
+
+Nothing is chosen here by a hash or a clock: where several commits answer, all of them are returned, sorted only so
+that everybody sees the same list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from vault.records import RecordHash
+from vault.store import Store
+
+__all__ = ["MergeBases", "ancestors", "merge_bases", "nearest_below", "newest", "tree_is_here"]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBases:
+    """The nearest common ancestors whose trees are here, sorted by hash text, and how many nearer ones were skipped.
+
+    More than one: the histories criss-cross, and none of them alone is a base.
+    """
+
+    commits: tuple[RecordHash, ...]
+    skipped: int
+
+
+def ancestors(store: Store, commit: RecordHash) -> set[str]:
+    """Return the hash texts of a commit and all its ancestors that are here."""
+    rows = store.rows(
+        "WITH RECURSIVE up(h) AS (SELECT ? UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up",
+        commit.text,
+    )
+    return {str(row[0]) for row in rows}
+
+
+def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
+    """Return those commits that are no ancestor of another one given, sorted by hash text."""
+    given = {commit.text: commit for commit in commits}
+    if len(given) < 2:
+        return list(given.values())
+    rows = store.rows(
+        "WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?)), up(h) AS (SELECT parent FROM parent JOIN ask"
+        " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up JOIN ask USING (h)",
+        json.dumps(list(given)),
+    )
+    covered = {str(row[0]) for row in rows}
+    return [given[text] for text in sorted(given.keys() - covered)]
+
+
+def tree_is_here(store: Store, commit: RecordHash) -> bool:
+    """Tell whether a commit's whole tree can be read here: it is mine, or it was shared with its content."""
+    row = store.rows("SELECT tree FROM commits WHERE hash = ?", commit.text)
+    if not row:
+        return False
+    tree = RecordHash.parse(str(row[0][0]))
+    return store.position(tree) is not None and store.is_closed(tree)
+
+
+def nearest_below(store: Store, commit: RecordHash) -> list[RecordHash]:
+    """Return the nearest proper ancestors of a commit whose trees are here, each way down, sorted by hash text."""
+    found: set[RecordHash] = set()
+    frontier, seen = _parents(store, [commit.text]), {commit.text}
+    while frontier:
+        here = {text for text in frontier if tree_is_here(store, RecordHash.parse(text))}
+        found.update(RecordHash.parse(text) for text in here)
+        seen |= frontier
+        frontier = _parents(store, frontier - here) - seen
+    return newest(store, found)
+
+
+def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBases:
+    """Return the nearest common ancestors whose trees are here; none for unrelated histories.
+
+    A nearer one whose tree is not here (an unreleased state) is skipped, and what lies below it is asked.
+    """
+    common = ancestors(store, ours) & ancestors(store, theirs)
+    skipped = 0
+    found: list[RecordHash] = []
+    while common:
+        heads = common - _parents(store, common)
+        here = [RecordHash.parse(text) for text in heads if tree_is_here(store, RecordHash.parse(text))]
+        found += here
+        if len(here) == len(heads):
+            break
+        skipped += len(heads) - len(here)
+        common -= heads
+        for base in here:
+            common -= ancestors(store, base)
+    return MergeBases(tuple(newest(store, found)), skipped)
+
+
+def _parents(store: Store, commits: Collection[str]) -> set[str]:
+    rows = store.rows(
+        "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", json.dumps(list(commits))
+    )
+    return {str(row[0]) for row in rows}
