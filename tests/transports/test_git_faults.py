@@ -98,6 +98,31 @@ def test_a_configuration_that_starts_programs_is_not_trusted(
     assert not canary.exists()
 
 
+@pytest.mark.parametrize("name", ["objects", "refs", "refs/heads/lace", "logs", "objects/17", "commondir", ".git"])
+def test_a_repository_that_leads_elsewhere_is_not_written_to(tmp_path: Path, name: str) -> None:
+    """Nothing that lies on a medium makes lace write outside it."""
+    bare = bare_repository(tmp_path / "remote.git")
+    elsewhere = tmp_path / "elsewhere"
+    uri = git_uri(bare)
+    if name == "commondir":
+        bare_repository(elsewhere)
+        (bare / name).write_text(f"{elsewhere}\n")
+    elif name == ".git":
+        bare.rename(elsewhere)
+        bare.mkdir()
+        (bare / ".git").symlink_to(elsewhere)
+    else:
+        if (bare / name).exists():
+            (bare / name).rename(elsewhere)
+        else:
+            elsewhere.mkdir()
+        (bare / name).symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    with pytest.raises(NotAGitPlace, match="leads elsewhere"):
+        use(uri, tmp_path / "a")
+    assert sorted(elsewhere.rglob("*")) == before
+
+
 def test_a_configuration_that_turns_bad_later_is_noticed(tmp_path: Path, canary: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
     place = GitPlace.create(git_uri(bare), tmp_path / "a")
@@ -225,6 +250,52 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
         with listener(answer.encode()) as first, pytest.raises(PlaceUnreachable) as caught:
             GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5)
     assert "said nothing" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("401 Unauthorized", AccessRefused),
+        ("403 Forbidden", AccessRefused),
+        ("404 Not Found", NotAGitPlace),
+        ("500 Oops", PlaceUnreachable),
+    ],
+)
+def test_what_a_web_server_answers(tmp_path: Path, status: str, expected: type[PlaceError]) -> None:
+    answer = f"HTTP/1.1 {status}\r\nWWW-Authenticate: Basic realm=v\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with listener(answer.encode()) as port, pytest.raises(expected):
+        GitPlace.create(f"http://127.0.0.1:{port}/v", tmp_path / "a")
+
+
+def test_the_road_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # CYB-16: git@host:path; the command that stands for ssh runs what it is given on this machine
+    bare = bare_repository(tmp_path / "remote.git")
+    said = tmp_path / "said"
+    program = tmp_path / "ssh"
+    program.write_text(f'#!/bin/sh\necho "$@" >> "{said}"\nfor last; do :; done\nexec sh -c "$last"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(program))
+    monkeypatch.setenv("GIT_SSH_VARIANT", "ssh")
+    use(f"git@example.org:{bare}", tmp_path / "a")
+    lines = said.read_text().splitlines()
+    assert all("git@example.org git-" in line for line in lines)
+    program.write_text("#!/bin/sh\necho 'git@example.org: Permission denied (publickey).' >&2\nexit 255\n")
+    with pytest.raises(AccessRefused) as caught:
+        GitPlace.create(f"git@example.org:{bare}", tmp_path / "a")
+    assert "git@" not in caught.value.message
+
+
+def test_a_worn_private_repository_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = bare_repository(tmp_path / "remote.git")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    _, seen = put(place, key(1), additions(some_records(3)))
+    place_id, private = place.place_id, place.private.path
+    del place
+    monkeypatch.setattr("transports.git.private._PACKS", -1)
+    again = GitPlace.open(git_uri(bare), tmp_path / "a", place_id)
+    assert again.private.path == private
+    put(again, key(1), additions(some_records(3, 10)), previous=seen)
+    assert len(again.files(GROUP, NODE)) == 3
 
 
 def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

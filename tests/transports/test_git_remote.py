@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from transports.errors import UnknownPlaceKind
-from transports.git.remote import git_uri, is_harmless, parse_remote
+from transports.git.local import is_harmless
+from transports.git.remote import git_uri, parse_remote
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 | module | holds |
 |---|---|
-| `remote` | what an address means to git, and which repositories on this machine are safe to use |
+| `remote` | what an address means to git |
+| `local` | which repositories on this machine are safe to use |
 | `command` | running git: environment, configuration, silence, and what its complaints mean |
 | `private` | the private repository: objects, refs, fetch and push |
 | `tree` | a mailbox as a tree, and its small text forms |

@@ -83,7 +83,7 @@ _CONFIG = """\
 """
 _ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
-_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+_USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
 _FULL = r"no space left|quota|disk full|exceeds .*limit"
 _ABSENT = (
     r"access denied or repository not exported|does not appear to be a git|not a git repository"

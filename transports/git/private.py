@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from transports.errors import NotAGitPlace, PlaceFull, PlaceUnreachable, PushRejected, UnreadableFile
+from transports.errors import NotAGitPlace, PlaceFull, PushRejected, UnreadableFile
 from transports.git.command import GitRunner
-from transports.git.remote import is_harmless
+from transports.git.local import check_directory, far_side
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
@@ -34,6 +34,8 @@ _SIGNATURE = "lace <lace> 1000000000 +0000"
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
+_SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
+_PACKS = 256
 _PIECES = ".pieces"
 _HOLD = "lace-hold"  # not named .lock, which is git's word
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
@@ -103,8 +105,8 @@ class PrivateRepository:
         if not (path / "HEAD").is_file():
             shutil.rmtree(path, ignore_errors=True)
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
-            for directory in ("objects/pack", "objects/info", "refs/heads"):
-                (path / directory).mkdir(parents=True)
+            path.mkdir(parents=True)
+            self._lay_out()
             (path / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", "utf-8")
             write_atomic(path / "HEAD", b"ref: refs/heads/lace/none\n")
         self._held = _hold(path, self._tidy)
@@ -129,12 +131,28 @@ class PrivateRepository:
     def _packs(self) -> set[Path]:
         return set((self.path / "objects" / "pack").glob("*.pack"))
 
+    def _lay_out(self) -> None:
+        for directory in ("objects/pack", "objects/info", "refs/heads"):
+            (self.path / directory).mkdir(parents=True, exist_ok=True)
+
+    def _is_worn(self) -> bool:
+        """Tell whether so many small things lie here that beginning anew is cheaper than going on."""
+        sample = self.path / "objects" / "17"  # names are spread evenly over 256 directories
+        singles = sum(1 for _ in sample.iterdir()) if sample.is_dir() else 0
+        return singles * 256 > _SINGLES or len(self._packs()) > _PACKS
+
     def _tidy(self) -> None:
         """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
         for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*"):
             for leftover in self.path.glob(pattern):
                 with contextlib.suppress(OSError):
                     leftover.unlink()
+        if self._is_worn():
+            for part in ("objects", "refs", "shallow", "packed-refs"):
+                shutil.rmtree(self.path / part, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    (self.path / part).unlink(missing_ok=True)
+            self._lay_out()
         marks = list((self.path / "objects" / "pack").glob(f"*{_PIECES}"))
         packs = [mark.with_suffix(".pack") for mark in marks]
         if sum(pack.stat().st_size for pack in packs if pack.is_file()) <= _TRIM:
@@ -236,7 +254,7 @@ class PrivateRepository:
         Raises:
             PlaceError: the remote cannot be asked.
         """
-        self._check_directory()
+        check_directory(self._git)
         words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
@@ -308,7 +326,7 @@ class PrivateRepository:
         self._git.run("update-ref", "-d", _SEEN + name)
 
     def _push(self, words: list[str]) -> None:
-        self._check_directory()
+        check_directory(self._git)
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if not code:
@@ -327,7 +345,7 @@ class PrivateRepository:
         raise self._git.fault(complaints)
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: bool) -> None:
-        self._check_directory()
+        check_directory(self._git)
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
         words += ["--no-recurse-submodules", *(["--depth=1"] if depth else []), *self._far("upload-pack"), "--stdin"]
         before = self._packs()
@@ -359,27 +377,4 @@ class PrivateRepository:
     def _far(self, service: str) -> list[str]:
         if self._git.remote.path is None:
             return []
-        return [f"--{service}={self._git.remote.far_side(service)}"]
-
-    def _check_directory(self) -> None:
-        """Refuse a directory of this machine whose configuration could make git run other programs."""
-        path = self._git.remote.path
-        if path is None:
-            return
-        if not path.exists():
-            raise PlaceUnreachable(f"There is no git repository at {path}.")
-        inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
-        if inner is None:
-            raise NotAGitPlace(f"{path} is no git repository.", hint=f"Make one with: git init --bare {path}")
-        for name in ("config", "config.worktree"):
-            if not (inner / name).is_file():
-                continue
-            self._git.run("rev-parse", "--git-dir")  # a damaged private repository is to blame for itself
-            words = ["config", "--file", str(inner / name), "--no-includes", "--list", "--name-only"]
-            code, keys = self._git.try_run(*words)
-            bad = is_harmless(keys.decode("utf-8", "replace")) if not code else "something unreadable"
-            if bad:
-                raise NotAGitPlace(
-                    f"The configuration of the repository {path} holds {bad!r}, which lace does not trust.",
-                    hint="Use a bare repository that git init --bare made, or remove that setting.",
-                )
+        return [f"--{service}={far_side(service)}"]

@@ -1,22 +1,19 @@
 """What the address of a git place means to git (CYB-16; architecture decision 7a).
 
 `https` and `ssh` are spoken with anybody; `git` and `http`, which hide nothing, with this machine only. A
-repository in a directory of this machine is used only when the address itself names it, and only when its
-configuration holds nothing that makes git run another program: hooks are switched off for it, and so is what
-can be switched off, but not every command that a configuration can name.
+repository in a directory of this machine is used only when the address itself names it.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from transports.errors import UnknownPlaceKind
 
-__all__ = ["GitRemote", "git_uri", "is_harmless", "parse_remote"]
+__all__ = ["GitRemote", "git_uri", "parse_remote"]
 
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
 _HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
@@ -32,26 +29,6 @@ _SCHEMES = {
 }
 _OPEN = frozenset({"git", "http"})
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# For a directory of this machine the far side of git runs here, by the rules of that repository.
-_FAR_OPTIONS = (
-    "core.hooksPath=/dev/null",
-    "core.alternateRefsCommand=true",
-    "core.fsmonitor=false",
-    "receive.autogc=false",
-    "receive.denyCurrentBranch=refuse",
-    "receive.fsckObjects=true",
-    "gc.auto=0",
-    "maintenance.auto=false",
-)
-_HARMLESS_KEY = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|sharedrepository|logallrefupdates"
-    r"|symlinks|compression|loosecompression|bigfilethreshold|hookspath|fsyncobjectfiles|fsync|fsyncmethod)"
-    r"|extensions\.objectformat"
-    r"|remote\.[^\n]*\.(url|fetch|mirror|pushurl|tagopt)"
-    r"|branch\.[^\n]*\.(remote|merge)"
-    r"|(receive|transfer|uploadpack|pack|gc|repack|user|init|advice|gitweb|http)\.[a-z]+"
-)
-_NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|receive\.procreceiverefs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +46,6 @@ class GitRemote:
     protocol: str
     shown: str
     path: Path | None = None
-
-    def far_side(self, service: str) -> str:
-        """Return the command that answers `git fetch` or `git push` for a repository on this machine."""
-        options = " ".join(f"-c {shlex.quote(option)}" for option in _FAR_OPTIONS)
-        return f"git {options} {service}"
 
 
 def parse_remote(uri: str) -> GitRemote:
@@ -123,19 +95,6 @@ def parse_remote(uri: str) -> GitRemote:
 def git_uri(path: Path) -> str:
     """Return the address of a repository in a directory of this machine."""
     return f"git+{path.as_uri()}"
-
-
-def is_harmless(keys: str) -> str:
-    """Return the first configuration key that could make git run a program or read elsewhere, or nothing.
-
-    Args:
-        keys: the keys of a repository's configuration, one a line, lower-case but for names.
-    """
-    for key in keys.splitlines():
-        lowered = key.lower()
-        if _NEVER_KEY.fullmatch(lowered) or not _HARMLESS_KEY.fullmatch(lowered):
-            return key
-    return ""
 
 
 def _on_this_machine(netloc: str, path: str) -> GitRemote:

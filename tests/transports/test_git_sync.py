@@ -1,0 +1,91 @@
+"""Two and three people over one bare repository, by the commands they run (APP-6, APP-7, CYB-15, CYB-17)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository, git
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    return bare_repository(tmp_path / "remote.git")
+
+
+def test_friends_share_releases_over_a_bare_repository(alice: Person, bob: Person, cara: Person, bare: Path) -> None:
+    commit = git(bare, "commit-tree", git(bare, "mktree"), "-m", "mine")
+    git(bare, "update-ref", "refs/heads/main", commit)
+    alice.lace("init", "--name", "alice")
+    added = alice.lace("place", "add", "host", str(bare))
+    assert (added["kind"], added["uri"]) == ("git", f"git+{bare.as_uri()}")
+    for friend in (bob, cara):
+        friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
+        friend.lace("sync", "host")
+    for person in (alice, bob, cara, alice):
+        person.lace("sync", "host")
+    alice.write("notes.txt", "one\n")
+    alice.write("photo.bin", bytes(range(256)) * 10_000)
+    made = alice.lace("release", "1.0.0", "-m", "first")
+    sent = alice.lace("sync", "host")
+    assert sent["transport"] == "git"
+    assert sent["sent"] > 0
+    for friend in (bob, cara):
+        got = friend.lace("sync", "host")
+        assert got["fixed_point"]
+        assert [(new["name"], new["release"]) for new in got["releases"]] == [("alice", made["release"])]
+        friend.lace("update")
+        assert (friend.folder / "photo.bin").read_bytes() == bytes(range(256)) * 10_000
+    bob.write("notes.txt", "one\ntwo\n")
+    bob.lace("release", "1.1.0", "-m", "second")
+    bob.lace("sync", "host")
+    alice.lace("sync", "host")
+    alice.lace("update")
+    assert (alice.folder / "notes.txt").read_text() == "one\ntwo\n"
+    again = alice.lace("sync", "host")
+    assert (again["received"], again["fixed_point"]) == (0, True)
+    vectors = [person.lace("sync", "host")["vector_after"] for person in (cara, bob, alice)]
+    assert vectors[0] == vectors[1] == vectors[2]
+    assert git(bare, "rev-parse", "refs/heads/main") == commit
+
+
+def test_a_repository_that_went_away_leaves_the_work_queued(alice: Person, bare: Path) -> None:
+    # LAZ-24: what waits stays queued until the host is back
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "host", f"git+{bare.as_uri()}")
+    alice.lace("sync", "host")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    away = bare.with_name("away")
+    shutil.move(bare, away)
+    assert alice.lace("push", "host")["queued"]
+    failed = alice.run("--json", "sync", "host")
+    assert failed.code == 20
+    shutil.move(away, bare)
+    assert alice.lace("push", "host")["sent"] > 0
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    done = alice.run("place", "add", "host", "https://alice:geheim@example.org/v.git")
+    assert done.code == 2
+    assert "geheim" not in done.text + done.err
+    assert "geheim" not in alice.run("places").text
+
+
+def test_a_vault_restored_without_its_private_repository_goes_on(alice: Person, bob: Person, bare: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "host", str(bare))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob, alice):
+        person.lace("sync", "host")
+    shutil.rmtree(alice.folder / ".vault" / "git")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("sync", "host")
+    assert bob.lace("sync", "host")["received"] > 0
+    bob.lace("update")
+    assert (bob.folder / "notes.txt").read_text() == "one\n"

@@ -1,0 +1,118 @@
+"""A repository in a directory of this machine: git's far side runs here, by that repository's rules (decision 7a).
+
+Hooks are switched off, and so is what else can be. But not every program that a configuration can name can be
+overruled by its name, and links lead anywhere: so a repository is used only when its configuration holds nothing
+but what is known to be harmless, and when what git writes lies inside it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transports.errors import NotAGitPlace, PlaceUnreachable
+
+if TYPE_CHECKING:
+    from transports.git.command import GitRunner
+
+__all__ = ["check_directory", "far_side", "is_harmless"]
+
+_FAR_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=true",
+    "core.fsmonitor=false",
+    "core.logAllRefUpdates=false",
+    "receive.autogc=false",
+    "receive.denyCurrentBranch=refuse",
+    "receive.fsckObjects=true",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+
+
+_HARMLESS_KEY = re.compile(
+    r"core\.(repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|sharedrepository|logallrefupdates"
+    r"|symlinks|compression|loosecompression|bigfilethreshold|hookspath|fsyncobjectfiles|fsync|fsyncmethod)"
+    r"|extensions\.objectformat"
+    r"|remote\.[^\n]*\.(url|fetch|mirror|pushurl|tagopt)"
+    r"|branch\.[^\n]*\.(remote|merge)"
+    r"|(receive|transfer|uploadpack|pack|gc|repack|user|init|advice|gitweb|http)\.[a-z]+"
+)
+_NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|receive\.procreceiverefs")
+_UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
+
+
+def far_side(service: str) -> str:
+    """Return the command that answers `git fetch` or `git push` for a repository on this machine."""
+    options = " ".join(f"-c {shlex.quote(option)}" for option in _FAR_OPTIONS)
+    return f"git {options} {service}"
+
+
+def is_harmless(keys: str) -> str:
+    """Return the first configuration key that could make git run a program or read elsewhere, or nothing.
+
+    Args:
+        keys: the keys of a repository's configuration, one a line, lower-case but for names.
+    """
+    for key in keys.splitlines():
+        lowered = key.lower()
+        if _NEVER_KEY.fullmatch(lowered) or not _HARMLESS_KEY.fullmatch(lowered):
+            return key
+    return ""
+
+
+def check_directory(git: GitRunner) -> None:
+    """Refuse a directory of this machine that could make git run other programs, or write elsewhere.
+
+    Raises:
+        PlaceUnreachable: nothing is there.
+        NotAGitPlace: it is no repository, or one that lace does not trust.
+    """
+    path = git.remote.path
+    if path is None:
+        return
+    if not path.exists():
+        raise PlaceUnreachable(f"There is no git repository at {path}.")
+    inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+    if inner is None:
+        raise NotAGitPlace(f"{path} is no git repository.", hint=f"Make one with: git init --bare {path}")
+    try:
+        bad = _leading_away(inner)
+    except OSError as error:
+        raise PlaceUnreachable(f"The git repository {path} cannot be read: {error.strerror}.") from error
+    if bad:
+        raise NotAGitPlace(
+            f"{bad} in the repository {path} leads elsewhere, and lace does not follow it.",
+            hint="Use a bare repository that git init --bare made.",
+        )
+    code, keys = 0, b""
+    if (inner / "config").is_file():
+        git.run("rev-parse", "--git-dir")  # a damaged private repository is to blame for itself
+        words = ["config", "--file", str(inner / "config"), "--no-includes", "--list", "--name-only"]
+        code, keys = git.try_run(*words)
+    bad = is_harmless(keys.decode("utf-8", "replace")) if not code else "something unreadable"
+    if bad:
+        raise NotAGitPlace(
+            f"The configuration of the repository {path} holds {bad!r}, which lace does not trust.",
+            hint="Use a bare repository that git init --bare made, or remove that setting.",
+        )
+
+
+def _leading_away(inner: Path) -> str:
+    """Return the name of what would make git write or read its rules outside the repository, or nothing."""
+    for name in ("commondir", "config.worktree"):
+        if os.path.lexists(inner / name):
+            return name
+    if inner.is_symlink():
+        return inner.name
+    for directory in (inner, inner / "objects", inner / "refs", inner / "refs" / "heads", inner / "refs/heads/lace"):
+        if not directory.is_dir():
+            continue
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_symlink() and not (directory == inner and entry.name in _UNUSED):
+                    return entry.name
+    return ""
