@@ -101,8 +101,19 @@ class Checkout:
     also: tuple[RecordHash, ...] = ()
 
 
+class _Changed:
+    """Anything made of changes to paths."""
+
+    __slots__ = ()
+    items: tuple[Change, ...]
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return [item.path for item in self.items if item.kind == kind]
+
+
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(_Changed):
     """How the folder differs from what it stands on."""
 
     desk: str
@@ -110,13 +121,9 @@ class Changes:
     items: tuple[Change, ...]
     problems: tuple[Problem, ...]
 
-    def paths(self, kind: str) -> list[str]:
-        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
-        return [item.path for item in self.items if item.kind == kind]
-
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(_Changed):
     """One commit that was made."""
 
     commit: RecordHash
@@ -124,10 +131,6 @@ class Committed:
     revision: int
     items: tuple[Change, ...]
     problems: tuple[Problem, ...]
-
-    def paths(self, kind: str) -> list[str]:
-        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
-        return [item.path for item in self.items if item.kind == kind]
 
 
 @dataclass(frozen=True, slots=True)
