@@ -11,8 +11,8 @@ component with a negation whose predicate gained anything is computed again from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from vault.rules.check import Checked
@@ -21,7 +21,6 @@ from vault.rules.facts import FactSource, Row, View, check_row
 from vault.rules.guard import Guard
 from vault.rules.headers import digest_of
 from vault.rules.limits import Limits
-from vault.rules.parse import MAX_CONSTANT_BYTES
 from vault.rules.predicates import RECORD_FACTS
 from vault.rules.sql import Compiler, Select, column_kinds, units_of
 from vault.rules.statistics import Statistics
@@ -33,6 +32,7 @@ __all__ = ["Engine"]
 
 _BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
 _GIVEN_BATCH: Final = 10_000
+_LONG_BATCH: Final = 2_000
 
 
 class Engine:
@@ -74,7 +74,8 @@ class Engine:
         self._count: dict[str, int] = dict.fromkeys(self._number, 0)
         self._gain: dict[str, int] = {}
         self._constants: dict[tuple[str, str], object] = {}
-        self._high = self._high_exposure = 0
+        self._schema = self._high = self._high_exposure = 0
+        self._symbols: dict[str, int] = {}
         self._is_sound = False
         self._added: dict[str, list[Row]] = {}  # given since the first run
         tables = {name: f"temp.t{n}" for name, n in self._number.items()}
@@ -102,7 +103,7 @@ class Engine:
         run("CREATE TEMP TABLE fresh(p INTEGER PRIMARY KEY)")
         run("CREATE TEMP TABLE fresh_shared(p INTEGER PRIMARY KEY)")
         for name, n in self._number.items():
-            kinds = self._kinds.get(name) or (TEXT,) * self.checked.arities[name]
+            kinds = self._kinds.get(name) or (self._catalog.plain,) * self.checked.arities[name]
             columns = [f"c{i} {'TEXT' if kind == TEXT else 'INTEGER'} NOT NULL" for i, kind in enumerate(kinds)]
             keys = ", ".join(f"c{i}" for i in range(len(kinds))) or "c0"
             body = ", ".join(columns) or "c0 INTEGER NOT NULL"
@@ -124,13 +125,7 @@ class Engine:
         """
         self._is_sound = False
         with self._guard.running():
-            self._start()
-            for name in self._given:
-                self._clear(f"temp.t{self._number[name]}")
-                self._count[name] = 0
-                self._give(name, chain(self._facts.given(name), self._added.get(name, ())))
-            for component in self.checked.components:
-                self._from_nothing(component)
+            self._everything({})
         self._is_sound = True
 
     def go_on(self, given: Mapping[str, Iterable[Row]]) -> bool:
@@ -146,28 +141,44 @@ class Engine:
             if name not in self._number and name in RECORD_FACTS:
                 raise BadRuleFact(f"{name} is answered by the store and cannot be given.")
         rows = {name: list(found) for name, found in given.items() if name in self._given}
-        anew = not self._is_sound
-        if anew:
-            self.run()
-        self._is_sound = False
+        was_sound, self._is_sound = self._is_sound, False
         with self._guard.running():
-            self._constants.clear()
-            self._statistics.forget()
-            self._gain = {}
-            again = not self._freshen()
-            for name in self._given:
-                self._clear(f"temp.g{self._number[name]}")
-                self._gain[name] = self._give(name, rows.get(name, ()), gained=True)
-            for component in self.checked.components:
-                again = again or self._negation_gained(component)
-                if again:
-                    self._from_nothing(component)
-                else:
-                    self._from_gains(component)
+            if was_sound and self._stand()[0] == self._schema:
+                sufficed = self._only_new(rows)
+            else:
+                self._everything(rows)
+                sufficed = False
         self._is_sound = True
         for name, found in rows.items():
             self._added.setdefault(name, []).extend(found)
-        return not (again or anew)
+        return sufficed
+
+    def _everything(self, more: Mapping[str, list[Row]]) -> None:
+        self._start()
+        for name in self._given:
+            self._clear(f"temp.t{self._number[name]}")
+            self._count[name] = 0
+            self._give(name, chain(self._facts.given(name), self._added.get(name, ()), more.get(name, ())))
+        for component in self.checked.components:
+            self._from_nothing(component)
+
+    def _only_new(self, more: Mapping[str, list[Row]]) -> bool:
+        """Take in what is new; tell whether that sufficed."""
+        self._constants.clear()
+        self._statistics.forget()
+        self._gain = {}
+        self._freshen()
+        for name in self._given:
+            self._clear(f"temp.g{self._number[name]}")
+            self._gain[name] = self._give(name, more.get(name, ()), gained=True)
+        again = False
+        for component in self.checked.components:
+            again = again or self._negation_gained(component)
+            if again:
+                self._from_nothing(component)
+            else:
+                self._from_gains(component)
+        return not again
 
     def rows(self, predicate: str) -> set[Row]:
         """Return the tuples of a derived predicate as texts."""
@@ -186,15 +197,21 @@ class Engine:
         self._gain = {}
         for name in self._rules:
             self._count[name] = 0
-        if self._has_store:
-            self._high, self._high_exposure = self._heights()
-            self._show("visible")
+        self._schema, self._high, self._high_exposure = self._stand()
+        self._show("visible")
 
-    def _heights(self) -> tuple[int, int]:
+    def _stand(self) -> tuple[int, int, int]:
+        """Return where the store stands: its schema's count of changes, its last record and last exposure.
+
+        Whoever makes the views anew makes their tables anew, which the schema counts; symbols then have other numbers.
+        """
+        if not self._has_store:
+            return 0, 0, 0
+        (schema,) = self._db.execute("PRAGMA main.schema_version").fetchone()
         position, exposure = self._db.execute(
             "SELECT (SELECT max(p) FROM main.rec), (SELECT max(at) FROM main.exposure)"
         ).fetchone()
-        return int(position or 0), int(exposure or 0)
+        return int(schema), int(position or 0), int(exposure or 0)
 
     def _show(self, table: str) -> None:
         """Put the records that may be seen, and are not yet seen, into a table."""
@@ -212,15 +229,14 @@ class Engine:
         sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
         self._db.executemany(sql, positions)
 
-    def _freshen(self) -> bool:
-        """Note which records came or became visible or shared; tell whether the store only grew."""
+    def _freshen(self) -> None:
+        """Note which records came or became visible or shared."""
         self._clear("temp.fresh")
         self._clear("temp.fresh_shared")
         if not self._has_store:
-            return True
+            return
         run = self._db.execute
-        position, exposure = self._heights()
-        grew = position >= self._high and exposure >= self._high_exposure
+        _, position, exposure = self._stand()
         only = ""
         if self._view is None:
             run("INSERT INTO temp.fresh SELECT p FROM main.rec WHERE p > ?", (self._high,))
@@ -240,7 +256,6 @@ class Engine:
         self._high, self._high_exposure = position, exposure
         for name in ("fresh", "fresh_shared"):
             self._gain[name] = int(run(f"SELECT count(*) FROM temp.{name}").fetchone()[0])
-        return grew
 
     def _give(self, name: str, rows: Iterable[Row], *, gained: bool = False) -> int:
         """Put given tuples into their table; return how many were new."""
@@ -248,23 +263,34 @@ class Engine:
         marks = ", ".join("?" * arity) or "1"
         into = f"INSERT OR IGNORE INTO temp.t{n} VALUES ({marks})"
         new = 0
-        batch: list[Row] = []
-        for row in rows:
-            batch.append(check_row(name, row, arity))
+        rows = iter(rows)
+        while batch := list(islice(rows, _GIVEN_BATCH)):
+            values = self._represented([check_row(name, row, arity) for row in batch])
             if gained:
-                added = self._db.execute(into, row).rowcount
-                if added:
-                    self._db.execute(f"INSERT INTO temp.g{n} VALUES ({marks})", row)
-                    new += 1
-                batch.clear()
-            elif len(batch) >= _GIVEN_BATCH:
-                new += self._db.executemany(into, batch).rowcount
-                batch.clear()
-                self._guard.spend()
-        if batch:
-            new += self._db.executemany(into, batch).rowcount
+                for row in values:
+                    if self._db.execute(into, row).rowcount:
+                        self._db.execute(f"INSERT INTO temp.g{n} VALUES ({marks})", row)
+                        new += 1
+            else:
+                new += self._db.executemany(into, values).rowcount
+            self._guard.spend()
         self._count[name] += new
         return new
+
+    def _represented(self, rows: list[Row]) -> Sequence[Sequence[object]]:
+        """Return given tuples as they stand in tables: texts beside a store, else symbols."""
+        if self._has_store:
+            return rows
+        symbol = self._symbol
+        return [[symbol(value) for value in row] for row in rows]
+
+    def _symbol(self, text: str) -> int:
+        """Return the number of a text, giving it the next one when it is new."""
+        number = self._symbols.get(text)
+        if number is None:
+            number = self._symbols[text] = len(self._symbols) + 1
+            self._db.execute("INSERT INTO main.sym VALUES (?, ?)", (number, text))
+        return number
 
     # Components
 
@@ -384,33 +410,62 @@ class Engine:
     def _insert(self, name: str, select: Select, target: str, known: tuple[str, ...]) -> int:
         """Put what a statement derives, and what is not known, into the target table; return how much that is.
 
-        The statement is run again while it fills its batch: it finds the rest, because known rows are left out. So
-        neither the number of tuples nor their size can outgrow the limits inside one statement.
+        The statement ends when it found one tuple too many. If memory for its tuples ends before, it is run again and
+        finds the rest, because known ones are left out.
         """
-        n = self._number[name]
         self._make_indexes(select)
-        kinds = self._kinds[name]
-        batch = max(1, _BATCH_BYTES // sum((32, *(MAX_CONSTANT_BYTES if kind == TEXT else 8 for kind in kinds))))
-        columns = max(1, len(kinds))
-        tables = dict.fromkeys((*known, target))
+        n, kinds = self._number[name], self._kinds[name]
         fresh = " AND ".join(
             f"NOT EXISTS (SELECT 1 FROM temp.{table}{n} AS z WHERE "
-            + " AND ".join(f"z.c{i} = s.c{i}" for i in range(columns))
+            + " AND ".join(f"z.c{i} = s.c{i}" for i in range(max(1, len(kinds))))
             + ")"
-            for table in tables
+            for table in dict.fromkeys((*known, target))
         )
-        sql = f"INSERT INTO temp.{target}{n} SELECT * FROM ({select.sql}) AS s WHERE {fresh} LIMIT :room"
+        if TEXT in kinds:
+            return self._insert_long(name, select, f"temp.{target}{n}", fresh)
+        sql = (
+            f"INSERT INTO temp.{target}{n} SELECT * FROM (SELECT DISTINCT {select.sql}) AS s WHERE {fresh} LIMIT :room"
+        )
+        batch = max(1, _BATCH_BYTES // (32 + 8 * len(kinds)))
         values = self._bound(select)
         total = 0
         while True:
             room = min(batch, self._limits.tuples - self._derived() + 1)
             added = self._db.execute(sql, {**values, "room": room}).rowcount
             total += added
-            self._count[name] += added
-            if self._derived() > self._limits.tuples:
-                raise RuleLimitExceeded(f"The program derives more than {self._limits.tuples} tuples.")
+            self._add(name, added)
             if added < room:
                 return total
+
+    def _insert_long(self, name: str, select: Select, table: str, fresh: str) -> int:
+        """Insert tuples that hold texts, a few at a time.
+
+        Such tuples may be a hundred times as large as others, so SQLite must not collect them before it stores them:
+        the statement is read like a file and sees what was stored of it. The inner limit is none; it keeps SQLite from
+        computing a column again wherever it is named.
+        """
+        sql = f"SELECT * FROM (SELECT {select.sql} LIMIT -1) AS s WHERE {fresh}"
+        into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(self._kinds[name]))})"
+        total = 0
+        cursor = self._db.execute(sql, self._bound(select))
+        try:
+            while rows := cursor.fetchmany(_LONG_BATCH):
+                added = self._db.executemany(into, rows).rowcount
+                total += added
+                self._add(name, added)
+        finally:
+            cursor.close()
+        return total
+
+    def _add(self, name: str, added: int) -> None:
+        """Count new tuples.
+
+        Raises:
+            RuleLimitExceeded: they are too many.
+        """
+        self._count[name] += added
+        if self._derived() > self._limits.tuples:
+            raise RuleLimitExceeded(f"The program derives more than {self._limits.tuples} tuples.")
 
     def _derived(self) -> int:
         return sum(self._count[name] for name in self._rules)
@@ -422,6 +477,8 @@ class Engine:
         """Return a constant in a representation; -1, which equals nothing, if it has none."""
         if kind == TEXT:
             return text
+        if not self._has_store:
+            return self._symbol(text)
         key = (text, kind)
         if key not in self._constants:
             if kind == SYMBOL:

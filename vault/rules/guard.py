@@ -25,6 +25,7 @@ __all__ = ["Guard", "num_le", "num_lt"]
 
 _EVERY_STEPS: Final = 10_000  # rarer than this costs nothing measurable, ten times as often costs a fifth
 _BETWEEN_STEPS: Final = 1_000
+_READING_STEPS: Final = 500  # finding something in a record's bytes takes as long
 _READABLE: Final = frozenset({"rec", "field", "link", "shared", "body", "sym", "counts", "exposure"})
 _FUNCTIONS: Final = frozenset(
     {
@@ -88,6 +89,7 @@ class Guard:
         self._limits = limits
         self._clock = clock
         self._check = check
+        self._has_store = store is not None
         self._steps = 0
         self._deadline = 0.0
         self._stopped: BaseException | None = None
@@ -103,13 +105,16 @@ class Guard:
             db.execute("PRAGMA temp_store=MEMORY")
             db.execute("PRAGMA temp.journal_mode=OFF")  # a failed evaluation is thrown away whole
             db.execute(f"PRAGMA temp.max_page_count={self._limits.temp_pages}")
+            if store is None:
+                db.execute(f"PRAGMA main.max_page_count={self._limits.temp_pages}")
+                db.execute("CREATE TABLE sym(id INTEGER PRIMARY KEY, s TEXT NOT NULL UNIQUE)")
             db.execute("PRAGMA cache_size=-32000")
             db.execute("SELECT 1 FROM json_each('[]')")  # made at its first use, which the authorizer would refuse
             for function, count, call in (
                 ("lace_text", 2, headers.text_of),
                 ("lace_digest", 1, headers.digest_of),
-                ("lace_fields", 2, headers.fields),
-                ("lace_blob", 1, headers.blob_hash),
+                ("lace_fields", 2, self._fields),
+                ("lace_blob", 1, self._blob_hash),
                 ("lace_num_lt", 2, num_lt),
                 ("lace_num_le", 2, num_le),
             ):
@@ -118,6 +123,14 @@ class Guard:
             db.close()
             raise
         return db
+
+    def _fields(self, stored: bytes, name: str | None) -> str | None:
+        self._steps += _READING_STEPS
+        return headers.fields(stored, name)
+
+    def _blob_hash(self, stored: bytes) -> str | None:
+        self._steps += _READING_STEPS
+        return headers.blob_hash(stored)
 
     def close(self) -> None:
         """Close the connection and forget all temporary tables."""
@@ -201,7 +214,10 @@ class Guard:
             ours = database in {"temp", None} and not (one or "").startswith("sqlite_")
             good = ours or one in _READABLE or one == "json_each"
         elif action in {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_DELETE}:
-            good = database == "temp" and not (one or "").startswith("sqlite_")
+            is_ours = database == "temp" or (one == "sym" and not self._has_store)
+            good = is_ours and not (one or "").startswith("sqlite_")
+        elif action == sqlite3.SQLITE_PRAGMA:
+            good = one == "schema_version" and two is None
         elif action == sqlite3.SQLITE_FUNCTION:
             good = (two or "").lower() in _FUNCTIONS
         else:

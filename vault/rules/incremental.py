@@ -19,8 +19,8 @@ _NOTHING: Mapping[str, Iterable[Row]] = MappingProxyType({})
 class Incremental:
     """Derived tables that follow a growing store.
 
-    The result always equals that of a fresh evaluation. Facts only come, they never go: records are immutable, and
-    after `lace fsck --repair` or a change of what is given otherwise, a new one must be made.
+    The result always equals that of a fresh evaluation. Facts only come, they never go: records are immutable. When
+    the store's views were made anew, everything is computed from nothing.
 
     Args:
         checked: the program.

@@ -30,7 +30,7 @@ class Select:
     """A compiled body: a query that gives the head's columns, and the constants it needs bound.
 
     Args:
-        sql: `SELECT DISTINCT ... AS c0, ...`.
+        sql: the columns `... AS c0, ...` and what follows, without SELECT.
         constants: (text, representation) by parameter name.
         lookups: (table, columns) pairs for which an index pays.
     """
@@ -70,13 +70,13 @@ def column_kinds(rules: Iterable[Rule], catalog: Catalog) -> dict[str, tuple[str
             variables = _variable_kinds(rule, now)
             name = rule.head.predicate
             joined = tuple(
-                _join(old, variables.get(term.name) if isinstance(term, Variable) else TEXT)
+                _join(old, variables.get(term.name) if isinstance(term, Variable) else catalog.plain)
                 for old, term in zip(kinds[name], rule.head.terms, strict=True)
             )
             if joined != kinds[name]:
                 kinds[name] = joined
                 changed = True
-    return {name: tuple(kind or TEXT for kind in columns) for name, columns in kinds.items()}
+    return {name: tuple(kind or catalog.plain for kind in columns) for name, columns in kinds.items()}
 
 
 def _join(one: str | None, other: str | None) -> str | None:
@@ -95,7 +95,7 @@ def _variable_kinds(rule: Rule, catalog: Catalog) -> dict[str, str]:
         for n, binding in enumerate(unit_of(literal.atom, "a", catalog).bindings):
             if isinstance(binding.term, Variable) and (derived is None or derived[n] is not None):
                 name = binding.term.name
-                found[name] = min(found.get(name, TEXT), binding.kind, key=_ORDER.index)
+                found[name] = min(found.get(name, binding.kind), binding.kind, key=_ORDER.index)
     return found
 
 
@@ -160,10 +160,10 @@ class _Statement:
                 self.where.append(self._absent(literal.atom, f"n{n}"))
         kinds = self.catalog.kinds[rule.head.predicate]
         columns = [
-            f"{self._value(term, kind or TEXT)} AS c{n}"
+            f"{self._value(term, kind or self.catalog.plain)} AS c{n}"
             for n, (term, kind) in enumerate(zip(rule.head.terms, kinds, strict=True))
         ] or ["1 AS c0"]
-        sql = f"SELECT DISTINCT {', '.join(columns)}"
+        sql = ", ".join(columns)
         if self.tables:
             sql += f" FROM {' CROSS JOIN '.join(self.tables)}"
         if self.where:
@@ -226,8 +226,9 @@ class _Statement:
         if isinstance(term, Constant):
             self.where.append(f"{expression} = {self._constant(term.text, kind)}")
         elif isinstance(term, Variable):
-            if term.name in self.bound:
-                self.where.append(f"{expression} = {self._value(term, kind)}")
+            known = self._value(term, kind) if term.name in self.bound else expression
+            if known != expression:
+                self.where.append(f"{expression} = {known}")
             self.bound.setdefault(term.name, {}).setdefault(kind, expression)
 
     def _constant(self, text: str, kind: str) -> str:

@@ -106,6 +106,14 @@ class Catalog:
     kinds: Mapping[str, tuple[str | None, ...]]
     derived: frozenset[str]
 
+    @property
+    def plain(self) -> str:
+        """The representation of given tuples and of constants in heads.
+
+        Beside a store it is the text, because the store's symbols cannot be added to.
+        """
+        return TEXT if self.has_store else SYMBOL
+
 
 def unit_of(atom: Atom, alias: str, catalog: Catalog) -> Unit:
     """Return what a positive or negated atom reads."""
@@ -113,9 +121,9 @@ def unit_of(atom: Atom, alias: str, catalog: Catalog) -> Unit:
     if catalog.has_store and name in RECORD_FACTS:
         return _record_unit(atom, alias)
     is_derived = name in catalog.derived
-    kinds = catalog.kinds[name] if is_derived else (TEXT,) * len(atom.terms)
+    kinds = catalog.kinds[name] if is_derived else (catalog.plain,) * len(atom.terms)
     bindings = [
-        Binding(f"{alias}.c{n}", kind or TEXT, term)
+        Binding(f"{alias}.c{n}", kind or catalog.plain, term)
         for n, (term, kind) in enumerate(zip(atom.terms, kinds, strict=True))
     ]
     return Unit([name], "derived" if is_derived else "given", catalog.tables[name], alias, bindings)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.vault.rules.stores import add, make, open_store
 from vault.errors import LaceError
-from vault.rules import Incremental, Limits, StoreFacts, TupleFacts, check, evaluate, parse_program
+from vault.rules import Incremental, Limits, StoreFacts, TupleFacts, View, check, evaluate, parse_program
 from vault.rules.errors import BadRuleFact, RuleError, RuleLimitExceeded, RulesOutOfReach, RuleTooLarge
 from vault.rules.guard import Guard
 
@@ -32,7 +33,7 @@ LONG = {"Have": [(f"{n:04}" * 256,) for n in range(2000)]}
         (CROSS, MANY, RuleLimitExceeded),
         (CLOSURE, CYCLE, RuleLimitExceeded),
         (IDLE, MANY, RulesOutOfReach),
-        (WIDE, LONG, RulesOutOfReach),
+        (WIDE, LONG, RuleLimitExceeded),
     ],
     ids=["cross product", "exploding recursion", "endless search", "wide tuples"],
 )
@@ -46,6 +47,49 @@ def test_a_hostile_program_ends_in_a_clear_error(
         evaluate(check(parse_program(program)), TupleFacts(facts), limits=limits, clock=time.monotonic)
     assert caught.value.message.endswith(".")
     assert time.process_time() - start < 2
+
+
+def test_memory_for_tuples_is_bounded() -> None:
+    """FAC-12: pages of derived tuples are counted."""
+    with pytest.raises(RulesOutOfReach, match="more than 1 MiB"):
+        evaluate(check(parse_program(CROSS)), TupleFacts(MANY), limits=Limits(temp_pages=256))
+
+
+def test_long_texts_beside_a_store_are_bounded_too(tmp_path: Path) -> None:
+    """FAC-12: tuples that hold whole texts are stored while they are found."""
+    program = check(parse_program("A(X,Y,Z) :- Here(X), Here(Y), Here(Z)."))
+    start = time.process_time()
+    with open_store(tmp_path) as store, pytest.raises(RulesOutOfReach, match="more than 32 MiB"):
+        evaluate(program, StoreFacts(store.path, {"Here": LONG["Have"]}), limits=Limits(temp_pages=8192))
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("seen", [None, View(records=frozenset())])
+def test_the_largest_rules_compile(tmp_path: Path, seen: View | None) -> None:
+    """FAC-12: whatever the bounds of a program let through, SQLite can run."""
+    same = ",".join(["X"] * 16)
+    texts = [
+        _rule_of(f"Field(P{n},N{n},I{n},V{n})" for n in range(16)),
+        _rule_of(f"RecordLink(P{n},N{n},_,D{n},P{n + 1})" for n in range(16)),
+        _rule_of(f"BlobHash(P{n},B{n})" for n in range(16)),
+        _rule_of(["Have(P)", *["not Field(P,P,P,P)"] * 15]),
+        _rule_of([f"B({same})"] * 16) + f" B({same}) :- Have(X), RecordLink(_,X,X,X,X).",
+    ]
+    limits = Limits(seconds=0.1)
+    with open_store(tmp_path) as store:
+        for n, text in enumerate(texts):
+            program = check(parse_program(text))
+            with (
+                suppress(RulesOutOfReach),  # they run, and most of them would run for years
+                Incremental(program, StoreFacts(store.path), view=seen, limits=limits, clock=time.monotonic) as kept,
+            ):
+                add(store, [make("t/a", "n", n, links=(("prev", "S.gone"),))])
+                kept.refresh()
+                assert kept.tuples("A") <= {()}
+
+
+def _rule_of(literals: Iterable[str]) -> str:
+    return f"A() :- {', '.join(literals)}."
 
 
 def test_without_a_clock_steps_are_counted() -> None:
@@ -107,6 +151,7 @@ def test_the_limit_of_rounds_is_exact() -> None:
 def test_tuples_larger_than_a_batch_all_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """FAC-12: statements that store their rows in batches lose none."""
     monkeypatch.setattr("vault.rules.engine._BATCH_BYTES", 10_000)
+    monkeypatch.setattr("vault.rules.engine._LONG_BATCH", 100)
     facts = TupleFacts({"Have": [(str(n),) for n in range(50)]})
     program = check(parse_program("P(X,Y) :- Have(X), Have(Y). Q(X,Y) :- P(X,Y). Q(X,Z) :- Q(X,Y), P(Y,Z), Eq(X,'1')."))
     found = evaluate(program, facts)
@@ -171,6 +216,8 @@ def _statements() -> list[str]:
         "SELECT * FROM temp.sqlite_master",
         "ATTACH ':memory:' AS other",
         "PRAGMA cache_size=1",
+        "PRAGMA schema_version=7",
+        "INSERT INTO main.sym VALUES (1000, 'x')",
         "SELECT * FROM pragma_database_list",
         "SELECT randomblob(1000)",
         "SELECT load_extension('x')",

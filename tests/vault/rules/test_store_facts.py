@@ -165,6 +165,24 @@ def test_only_a_gain_of_what_is_negated_costs_a_new_evaluation(tmp_path: Path) -
             assert kept.refresh()
 
 
+def test_views_made_anew_are_noticed(tmp_path: Path) -> None:
+    """FAC-13: after a repair symbols have other numbers and facts may be gone; nothing old is used."""
+    program = check(parse_program("Tagged(P,V) :- Field(P,'Tag',_,V). Untagged(P) :- Have(P), not Tagged(P,_)."))
+    with open_store(tmp_path) as store:
+        add(store, RECORDS)
+        with Incremental(program, StoreFacts(store.path)) as kept:
+            before = kept.tuples("Tagged"), kept.tuples("Untagged")
+            with store.transaction():
+                store.db.execute("DELETE FROM body WHERE p = 3")
+                store.rebuild(None, None)
+            assert not kept.refresh()
+            assert (kept.tuples("Tagged"), kept.tuples("Untagged")) != before
+            records = [RECORDS[n] for n in (0, 1, 3, 4, 5)]
+            known = naive(program, facts_of(records))
+            assert {name: kept.tuples(name) for name in known} == known
+            assert kept.refresh()
+
+
 def test_record_facts_cannot_be_given_beside_a_store(store: Path) -> None:
     """FAC-2: facts of records come from validated stored bytes only."""
     with pytest.raises(BadRuleFact):
