@@ -5,12 +5,18 @@ Each test comes from `test_mailboxes`; only the place under it is another one.
 
 from __future__ import annotations
 
+import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 
 from tests.transports.git_hosts import bare_repository
+from tests.transports.helpers import APP, GROUP, key, put
 from tests.transports.test_mailboxes import (
+    POOL,
+    steps,
     test_a_copy_replaces_a_reference,
     test_a_missing_bundle_costs_only_its_own_records,
     test_a_reader_reads_only_the_runs_it_has_not_seen,
@@ -24,8 +30,13 @@ from tests.transports.test_mailboxes import (
     test_what_is_published_is_fetched,
     test_withdrawn_records_leave_the_listing,
 )
+from transports.drop import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
+from transports.mailbox import MailboxPlace
+from transports.publishing import Addition
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from vault.records.hashes import RecordHash
 
 __all__ = [
     "test_a_copy_replaces_a_reference",
@@ -41,6 +52,51 @@ __all__ = [
     "test_what_is_published_is_fetched",
     "test_withdrawn_records_leave_the_listing",
 ]
+
+
+Plan = list[tuple[int, set[int], set[int], bool]]
+
+
+def final_sets(place: MailboxPlace, plan: Plan) -> dict[int, dict[RecordHash, bytes | None]]:
+    """Let three nodes publish and withdraw as planned; return what each mailbox gives in the end."""
+    heads: dict[int, SeenHead] = {}
+    for number, added, removed, refers in plan:
+        listings = [read_mailbox(place, GROUP, key(n).verifier, heads[n].head) for n in heads if n != number]
+        items = []
+        for index in sorted(added):
+            record_hash, record = POOL[index]
+            known = [entry for listing in listings if (entry := listing.entry(record_hash))]
+            if refers and known:
+                items.append(Addition(record_hash, APP, location=known[0].location))
+            else:
+                items.append(Addition(record_hash, APP, load=partial(bytes, record)))
+        gone = {POOL[index][0] for index in removed - added}
+        _, heads[number] = put(place, key(number), items, gone, heads.get(number))
+    found = {}
+    for number, seen in heads.items():
+        listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)
+        wanted = {record_hash for record_hash, _ in listing.items()}
+        found[number] = {item.hash: item.record for item in fetch(place, GROUP, listing, wanted)}
+    return found
+
+
+@settings(max_examples=6, deadline=None)
+@given(steps)
+def test_every_road_ends_with_the_same_sets(plan: Plan) -> None:
+    # APP-6
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        uri = git_uri(bare_repository(root / "remote.git"))
+        writing = GitPlace.create(uri, root / "writing")
+        over_git = final_sets(writing, plan)
+        assert over_git == final_sets(Drop.create(root / "drop"), plan)
+        reading = GitPlace.create(uri, root / "reading")
+        for number, expected in over_git.items():
+            seen = read_head(reading, GROUP, key(number).verifier)
+            assert seen is not None
+            listing = read_mailbox(reading, GROUP, key(number).verifier, seen.head)
+            assert {item.hash: item.record for item in fetch(reading, GROUP, listing, set(expected))} == expected
+            assert None not in expected.values()
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from transports.errors import (
     WriteNotKept,
     WrongDrop,
 )
+from transports.git import command
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -309,6 +310,34 @@ def test_a_ref_that_cannot_be_fetched_is_left_alone(bare: Path, at: Callable[[st
     assert len(got(reader)) == 3
 
 
+@pytest.mark.parametrize("refuses", [False, True])
+def test_the_owner_puts_a_damaged_mailbox_right(bare: Path, at: Callable[[str], GitPlace], refuses: bool) -> None:
+    git(bare, "config", "receive.denyNonFastForwards", "true" if refuses else "false")
+    place = at("a")
+    put(place, key(1), additions(some_records(3)))
+    name = place.ref(GROUP, NODE)
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"lost")
+    tree = git(bare, "mktree", stdin=f"100644 blob {blob}\thead.rec\n".encode())
+    git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, "commit-tree", tree, "-m", "x"))
+    (bare / "objects" / blob[:2] / blob[2:]).unlink()
+    owner = at("b")
+    with pytest.raises(UnreadableFile):
+        read_head(owner, GROUP, NODE)
+    put(owner, key(1), additions(some_records(3)))
+    assert owner.ref(GROUP, NODE) == (f"{name}-1" if refuses else name)
+    assert len(got(at("c"))) == 3
+
+
+def test_what_is_taken_away_while_it_is_written_is_noticed(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    place = at("a")
+    writer = place.writer(GROUP, NODE)
+    publish(place, GROUP, NODE, writer, runs=(), listing=None, additions=additions(noise(40)))
+    git(bare, "update-ref", "-d", f"refs/heads/lace/{place.ref(GROUP, NODE)}")
+    at("b").writer(GROUP, NODE).put_request(b"another start")
+    with pytest.raises(PushRejected, match="taken away"):
+        writer.publish_head(seal_head(key(1), make_head(key(1), place.place_id)).encode())
+
+
 # Rollback (CYB-18)
 
 
@@ -508,6 +537,27 @@ def test_the_road_over_a_daemon(tmp_path: Path) -> None:
             GitPlace.create(f"{address}absent.git", tmp_path / "a")
     with pytest.raises(PlaceUnreachable):
         place.check()
+
+
+def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version 0 gives out no object by its id, so the history is fetched with all of its pieces."""
+    monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+    histories: list[Any] = []
+    fetch_history = PrivateRepository.fetch_history
+
+    def listening(private: PrivateRepository, names: list[str], size: int) -> None:
+        histories.append(names)
+        fetch_history(private, names, size)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_history", listening)
+    bare_repository(tmp_path / "served" / "v.git")
+    stored = noise(8)
+    with daemon(tmp_path / "served") as address:
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
+        _, seen = put(place, key(1), additions(stored))
+        put(place, key(1), additions(some_records(3)), previous=seen)
+        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == {**stored, **some_records(3)}
+    assert histories == [[place.ref(GROUP, NODE)]]
 
 
 def test_a_daemon_that_takes_no_pushes(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from transports.git.tree import Mailbox, store_mailbox
 if TYPE_CHECKING:
     from transports.git.place import GitPlace
 
-__all__ = ["compact", "is_due"]
+__all__ = ["compact", "is_due", "next_generation"]
 
 _COMMITS = 256  # of one ref, after which it is begun anew
 _DEAD = 128  # pieces that no file is made of, and as many as live ones
@@ -65,7 +65,7 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[..., None])
     try:
         private.push(commit, name, 0, len(chosen), expected=tip)
     except PushRejected:
-        old, name = name, _next_generation(name)
+        old, name = name, next_generation(name)
         private.push(commit, name, 0, len(chosen), expected="")
         with suppress(PushRejected, Moved):  # a host that refuses this too keeps the old ref, and nobody reads it
             private.delete(old, tip)
@@ -89,6 +89,7 @@ def _joined(private: PrivateRepository, commits: list[str]) -> list[str]:
     return commits
 
 
-def _next_generation(name: str) -> str:
+def next_generation(name: str) -> str:
+    """Return the name of the ref that follows one which the host does not let go."""
     first, _, number = name.partition("-")
     return f"{first}-{int(number or 0) + 1}"

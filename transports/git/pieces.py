@@ -7,11 +7,12 @@ object is damaged or missing costs the file that is made of it and nothing else.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from io import BufferedReader, RawIOBase
 from typing import BinaryIO, cast
 
 from transports.errors import PlaceUnreachable, UnreadableFile
-from transports.git.private import PrivateRepository
+from transports.git.private import PrivateRepository, Unadvertised
 from transports.git.tree import PIECE, Filed, Mailbox
 from transports.layout import MIB
 from vault.errors import DataError
@@ -29,10 +30,13 @@ class PieceSource:
 
     Args:
         private: where they lie, and the talks with the remote.
+        fetch_whole: fetches the mailboxes that hold these pieces with their histories, for hosts that know no
+            other way.
     """
 
-    def __init__(self, private: PrivateRepository) -> None:
+    def __init__(self, private: PrivateRepository, fetch_whole: Callable[[list[str]], None]) -> None:
         self._private = private
+        self._fetch_whole = fetch_whole
         self._batch = BATCH
         self._here: set[str] = set()
         self._ahead: dict[str, int] = {}
@@ -67,7 +71,10 @@ class PieceSource:
         lacking = self._private.missing(oids)
         while lacking:
             self._fetch(lacking[: self._batch])
-            lacking = self._private.missing(lacking)
+            still = self._private.missing(lacking)
+            if len(still) == len(lacking):
+                raise UnreadableFile("Pieces of a mailbox are missing at the place.")
+            lacking = still
 
     def drop(self, oids: set[str]) -> None:
         """Take note that pieces may lie here no longer."""
@@ -107,6 +114,8 @@ class PieceSource:
             oids = oids[: self._batch]
             try:
                 self._private.fetch_objects(oids, len(oids) * PIECE)
+            except Unadvertised:
+                self._fetch_whole(oids)
             except PlaceUnreachable as error:
                 if len(oids) == 1:
                     self._private.list_remote()  # a host that answers is there, and its object is at fault

@@ -29,7 +29,7 @@ from transports.git.command import SILENCE, GitRunner
 from transports.git.pieces import PieceSource
 from transports.git.private import Moved, PrivateRepository
 from transports.git.remote import parse_remote
-from transports.git.tree import Mailbox, Stored, load_mailbox
+from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
@@ -68,7 +68,7 @@ class GitPlace:
             raise NotAGitPlace(
                 f"Lace cannot keep its private repository in {home}: {error}.", hint="Check the disk under the vault."
             ) from error
-        self.pieces = PieceSource(self.private)
+        self.pieces = PieceSource(self.private, self._fetch_whole)
         self._place_id = ""
         self._refs = self.private.list_remote()
         self._ready: set[str] = set()
@@ -249,6 +249,7 @@ class GitPlace:
         """Take note of a push of this place's own."""
         self._refs[name] = commit
         self._boxes[commit] = box
+        self._broken.pop(name, None)
 
     def private_box(self, name: str) -> Mailbox:
         """Return the mailbox behind a ref that this place has read or pushed."""
@@ -293,6 +294,14 @@ class GitPlace:
             for name in changed:
                 self._refs[name] = seen.get(name, self._refs.get(name, ""))
         self._ready.add(group)
+
+    def _fetch_whole(self, pieces: list[str]) -> None:
+        wanted = set(pieces)
+        boxes = {name: self._boxes[tip] for name, tip in self._refs.items() if tip in self._boxes}
+        held = {name: box.carried() for name, box in boxes.items()}
+        names = sorted(name for name, oids in held.items() if oids & wanted)
+        if names:
+            self.private.fetch_history(names, sum(len(held[name]) for name in names) * PIECE)
 
     def _fetch_singly(self, names: list[str]) -> None:
         present = self.private.list_remote()  # raises when nobody is there

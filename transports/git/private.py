@@ -25,7 +25,7 @@ from vault.files import write_atomic
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["REFS", "Entry", "Moved", "PrivateRepository"]
+__all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
@@ -34,6 +34,7 @@ _SIGNATURE = "lace <lace> 1000000000 +0000"
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
+_EVERYTHING = 2**31 - 1  # git's word for a history without end
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
 _PACKS = 256
 _PIECES = ".pieces"
@@ -62,6 +63,10 @@ def _hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
 
 class Moved(Exception):  # noqa: N818 - never leaves this package
     """The far side's ref is not where it was when the push was made."""
+
+
+class Unadvertised(Exception):  # noqa: N818 - never leaves this package
+    """The host gives out nothing but what its refs point at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +281,7 @@ class PrivateRepository:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
         spec = [f"+{REFS}{name}:{_SEEN}{name}" for name in names]
-        self._fetch(spec, _SLACK, depth=True)
+        self._fetch(spec, _SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
         """Fetch objects by their ids.
@@ -286,16 +291,22 @@ class PrivateRepository:
             size: bytes they have together.
 
         Raises:
-            PlaceError: the remote cannot be asked, or does not have one of them.
+            Unadvertised: the host speaks an old protocol, in which objects cannot be asked for by their ids.
+            UnreadableFile: it does not have one of them.
+            PlaceError: the remote cannot be asked.
         """
         before = self._packs()
-        self._fetch(oids, size + _SLACK, depth=False)
+        self._fetch(oids, size + _SLACK)
         for pack in self._packs() - before:
             pack.with_suffix(_PIECES).touch()
 
+    def fetch_history(self, names: Sequence[str], size: int) -> None:
+        """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
+        self._fetch([f"+{REFS}{name}:{_SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
+
     def fetch_commit(self, oid: str) -> None:
         """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
-        self._fetch([oid], 2 * _SLACK, depth=True)
+        self._fetch([oid], 2 * _SLACK, depth=1)
 
     def push(self, oid: str, name: str, size: int, objects: int, *, expected: str | None = None) -> None:
         """Bring a ref of the remote to a commit.
@@ -344,10 +355,15 @@ class PrivateRepository:
                 raise PushRejected(f"The git place {self._git.remote.shown} takes in no change: {reason[:200]}.")
         raise self._git.fault(complaints)
 
-    def _fetch(self, spec: Sequence[str], limit: int, *, depth: bool) -> None:
+    def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> None:
         check_directory(self._git)
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
-        words += ["--no-recurse-submodules", *(["--depth=1"] if depth else []), *self._far("upload-pack"), "--stdin"]
+        words += [
+            "--no-recurse-submodules",
+            *([f"--depth={depth}"] if depth else []),
+            *self._far("upload-pack"),
+            "--stdin",
+        ]
         before = self._packs()
         try:
             code, answer, complaints = self._git.talk(
@@ -362,6 +378,8 @@ class PrivateRepository:
                 with contextlib.suppress(OSError):
                     leftover.unlink()
         self._count.read += len(answer) + sum(pack.stat().st_size for pack in self._packs() - before)
+        if code and "unadvertised object" in complaints:
+            raise Unadvertised
         if code and "not our ref" in complaints:
             raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
         if code:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from transports.bundle import BundleWriter
 from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
-from transports.git.compaction import compact, is_due
+from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import BATCH
 from transports.git.private import Moved
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
@@ -81,6 +81,7 @@ class GitWriter:
         self._request: Stored | None = None
         self._drops_request = False
         self._pushed: str | None = None
+        self._replaces: str | None = None
         self._name = place.ref(group, node)
         self._base = Mailbox()
         self._carried: set[str] = set()
@@ -226,7 +227,7 @@ class GitWriter:
         for _ in range(_TRIES):
             chosen = [oid for oid in pieces if again or oid in self._staged]
             box = self._next(set(chosen))
-            parents = [tip] if (tip := self._place.tip(self._name)) else []
+            parents = [tip] if (tip := self._place.tip(self._name)) and self._replaces is None else []
             if chosen:
                 commit = self._private.store_commit(
                     self._private.store_tree({oid: ("blob", oid) for oid in sorted(chosen)})
@@ -235,10 +236,16 @@ class GitWriter:
                 parents.append(commit)
             commit = self._private.store_commit(store_mailbox(self._private, box), parents)
             try:
-                self._private.push(commit, self._name, self._size(chosen, box), len(chosen) + 8)
+                size = self._size(chosen, box)
+                self._private.push(commit, self._name, size, len(chosen) + 8, expected=self._replaces)
             except Moved:
                 self._place.check()
                 self._load()
+                continue
+            except PushRejected:
+                if not self._replaces:
+                    raise
+                self._name, self._replaces = next_generation(self._name), ""
                 continue
             self._took(commit, box, chosen)
             return
@@ -260,7 +267,7 @@ class GitWriter:
         return box
 
     def _took(self, commit: str, box: Mailbox, pieces: list[str]) -> None:
-        self._pushed = commit
+        self._pushed, self._replaces = commit, None
         self._place.took(self._name, commit, box)
         self._base = box
         self._carried |= set(pieces)
@@ -269,16 +276,22 @@ class GitWriter:
         self._place.pieces.drop(large)
 
     def _load(self) -> None:
-        """Take the mailbox as the remote holds it for the base; a damaged one is written anew."""
-        self._name = self._place.ref(self._group, self._node)
+        """Take the mailbox as the remote holds it for the base; a damaged one is replaced."""
+        self._name, self._replaces = self._place.ref(self._group, self._node), None
         try:
             self._base = self._place.mailbox(self._group, self._node) or Mailbox()
         except LaceError as error:
             if isinstance(error, PlaceError):
                 raise
-            self._base = Mailbox()
+            self._base, self._replaces = Mailbox(), self._place.tip(self._name)
         self._carried = self._base.carried()
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
+        written = {oid for filed in self._added.values() for oid in filed.pieces}
+        if not written <= self._carried | set(self._staged):
+            raise PushRejected(
+                f"What was pushed to {self._place.describe()} was taken away while the rest was written.",
+                hint="Run the same command again.",
+            )
 
     def _file(self, name: str, size: int, pieces: list[str]) -> None:
         filed = Filed(size, tuple(pieces))
