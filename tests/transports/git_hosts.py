@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-__all__ = ["PLAIN", "bare_repository", "daemon", "git"]
+__all__ = ["PLAIN", "bare_repository", "daemon", "git", "web_host"]
 
 # What a person's machine may hold does not reach the repositories that tests make.
 PLAIN = {
@@ -57,3 +60,77 @@ def daemon(root: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.communicate()
+
+
+@contextmanager
+def web_host(root: Path, login: str = "") -> Iterator[str]:
+    """Serve the repositories below a directory over HTTP; yield the address to put before a name.
+
+    Args:
+        root: the directory.
+        login: `name:password` that is asked for, if any.
+    """
+    wanted = f"Basic {base64.b64encode(login.encode()).decode()}"
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self._body()
+            if login and self.headers.get("Authorization") != wanted:
+                self.send_response(401)
+                self.send_header("WWW-Authenticate", 'Basic realm="v"')
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            path, _, query = self.path.partition("?")
+            done = subprocess.run(
+                ["git", "http-backend"],
+                input=body,
+                capture_output=True,
+                check=False,
+                env={
+                    **PLAIN,
+                    "GIT_PROJECT_ROOT": str(root),
+                    "GIT_HTTP_EXPORT_ALL": "1",
+                    "REMOTE_USER": "somebody",
+                    "REQUEST_METHOD": self.command,
+                    "PATH_INFO": path,
+                    "QUERY_STRING": query,
+                    "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                    "CONTENT_LENGTH": str(len(body)),
+                    "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+                    "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+                },
+            )
+            head, _, answer = done.stdout.partition(b"\r\n\r\n")
+            fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
+            self.send_response(int(fields.pop("Status", "200").split()[0]))
+            for name, value in fields.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_POST = do_GET  # noqa: N815
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            parts = []
+            while size := int(self.rfile.readline(), 16):
+                parts.append(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+            return b"".join(parts)
+
+        def log_message(self, *words: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

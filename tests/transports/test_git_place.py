@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.transports.git_hosts import bare_repository, daemon, git
+from tests.transports.git_hosts import bare_repository, daemon, git, web_host
 from tests.transports.helpers import GROUP, additions, key, make_head, put, records, seal_head, some_records
 from transports.errors import (
     AccessRefused,
@@ -558,6 +558,36 @@ def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: p
         put(place, key(1), additions(some_records(3)), previous=seen)
         assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == {**stored, **some_records(3)}
     assert histories == [[place.ref(GROUP, NODE)]]
+
+
+def test_the_road_over_http(tmp_path: Path) -> None:
+    # CYB-15: bodies of many megabytes, in both directions
+    bare_repository(tmp_path / "served" / "v.git")
+    stored = {**noise(20), **some_records(5)}
+    with web_host(tmp_path / "served") as address:
+        put(GitPlace.create(f"{address}v.git", tmp_path / "a"), key(1), additions(stored))
+        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == stored
+        with pytest.raises(NotAGitPlace):
+            GitPlace.create(f"{address}absent.git", tmp_path / "a")
+
+
+def test_a_login_comes_from_the_person_s_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare_repository(tmp_path / "served" / "v.git")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SSH_ASKPASS", "/bin/echo")
+    monkeypatch.delenv("GIT_ASKPASS", raising=False)
+    with web_host(tmp_path / "served", "alice:geheim") as address:
+        with pytest.raises(AccessRefused) as caught:
+            GitPlace.create(f"{address}v.git", tmp_path / "a")
+        assert "netrc" in caught.value.hint
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password geheim\n")
+        (tmp_path / ".netrc").chmod(0o600)
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
+        put(place, key(1), additions(some_records(3)))
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password falsch\n")
+        with pytest.raises(AccessRefused) as caught:
+            place.check()
+    assert "falsch" not in caught.value.message
 
 
 def test_a_daemon_that_takes_no_pushes(tmp_path: Path) -> None:
