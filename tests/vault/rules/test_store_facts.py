@@ -36,7 +36,9 @@ def _records() -> list[Plex | Seal]:
         (("prev", two.hash.text),),
         b"12",
     )
-    four = make("t/b", "n/é", 5, (("About", one.hash.text), ("Tag", "n/1")), (("xy", three.hash.text),))
+    # The digest of a Seal under the letter of a Plex names no record that is here.
+    other = f"P{two.hash.text[1:]}"
+    four = make("t/b", "n/é", 5, (("About", one.hash.text), ("Tag", "n/1")), (("xy", three.hash.text), ("prev", other)))
     return [data, beacon, one, two, three, four]
 
 
@@ -70,6 +72,14 @@ def test_the_headers_kept_out_of_the_fact_rows_are_known() -> None:
     """A header that the store stops indexing must be read from its bytes, and only such a one."""
     assert UNINDEXED == facts._UNIQUE
     assert UNNAMED == facts._UNNAMED
+
+
+def test_the_letter_of_a_hash_counts(store: Path) -> None:
+    """FAC-1, FAC-5: a target is here only if a record of its kind and digest is."""
+    program = check(parse_program("Here2(Q) :- RecordLink(_,_,_,_,Q), Have(Q)."))
+    assert evaluate(program, StoreFacts(store))["Here2"] == {(HASHES[n],) for n in (0, 2, 3, 4)}
+    program = check(parse_program(f"Here2(Q) :- RecordLink('{HASHES[5]}',_,_,_,Q), Have(Q)."))
+    assert evaluate(program, StoreFacts(store))["Here2"] == {(HASHES[4],)}
 
 
 @pytest.mark.parametrize("name", sorted({"Have", "Field", "RecordLink", "BlobHash", "PlexHash", "Shared"}))
