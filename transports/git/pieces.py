@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from io import BufferedReader, RawIOBase
 from typing import BinaryIO, cast
+from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.private import PrivateRepository, Unadvertised
@@ -30,13 +31,14 @@ class PieceSource:
 
     Args:
         private: where they lie, and the talks with the remote.
-        fetch_whole: fetches the mailboxes that hold these pieces with their histories, for hosts that know no
-            other way.
+        fetch_whole: a method that fetches the mailboxes that hold these pieces with their histories, for hosts
+            that know no other way.
     """
 
     def __init__(self, private: PrivateRepository, fetch_whole: Callable[[list[str]], None]) -> None:
         self._private = private
-        self._fetch_whole = fetch_whole
+        # Weak, so that a place that nobody uses any more lets go of its private repository at once.
+        self._fetch_whole = WeakMethod(fetch_whole)
         self._batch = BATCH
         self._here: set[str] = set()
         self._ahead: dict[str, int] = {}
@@ -115,7 +117,9 @@ class PieceSource:
             try:
                 self._private.fetch_objects(oids, len(oids) * PIECE)
             except Unadvertised:
-                self._fetch_whole(oids)
+                fetch_whole = self._fetch_whole()
+                if fetch_whole is not None:
+                    fetch_whole(oids)
             except PlaceUnreachable as error:
                 if len(oids) == 1:
                     self._private.list_remote()  # a host that answers is there, and its object is at fault
