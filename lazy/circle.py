@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
@@ -220,12 +219,15 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
     if _is_member(vault, node.text):
         return None
-    row = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
-    problem = _request_problem(vault, value, row[0] if row else None)
+    problem = _request_problem(vault, value)
     known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
     if problem and known and str(known[0][0]) == problem:
         return None
     with vault.writing() as w:
+        # Judged again under the lock: another process may have admitted somebody since.
+        if _is_member(vault, node.text):
+            return None
+        problem = _request_problem(vault, value) or _use_up(w, vault, value)
         if problem:
             w.store.run(
                 "INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)",
@@ -238,8 +240,15 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
             )
             return None
         _admit(w, vault, value.signer, value.label, value.invitation)
-        w.store.run("UPDATE invitation SET used_by = ? WHERE id = ?", node.text, value.invitation)
     return value.label
+
+
+def _use_up(w: Writer, vault: Vault, value: Request) -> str:
+    """Mark an invitation used; return why not, or nothing."""
+    used = w.store.run(
+        "UPDATE invitation SET used_by = ? WHERE id = ? AND used_by IS NULL", value.signer.text, value.invitation
+    )
+    return "" if used.rowcount == 1 else _request_problem(vault, value)
 
 
 def _take_admission(vault: Vault, sealed: Seal, node: Verifier) -> str | None:
@@ -250,23 +259,30 @@ def _take_admission(vault: Vault, sealed: Seal, node: Verifier) -> str | None:
     value = Member.read(sealed)
     if value.group != vault.group or value.node != node:
         raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
-    if _is_member(vault, node.text) or not _is_member(vault, value.signer.text):
+    if not _counts(vault, value):
         return None
-    with vault.writing(receiving=True) as w:
-        w.put([sealed])
     with vault.writing() as w:
+        if not _counts(vault, value):
+            return None
+        w.put([sealed])
         w.store.run("DELETE FROM request WHERE node = ?", node.text)
         forget_strangers(w)
         w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
     return value.label
 
 
-def _request_problem(vault: Vault, value: Request, row: tuple[Any, ...] | None) -> str:
+def _counts(vault: Vault, value: Member) -> bool:
+    """Tell whether an admission makes somebody a member who is none yet."""
+    return not _is_member(vault, value.node.text) and _is_member(vault, value.signer.text)
+
+
+def _request_problem(vault: Vault, value: Request) -> str:
     if not _is_member(vault, vault.node.text):
         return "I am no member myself yet"
-    if row is None:
+    rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
+    if not rows:
         return "it proves no invitation of mine"
-    secret, expires, used_by = row
+    secret, expires, used_by = rows[0]
     if used_by:
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
@@ -301,9 +317,9 @@ def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, 
             )
         key = found[0].node
     node = Verifier.parse(key)
-    if _is_member(vault, node.text):
-        raise AlreadyMember(f"{name} is a member already.")
     with vault.writing() as w:
+        if _is_member(vault, node.text):
+            raise AlreadyMember(f"{name} is a member already.")
         return _admit(w, vault, node, name, None), node
 
 

@@ -158,6 +158,9 @@ class VaultLock:
                 self._lock_file(deadline, None if waiting else on_wait)
             self._depth += 1
         except BaseException:
+            if self._depth == 0 and self._fd >= 0:  # locked, and stopped before anybody could give it back
+                fd, self._fd = self._fd, -1
+                os.close(fd)
             self._threads.release()
             raise
 

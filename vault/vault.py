@@ -6,7 +6,7 @@ goes through `Vault.writing`, which is one lock, one transaction, one check of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -52,7 +52,7 @@ class VaultUnfinished(EnvironmentFault):
 
     code = "vault-unfinished"
     exit_code = 14
-    hint = "Delete its .vault directory (it holds nothing yet) and run the command again."
+    hint = "It holds nothing yet: run the command that began it again (lace init, or lace accept INVITE)."
 
 
 def find_vault(start: Path) -> Path | None:
@@ -63,25 +63,47 @@ def find_vault(start: Path) -> Path | None:
     return None
 
 
+def _lock(dot: Path, around: Surroundings) -> VaultLock:
+    return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+
+
+def _refuse_begun(folder: Path) -> None:
+    """Refuse a folder whose vault is complete; one that was cut off is begun anew.
+
+    Raises:
+        VaultExists: it is.
+    """
+    path = folder / DOT_VAULT / "store.db"
+    if path.is_file():
+        with Store(path) as store:
+            if store.meta("node"):
+                raise VaultExists(f"There is already a vault in {folder}.")
+
+
 class Vault:
     """One opened vault. Belongs to one thread; open another for another thread.
 
     Args:
         folder: the shared folder; its `.vault` holds the state (APP-2).
         around: clock, randomness and machine.
+        lock: given while the vault is begun: it is held, and the vault is not complete yet.
+
+    Raises:
+        NoVault: there is none in the folder.
+        VaultUnfinished: its set-up was cut off.
     """
 
-    def __init__(self, folder: Path, around: Surroundings) -> None:
+    def __init__(self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None) -> None:
         self.folder = folder
         self.dot = folder / DOT_VAULT
         self.around = around
         if not (self.dot / "store.db").is_file():
             raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(self.dot / "store.db")
-        if not self.store.meta("node"):
+        if lock is None and not self.store.meta("node"):
             self.store.close()
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
-        self.lock = VaultLock(self.dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+        self.lock = lock or _lock(self.dot, around)
         self._key: SigningKey | None = None
 
     @classmethod
@@ -93,13 +115,23 @@ class Vault:
             BadName: the person's or group's name cannot be carried.
         """
         check_group_name(group)
-        key = cls._prepare(folder, around, name)
+        check_name(name)
+        key = cls._prepare(folder, around)
         founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
-        whole = group_id(founding)
-        return cls._finish(folder, around, key, name, whole, founding.hash.digest, Seal.sign(founding, key))
+        sealed = Seal.sign(founding, key)
+        return cls._begin(folder, around, key, name, group_id(founding), founding.hash.digest, founding=sealed)
 
     @classmethod
-    def enter(cls, folder: Path, around: Surroundings, *, name: str, group: str, founding: bytes) -> Self:
+    def enter(
+        cls,
+        folder: Path,
+        around: Surroundings,
+        *,
+        name: str,
+        group: str,
+        founding: bytes,
+        also: Callable[[Self, Writer], None] | None = None,
+    ) -> Self:
         """Make a vault for a group that somebody else founded (`accept`).
 
         Args:
@@ -108,25 +140,25 @@ class Vault:
             name: the person's name.
             group: the full group id.
             founding: the founding Plex's digest; only a founding record with it is ever believed.
+            also: what else must be there from the beginning; called inside the transaction that makes the vault.
 
         Raises:
             VaultExists, BadName: as `found`.
         """
-        key = cls._prepare(folder, around, name)
-        return cls._finish(folder, around, key, name, group, founding, None)
+        check_name(name)
+        key = cls._prepare(folder, around)
+        return cls._begin(folder, around, key, name, group, founding, also=also)
 
     @classmethod
-    def _prepare(cls, folder: Path, around: Surroundings, name: str) -> SigningKey:
-        check_name(name)
+    def _prepare(cls, folder: Path, around: Surroundings) -> SigningKey:
+        _refuse_begun(folder)
         dot = folder / DOT_VAULT
-        if (dot / "store.db").exists():
-            raise VaultExists(f"There is already a vault in {folder}.")
         dot.mkdir(parents=True, exist_ok=True)
         write_atomic(dot / ".gitignore", b"*\n")
         return KeyStore(around.data_root).create(around.entropy(32))
 
     @classmethod
-    def _finish(
+    def _begin(
         cls,
         folder: Path,
         around: Surroundings,
@@ -134,36 +166,49 @@ class Vault:
         name: str,
         group: str,
         founding_plex: bytes,
-        founding: Seal | None,
+        *,
+        founding: Seal | None = None,
+        also: Callable[[Self, Writer], None] | None = None,
     ) -> Self:
-        with Store(folder / DOT_VAULT / "store.db", create=True) as store, store.transaction():
-            for meta, value in {
-                "instance": around.entropy(16).hex(),
-                "epoch": around.entropy(16).hex(),
-                "name": name,
-                "group": group,
-                "founding_plex": b64a.encode(founding_plex),
-                "founding": founding.hash.text if founding else "",
-                "node": key.verifier.text,
-            }.items():
-                store.set_meta(meta, value)
-        vault = cls(folder, around)
-        vault._key = key
-        vault.introduce(name, founding)
-        return vault
+        """Make the vault in one transaction: cut off anywhere, it is not there, and the same command begins it anew."""
+        dot = folder / DOT_VAULT
+        lock = _lock(dot, around)
+        with lock.held(timeout=_LOCK_SECONDS):
+            _refuse_begun(folder)  # again, now that nobody else can begin one
+            Store(dot / "store.db", create=True).close()
+            vault = cls(folder, around, lock=lock)
+            vault._key = key
+            try:
+                with vault.writing(
+                    anew={
+                        "instance": around.entropy(16).hex(),
+                        "epoch": around.entropy(16).hex(),
+                        "name": name,
+                        "group": group,
+                        "founding_plex": b64a.encode(founding_plex),
+                        "founding": founding.hash.text if founding else "",
+                        "node": key.verifier.text,
+                    }
+                ) as w:
+                    vault._introduce(w, founding)
+                    if also is not None:
+                        also(vault, w)
+            except BaseException:
+                vault.close()
+                raise
+            return vault
 
-    def introduce(self, name: str, founding: Seal | None = None) -> None:
-        """Write this node's card, as the first or a further log entry."""
-        with self.writing() as w:
-            entries = []
-            if founding is not None:
-                w.put([founding])
-                entries.append(founding.hash)
-            card = w.seal(
-                NodeCard.to_plex(group=self.group, node=self.node, label=name, machine=self.around.host, tai=w.tai())
-            )
-            w.log([*entries, card.hash])
-            w.audit("lace-init" if founding else "lace-introduce", name, {"group": self.group})
+    def _introduce(self, w: Writer, founding: Seal | None) -> None:
+        """Write this node's card in its first log entry, with the founding record before it when it founds."""
+        entries = []
+        if founding is not None:
+            w.put([founding])
+            entries.append(founding.hash)
+        card = w.seal(
+            NodeCard.to_plex(group=self.group, node=self.node, label=self.name, machine=self.around.host, tai=w.tai())
+        )
+        w.log([*entries, card.hash])
+        w.audit("lace-init" if founding else "lace-introduce", self.name, {"group": self.group})
 
     def close(self) -> None:
         """Close the store."""
@@ -235,12 +280,19 @@ class Vault:
 
     @contextmanager
     def writing(
-        self, on_wait: Callable[[Holder | None], None] | None = None, *, receiving: bool = False
+        self,
+        on_wait: Callable[[Holder | None], None] | None = None,
+        *,
+        receiving: bool = False,
+        anew: Mapping[str, str] | None = None,
     ) -> Iterator[Writer]:
         """Hold the lock and one transaction for a person's action; views settle before it commits.
 
         With `receiving` only records of others are stored and nothing can be signed: the mark is not asked, so a
         restored vault can fetch its own missing entries, and visibility is left to the round's end.
+
+        With `anew` the vault becomes another node: these settings hold from inside the transaction on, and the mark is
+        begun for the instance they name. Cut off, it stays the node it was, or no vault at all.
 
         Nothing signed inside leaves the vault before the mark says `done`: sync reads the committed store only.
 
@@ -250,9 +302,13 @@ class Vault:
         """
         with self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait):
             writer = Writer(self, may_sign=not receiving)
-            if not receiving:
+            if not receiving and anew is None:
                 writer.check_mark()
             with self.store.transaction():
+                if anew is not None:
+                    for setting, value in anew.items():
+                        self.store.set_meta(setting, value)
+                    writer.check_mark()
                 yield writer
                 writer.flush()
                 self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
