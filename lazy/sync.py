@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from lazy.circle import consider, leave_request
+from lazy.circle import consider, leave_request, requests
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.exchange import MailboxReader
 from lazy.files import write_lazy_files
@@ -200,6 +200,7 @@ def _close(vault: Vault, place: Place, receiver: Receiver, result: PlaceResult, 
     with vault.writing() as w:
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
+        w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
         result.new_conflicts = note_version_conflicts(w, vault)
     _spread_refusals(receiver, result)
     for release in releases(vault.store):
@@ -288,7 +289,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
         return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
     if result.releases:
         return "lace update"
-    if any(True for _ in vault.store.rows("SELECT 1 FROM request LIMIT 1")):
+    if requests(vault):
         return "lace requests"
     return ""
 

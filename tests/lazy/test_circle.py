@@ -1,0 +1,144 @@
+"""Belonging as acts: adopting, admitting, and what stays true when two do it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lazy import circle
+from lazy.circle import AlreadyMember, accept, adopt, consider, invite, requests
+from lazy.places import add_place, open_place, place_named
+from lazy.sync import sync
+from tests.vault import vaults
+from vault.history import releases
+from vault.records import parse_record
+from vault.vault import Vault
+from vault.work import NothingToRelease, commit, release, unreleased
+
+
+def interrupt_at(vault: Vault, look: int) -> None:
+    """Stop the vault's next act, as Ctrl-C does, at the given look at the clock."""
+    world, looks = vault.around, [0]
+
+    def now_ns() -> int:
+        looks[0] += 1
+        if looks[0] == look:
+            raise KeyboardInterrupt
+        return world.now_ns()
+
+    vault.around = replace(world, now_ns=now_ns)
+
+
+def test_adopting_cut_off_anywhere_is_the_old_node_still(tmp_path: Path) -> None:
+    """APP-13: the same call again goes on as a new node."""
+    alice = vaults.found(tmp_path)
+    vaults.write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    old, world, look = alice.node, alice.around, 0
+    while True:
+        look += 1
+        interrupt_at(alice, look)
+        try:
+            assert adopt(alice)
+            break
+        except KeyboardInterrupt:
+            alice.around = world
+            assert alice.node == old
+            commit(alice, f"still the old node {look}")
+    alice.around = world
+    assert look > 4
+    assert alice.node != old
+    assert {str(row[0]) for row in alice.store.rows("SELECT node FROM member")} == {old.text, alice.node.text}
+    vaults.write(alice, "a.txt", "two\n")
+    assert release(alice, None, "second").seq == 2
+
+
+def test_work_the_old_node_did_not_release_can_be_released_by_the_new_one(tmp_path: Path) -> None:
+    """APP-13: the new line begins where the folder stands."""
+    alice = vaults.found(tmp_path)
+    vaults.write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    vaults.write(alice, "a.txt", "two\n")
+    made = commit(alice, "not released")
+    assert made is not None
+    adopt(alice)
+    assert unreleased(alice) == 1
+    assert release(alice, None, "the old one's").commit == made.commit
+    assert len(releases(alice.store)) == 2
+
+
+def test_released_work_is_not_released_again_after_adopting(tmp_path: Path) -> None:
+    """LAZ-57."""
+    alice = vaults.found(tmp_path)
+    vaults.write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    adopt(alice)
+    with pytest.raises(NothingToRelease):
+        release(alice, None, "again")
+
+
+def in_between(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let another process act after this one has looked, and before it takes the vault's lock."""
+    writing = Vault.writing
+    pending = [act]
+
+    def late(self: Vault, *args: object, **named: object) -> object:
+        if pending:
+            pending.pop()()
+        return writing(self, *args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Vault, "writing", late)
+
+
+def test_one_invitation_admits_one_person_though_two_processes_look_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-50: the check and the admission are one act under the lock."""
+    alice = vaults.found(tmp_path)
+    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    line = invite(alice, "bob").encode()
+    bob, _ = accept(tmp_path / "bob", vaults.around(tmp_path, "bob"), line)
+    mal, _ = accept(tmp_path / "mal", vaults.around(tmp_path, "mal"), line, name="mal")
+    other = Vault(alice.folder, alice.around)
+    medium = open_place(place_named(alice, "stick"))
+
+    def ask(by: Vault, who: Vault) -> str | None:
+        stored = medium.read_request(alice.group, who.node)
+        assert stored is not None
+        return consider(by, "stick", parse_record(stored), who.node)
+
+    in_between(monkeypatch, lambda: ask(other, mal))
+    assert ask(alice, bob) is None
+    assert [row[0] for row in alice.store.rows("SELECT label FROM member ORDER BY label")] == ["alice", "mal"]
+    (waiting,) = requests(alice)
+    assert waiting.problem == "its invitation was already used by mal"
+
+
+def test_a_node_gets_one_member_record_though_two_processes_admit_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-50."""
+    alice = vaults.found(tmp_path)
+    other = Vault(alice.folder, alice.around)
+    bob = vaults.found(tmp_path, "bob", group="elsewhere")
+    in_between(monkeypatch, lambda: circle.admit(other, "bob", bob.node.text))
+    with pytest.raises(AlreadyMember):
+        circle.admit(alice, "bob", bob.node.text)
+    assert alice.store.rows("SELECT count(*) FROM admission WHERE node = ?", bob.node.text) == [(1,)]
+
+
+def test_sync_names_requests_only_while_somebody_waits(tmp_path: Path) -> None:
+    """LAZ-55: whom somebody else admitted asks no more."""
+    alice = vaults.found(tmp_path)
+    bob = vaults.befriend(tmp_path, alice, "bob")
+    cara, _ = accept(tmp_path / "cara", vaults.around(tmp_path, "cara"), invite(alice, "cara").encode())
+    (seen,) = sync(bob, ["stick"])
+    assert seen.next == "lace requests"
+    for vault in (alice, cara, alice):
+        sync(vault, ["stick"])
+    (seen,) = sync(bob, ["stick"])
+    assert seen.next == ""
+    assert bob.store.rows("SELECT * FROM request") == []
