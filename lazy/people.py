@@ -47,7 +47,8 @@ class Person:
 def peers(vault: Vault) -> list[Person]:
     """Return everybody I sync with, sorted by name: every other member, and peers joined by hand.
 
-    A member's name is the one I gave, else its label; equal labels are told apart by the node's first characters.
+    A member's name is the one I gave, else its label; labels equal to another or to mine are told apart by the
+    node's first characters.
     """
     given = {str(node): str(name) for name, node in vault.store.rows("SELECT name, node FROM peer")}
     left = set(vault.store.meta("left").split())
@@ -60,11 +61,13 @@ def peers(vault: Vault) -> list[Person]:
     for node, name in given.items():
         if node not in left:
             names.setdefault(node, name)
-    return sorted((Person(name, node) for node, name in _distinct(names).items()), key=lambda p: (p.name, p.node))
+    return sorted(
+        (Person(name, node) for node, name in _distinct(names, vault.name).items()), key=lambda p: (p.name, p.node)
+    )
 
 
-def _distinct(names: dict[str, str]) -> dict[str, str]:
-    counts: dict[str, int] = {}
+def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:
+    counts = {mine: 1, SELF: 1}  # these mean me, whatever others call themselves
     for name in names.values():
         counts[name] = counts.get(name, 0) + 1
     return {node: name if counts[name] == 1 else f"{name}-{node[2:8]}" for node, name in names.items()}

@@ -180,6 +180,7 @@ def remove_place(vault: Vault, name: str) -> Place:
     place = place_named(vault, name)
     with vault.writing() as w:
         w.store.run("DELETE FROM place WHERE name = ?", name)
+        w.store.run("DELETE FROM last_sync WHERE place = ?", name)
         w.audit("lazy-leave", name, {"uri": place.uri})
     return place
 
