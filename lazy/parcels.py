@@ -147,9 +147,9 @@ def _closure(vault: Vault, roots: list[RecordHash]) -> list[int]:
 def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple[RecordHash, bool]]:
     stored = vault.store.stored(record) or b""
     value = parse_record(stored, verify=False)
-    if isinstance(value, Plex):
-        return [(item.hash, True) for item in parse_page(value.blob.data).items] if value.app == TREE_APP else []
-    profile = read(value) if isinstance(value, Seal) else None
+    if isinstance(value, Plex) and value.app == TREE_APP:
+        return [(item.hash, True) for item in parse_page(value.blob.data).items]
+    profile = read(value) if isinstance(value, Seal | Plex) else None
     return [] if profile is None else list(reaches(profile, with_content))
 
 

@@ -218,6 +218,7 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         source=overlay,
         sink=overlay,
         base=base.tree if base else None,
+        bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
         cache=cache,
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
+from vault.desks.chunks import Part, pieces_of, whole_of
 from vault.mark import MarkState, MarkVerdict, check, require_writable
 from vault.nodelog import tick
 from vault.profile import LogEntry
@@ -50,9 +51,22 @@ class Writer:
             self.flush()
 
     def content(self, record: RecordHash) -> bytes | None:
-        """Return the data of a record, what is queued included; this makes the writer a `Source`."""
+        """Return a whole content or page, what is queued included; this makes the writer a `Source`."""
+        return whole_of(self.part, record)
+
+    def pieces(self, record: RecordHash) -> Iterator[bytes] | None:
+        """Return a content in pieces, what is queued included."""
+        return pieces_of(self.part, record)
+
+    def part(self, record: RecordHash) -> Part | None:
+        """Return what one record holds itself, what is queued included."""
         self.flush()
-        return self.store.content(record)
+        return self.store.part(record)
+
+    def length(self, record: RecordHash) -> int | None:
+        """Return the bytes of a record's Blob, what is queued included; 0 for a manifest."""
+        self.flush()
+        return self.store.length(record)
 
     def flush(self) -> None:
         """Store what is queued."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
+from vault.desks.chunks import entry_pieces
 from vault.desks.folder import Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Source
@@ -199,8 +200,7 @@ class _Writer:
         self.written.append(step.change.path)
 
     def _put(self, fd: int, name: str, step: Step, entry: Entry) -> bool:
-        content = read_entry(self._source, entry)
-        temp = self._temp(fd, entry, content)
+        temp = self._temp(fd, entry)
         try:
             if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
                 if not self._is_as_planned(fd, step):
@@ -218,12 +218,14 @@ class _Writer:
             if self._durable:
                 os.fsync(fd)
 
-    def _temp(self, fd: int, entry: Entry, content: bytes) -> str:
+    def _temp(self, fd: int, entry: Entry) -> str:
+        """Make the file or link under another name, whole and proven before anything is named after it."""
+        target = read_entry(self._source, entry) if entry.kind == "l" else b""
         for number in range(_TEMP_TRIES):
             temp = f".lace-checkout-{number}.tmp"
             try:
                 if entry.kind == "l":
-                    os.symlink(content, os.fsencode(temp), dir_fd=fd)
+                    os.symlink(target, os.fsencode(temp), dir_fd=fd)
                     return temp
                 mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
                 file = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=fd)
@@ -232,9 +234,8 @@ class _Writer:
                     os.unlink(temp, dir_fd=fd)
                 continue
             try:
-                rest = memoryview(content)
-                while rest:
-                    rest = rest[os.write(file, rest) :]
+                for piece in entry_pieces(self._source, entry):
+                    _write(file, piece)
                 if self._durable:
                     os.fsync(file)
             except BaseException:
@@ -277,6 +278,12 @@ class _Writer:
 
     def _skip(self, path: str, reason: str, *, blocking: bool = True) -> None:
         self.skipped.append(Skip(path, reason, blocking))
+
+
+def _write(file: int, piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[os.write(file, rest) :]
 
 
 def _place(fd: int, temp: str, name: str) -> bool:

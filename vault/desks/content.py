@@ -1,4 +1,4 @@
-"""Content and tree pages as records: one content is one record (docs/formats.md section 1).
+"""Small content and tree pages as records: one content is one record (docs/formats.md section 1).
 
 A folder of ten thousand files makes ten thousand of these, so nothing is validated that is known by
 construction: only the group comes from outside.
@@ -10,17 +10,15 @@ from functools import lru_cache
 
 from blake3 import blake3
 
+from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP
 from vault.records import MAX_BLOB_BYTES, Plex, RecordHash, Tai, b64a
 from vault.records.coordinates import check_group
 from vault.records.errors import BlobTooLargeError
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_CONTENT_BYTES", "TREE_APP", "data_plex", "tree_plex"]
+__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "tree_plex"]
 
-DATA_APP = "lace/data"
-TREE_APP = "lace/tree"
-MAX_CONTENT_BYTES = MAX_BLOB_BYTES  # profile 0 has no manifests: one file is one Blob
 _JOIN_BYTES = 65_536  # below this one joined hash call is cheaper than several
 _TAIL = f"\nTAI: {Tai.ZERO.text}\n".encode()
 
@@ -32,9 +30,9 @@ def _head(group: str, app: str) -> bytes:
     return f"Group: {group}\nApp: {app}\nName: ".encode()
 
 
-def _plex(group: str, app: str, data: bytes) -> Plex:
-    if len(data) > MAX_CONTENT_BYTES:
-        raise BlobTooLargeError(f"a Blob holds at most {MAX_BLOB_BYTES} bytes, not {len(data)}")
+def _plex(group: str, app: str, data: bytes, limit: int) -> Plex:
+    if len(data) > limit:
+        raise BlobTooLargeError(f"a record of kind {app} holds at most {limit} bytes, not {len(data)}")
     name = b64a.encode(blake3(data).digest())
     length = b"Data-Length: %d\n\n" % len(data)
     if len(data) <= _JOIN_BYTES:
@@ -50,12 +48,12 @@ def _plex(group: str, app: str, data: bytes) -> Plex:
 
 
 def data_plex(group: str, content: bytes) -> Plex:
-    """Return the data record of a content, at most 32 MiB (CLAY-12, CLAY-35).
+    """Return the data record of a content of at most 256 KiB (CLAY-12, CLAY-35); see `vault.desks.chunks`.
 
     Raises:
         RecordError: the group is no group, or the content is too large.
     """
-    return _plex(group, DATA_APP, content)
+    return _plex(group, DATA_APP, content, MAX_DIRECT_BYTES)
 
 
 def tree_plex(group: str, body: bytes) -> Plex:
@@ -64,4 +62,4 @@ def tree_plex(group: str, body: bytes) -> Plex:
     Raises:
         RecordError: the group is no group, or the body is too large.
     """
-    return _plex(group, TREE_APP, body)
+    return _plex(group, TREE_APP, body, MAX_BLOB_BYTES)

@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Self
 from unicodedata import normalize
@@ -26,7 +26,9 @@ __all__ = [
     "open_root",
     "read_file",
     "read_link",
+    "same_content",
     "signature",
+    "stream_file",
 ]
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
@@ -80,20 +82,76 @@ def read_file(fd: int, name: str, limit: int) -> tuple[bytes, Signature]:
         OSError: it cannot be read.
         FileChanging: it was written while it was read, has more than `limit` bytes, or is no regular file.
     """
-    file = os.open(name, _FILE, dir_fd=fd)
-    try:
-        before = os.fstat(file)
-        if not stat.S_ISREG(before.st_mode):
-            raise FileChanging
+    with _opened(fd, name) as (file, before):
         if before.st_size > limit:
             raise FileChanging
         content = _read(file, before.st_size, limit)
         after = os.fstat(file)
-    finally:
-        os.close(file)
     if signature(before) != signature(after) or len(content) != after.st_size:
         raise FileChanging
     return content, signature(after)
+
+
+def stream_file(fd: int, name: str, take: Callable[[bytes], object]) -> Signature:
+    """Hand the bytes of a regular file to `take` in pieces and return the signature they have.
+
+    Raises:
+        OSError: it cannot be read.
+        FileChanging: it was written while it was read, or is no regular file; what was taken counts for nothing.
+    """
+    with _opened(fd, name) as (file, before):
+        left = before.st_size
+        while piece := os.read(file, _PIECE):
+            left -= len(piece)
+            if left < 0:  # it grows while it is read, perhaps for ever
+                raise FileChanging
+            take(piece)
+        after = os.fstat(file)
+    if left or signature(before) != signature(after):
+        raise FileChanging
+    return signature(after)
+
+
+def same_content(fd: int, name: str, pieces: Iterable[bytes]) -> Signature | None:
+    """Return the signature of a regular file if its bytes are these pieces, else None.
+
+    Raises:
+        OSError: it cannot be read.
+        FileChanging: it was written while it was read, or is no regular file.
+    """
+    with _opened(fd, name) as (file, before):
+        for piece in pieces:
+            if _read_up_to(file, len(piece)) != piece:
+                return None
+        is_end = not os.read(file, 1)
+        after = os.fstat(file)
+    if signature(before) != signature(after):
+        raise FileChanging
+    return signature(after) if is_end else None
+
+
+@contextlib.contextmanager
+def _opened(fd: int, name: str) -> Iterator[tuple[int, os.stat_result]]:
+    file = os.open(name, _FILE, dir_fd=fd)
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileChanging
+        yield file, status
+    finally:
+        os.close(file)
+
+
+def _read_up_to(file: int, size: int) -> bytes:
+    first = os.read(file, size)
+    if len(first) in {0, size}:
+        return first
+    parts = [first]
+    left = size - len(first)
+    while left and (part := os.read(file, left)):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def _read(file: int, size: int, limit: int) -> bytes:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, Self
 
-from vault.desks.content import data_plex
-from vault.desks.diff import diff_trees
+from vault.desks.chunks import add_content
+from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.merge_text import can_merge, draft_of, merge_text
 from vault.desks.paths import join, twin_key
 from vault.desks.ports import Sink, Source
@@ -318,13 +318,12 @@ class _Merge:
         return None if content is None else self._made(path, content, t.mode if o.mode == b.mode else o.mode)
 
     def _made(self, path: str, content: bytes, mode: str) -> Entry:
-        plex = data_plex(self._in.group, content)
-        self._in.sink.add(plex)
-        return Entry("f", mode, len(content), plex.hash, path.rpartition("/")[2])
+        made = add_content(self._in.group, content, self._in.sink)
+        return Entry("f", mode, len(content), made, path.rpartition("/")[2])
 
     def _is_text(self, *entries: Entry | None) -> bool:
         sides = [entry for entry in entries if entry is not None]
-        if any(entry.kind != "f" for entry in sides):
+        if any(entry.kind != "f" or entry.size > MAX_TEXT_BYTES for entry in sides):
             return False
         return can_merge(*(read_entry(self._in.source, entry) for entry in sides))
 

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from vault.desks.content import MAX_CONTENT_BYTES
+from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.diff import Change, diff_trees
-from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_file, read_link, signature
-from vault.desks.paths import is_vault_name, join, leads_outside, twin_key
+from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
+from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, join, leads_outside, twin_key
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
+from vault.errors import DataError
 from vault.files import NotWritable
 from vault.records import RecordHash
 
@@ -160,16 +161,21 @@ class _Planner:
             return False
         if change.after is None or change.after.is_dir:
             return True
-        content = read_entry(self._source, change.after)
+        check_here(self._source, change.after)
         if change.after.kind == "l":
-            try:
-                reason = leads_outside(change.path, content.decode())
-            except UnicodeDecodeError:
-                reason = "has a target that is not valid UTF-8"
+            reason = self._link_problem(change.path, change.after)
             if reason:
                 self._skip(change, f"is a link that {reason}", blocking=False)
                 return False
         return True
+
+    def _link_problem(self, path: str, entry: Entry) -> str:
+        if entry.size > MAX_PATH_BYTES:
+            return f"has a target of more than {MAX_PATH_BYTES} bytes"
+        try:
+            return leads_outside(path, read_entry(self._source, entry).decode())
+        except UnicodeDecodeError:
+            return "has a target that is not valid UTF-8"
 
     def _judge(self, fd: int, step: Step, status: os.stat_result) -> None:
         change = step.change
@@ -199,18 +205,16 @@ class _Planner:
         """Tell whether the disk holds this content; modes do not count, for some disks have none."""
         if step.disk is None or entry.is_dir:
             return False
-        wanted = self._source.content(entry.hash)
-        if wanted is None:
-            return False
-        if entry.kind == "l":
-            return stat.S_ISLNK(status.st_mode) and read_link(fd, step.disk) == wanted
-        if not stat.S_ISREG(status.st_mode) or status.st_size != len(wanted):
+        if not (stat.S_ISLNK if entry.kind == "l" else stat.S_ISREG)(status.st_mode):
             return False
         try:
-            content, now = read_file(fd, step.disk, MAX_CONTENT_BYTES)
-        except (OSError, FileChanging):
+            if entry.kind == "l":
+                return read_link(fd, step.disk) == read_entry(self._source, entry)
+            if status.st_size != entry.size:
+                return False
+            return same_content(fd, step.disk, entry_pieces(self._source, entry)) == step.seen
+        except (OSError, FileChanging, DataError):  # what is not here, or not what it says, is not on the disk
             return False
-        return now == step.seen and content == wanted
 
     def _parent_twin(self, change: Change, names: tuple[str, ...]) -> bool:
         """Tell whether a folder that has to be made would stand beside one that differs only in case."""

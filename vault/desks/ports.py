@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
 from vault.records import Plex, RecordHash
 
@@ -15,7 +16,16 @@ class Source(Protocol):
     """Where content and tree pages are read."""
 
     def content(self, record: RecordHash, /) -> bytes | None:
-        """Return the data of the record's embedded Blob, or None when it is not here."""
+        """Return a whole content or page of at most 32 MiB, put together from its chunks; None when not here."""
+
+    def pieces(self, record: RecordHash, /) -> Iterator[bytes] | None:
+        """Return a content of any size in order, in pieces; None when it is not here; see `chunks.pieces_of`."""
+
+    def part(self, record: RecordHash, /) -> Part | None:
+        """Return what one record holds itself: the bytes of its Blob, or its list of parts; None when not here."""
+
+    def length(self, record: RecordHash, /) -> int | None:
+        """Return the bytes of the record's Blob without reading them, 0 for a manifest; None when not here."""
 
 
 class Sink(Protocol):
@@ -66,11 +76,26 @@ class MemoryObjects:
         self._plexes: dict[RecordHash, Plex] = {}
 
     def content(self, record: RecordHash, /) -> bytes | None:
-        """Return the data of the record's embedded Blob, or None when it is neither here nor below."""
+        """Return a whole content or page of at most 32 MiB; None when it is neither here nor below."""
+        return whole_of(self.part, record)
+
+    def pieces(self, record: RecordHash, /) -> Iterator[bytes] | None:
+        """Return a content in pieces; None when it is neither here nor below."""
+        return pieces_of(self.part, record)
+
+    def part(self, record: RecordHash, /) -> Part | None:
+        """Return what one record holds itself; None when it is neither here nor below."""
         found = self._plexes.get(record)
         if found is not None:
-            return found.blob.data
-        return self._fallback.content(record) if self._fallback is not None else None
+            return part_of(found)
+        return self._fallback.part(record) if self._fallback is not None else None
+
+    def length(self, record: RecordHash, /) -> int | None:
+        """Return the bytes of the record's Blob, 0 for a manifest; None when it is neither here nor below."""
+        found = self._plexes.get(record)
+        if found is not None:
+            return len(found.blob.data)
+        return self._fallback.length(record) if self._fallback is not None else None
 
     def add(self, plex: Plex, /) -> None:
         """Take one record."""

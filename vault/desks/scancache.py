@@ -62,7 +62,7 @@ class SeenDirectory(NamedTuple):
 
 def context_of(group: str, ignore: bytes) -> bytes:
     """Return what ties cached values together: the group, which is in every hash, and the ignore rules."""
-    return blake3(b"lace-scan/0 " + ignore + group.encode()).digest(16)
+    return blake3(b"lace-scan/1 " + ignore + group.encode()).digest(16)
 
 
 def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | None:

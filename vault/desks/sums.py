@@ -6,8 +6,9 @@ from hashlib import sha512
 
 from blake3 import blake3
 
+from vault.desks.chunks import check_content
 from vault.desks.ports import Source, SumCache
-from vault.desks.tree import Entry, check_depth, read_directory, read_entry
+from vault.desks.tree import Entry, check_depth, read_directory
 from vault.records import RecordHash
 
 __all__ = ["content_sha512"]
@@ -22,7 +23,7 @@ def content_sha512(source: Source, root: RecordHash, cache: SumCache) -> str:
 
     Raises:
         MissingObject: a page or content is not here.
-        TreeError: a page is broken, or sums or sizes are wrong.
+        TreeError: a page is broken, sums or sizes are wrong, or content is not cut as it must be.
     """
     return _directory(source, root, None, cache, 0)
 
@@ -49,6 +50,8 @@ def _directory(source: Source, root: RecordHash, size: int | None, cache: SumCac
 def _content(source: Source, entry: Entry, cache: SumCache) -> str:
     known = cache.get(entry.hash)
     if known is None:
-        known = sha512(read_entry(source, entry)).hexdigest()
+        total = sha512()
+        check_content(source, entry, total.update)
+        known = total.hexdigest()
         cache.put(entry.hash, known)
     return known

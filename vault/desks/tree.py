@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from blake3 import blake3
 
+from vault.desks.chunks import MAX_WHOLE_BYTES, MissingObject, entry_pieces
 from vault.desks.content import tree_plex
 from vault.desks.pages import (
     MAX_PAGE_BYTES,
@@ -28,7 +29,6 @@ from vault.desks.pages import (
 )
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
 from vault.desks.ports import Sink, Source
-from vault.errors import DataError
 from vault.records import RecordHash
 
 __all__ = [
@@ -56,18 +56,6 @@ __all__ = [
 MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memory
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
-
-
-class MissingObject(DataError):  # noqa: N818 - it names the thing
-    """A tree page or file content that is not in this vault."""
-
-    code = "object-missing"
-    exit_code = 42
-    hint = "Sync with a friend who has it, then try again."
-
-    def __init__(self, record: RecordHash, what: str) -> None:
-        super().__init__(f"{what} {record.text} is not in this vault.")
-        self.record = record
 
 
 def build_directory(group: str, entries: Iterable[Entry], sink: Sink) -> tuple[RecordHash, int]:
@@ -133,23 +121,24 @@ def _check_twins(names: Sequence[str]) -> None:
 
 
 def read_entry(source: Source, entry: Entry) -> bytes:
-    """Return the content of a file or the target text of a link.
+    """Return the content of a file or the target text of a link in one piece.
 
     Raises:
-        MissingObject: it is not here.
-        TreeError: it has another size than the entry says.
+        MissingObject: it, or a part of it, is not here.
+        TreeError: it has another size than the entry says, or is not what it says.
+        TreeTooLarge: it is more than 32 MiB; `vault.desks.chunks.entry_pieces` reads such content.
     """
-    content = read_content(source, entry.hash)
-    if len(content) != entry.size:
-        raise TreeError(f"{entry.name!r} has {len(content)} bytes where its tree says {entry.size}.")
-    return content
+    if entry.size > MAX_WHOLE_BYTES:
+        raise TreeTooLarge(f"{entry.name!r} has {entry.size} bytes, too many for one piece.")
+    return b"".join(entry_pieces(source, entry))
 
 
 def read_content(source: Source, record: RecordHash) -> bytes:
-    """Return the content of a data record.
+    """Return the content of a data record or manifest in one piece.
 
     Raises:
-        MissingObject: it is not here.
+        MissingObject: it, or a part of it, is not here.
+        TreeError: it is not what it says, or more than 32 MiB.
     """
     content = source.content(record)
     if content is None:

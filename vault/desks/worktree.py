@@ -4,6 +4,8 @@ The scan follows no link, waits for no pipe, and never stops at one bad file: wh
 `Problem`, and where the base tree has something under that name it stays, so that trouble here never turns
 into a deletion for friends.
 
+A large file is read as a stream, so its size does not show in memory (APP-13).
+
 A directory whose names, signatures and sub-directories are as the cache says keeps its tree hash without a
 look at a single byte.
 """
@@ -22,17 +24,20 @@ from unicodedata import normalize
 from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, Tee
-from vault.desks.content import MAX_CONTENT_BYTES, data_plex
-from vault.desks.diff import diff_trees
+from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
+from vault.desks.content import MAX_DIRECT_BYTES, data_plex
+from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.folder import (
     TEMP_NAME,
     FileChanging,
+    Signature,
     open_directory,
     open_root,
     read_file,
     read_link,
     signature,
+    stream_file,
 )
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.paths import (
@@ -102,6 +107,7 @@ def snapshot(
     cache: DirCache,
     now_ns: int,
     base: RecordHash | None = None,
+    bulk: Sink | None = None,
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> Snapshot:
@@ -115,6 +121,7 @@ def snapshot(
         cache: what earlier scans saw. Keep what is saved here only if what went into the sink was kept too.
         now_ns: wall time before the call, in ns since 1970; nothing but the racy-timestamp rule reads it.
         base: the tree the folder stands on.
+        bulk: takes the content of files above 2 MiB in place of `sink`, for a caller who keeps the rest in memory.
         cancel: called often; raises to stop.
         progress: called with (files so far, 0, path).
 
@@ -129,7 +136,7 @@ def snapshot(
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
     try:
         pages = MemoryObjects(source, trees_only=True)
-        scan = _Scan(group, pages, Tee(sink, pages), cache, now_ns, cancel, progress)
+        scan = _Scan(group, pages, Tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         found = scan.run(fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
@@ -149,6 +156,7 @@ class _Scan:
         group: str,
         source: Source,
         sink: Sink,
+        bulk: Sink,
         cache: DirCache,
         now_ns: int,
         cancel: Callable[[], None] | None,
@@ -157,6 +165,7 @@ class _Scan:
         self._group = group
         self._source = source
         self._sink = sink
+        self._bulk = bulk
         self._cache = cache
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
@@ -217,6 +226,8 @@ class _Scan:
             return True
         if entry.kind != "l":
             return False
+        if entry.size > MAX_PATH_BYTES:
+            return True
         target = self._source.content(entry.hash)
         return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))
 
@@ -374,21 +385,41 @@ class _Scan:
             if reason:
                 self._skip(where, name, reason)
                 return None
-            kind, now = b"l", signature(status)
+            kind, now, size = b"l", signature(status), len(content)
+            digest = self._keep(content)
         elif not stat.S_ISREG(status.st_mode):
             self._skip(where, name, "is neither a file, a folder nor a link")
             return None
-        elif status.st_size > MAX_CONTENT_BYTES:
-            self._skip(where, name, f"is larger than {MAX_CONTENT_BYTES >> 20} MiB, which lace cannot carry yet")
+        elif status.st_size > MAX_FILE_BYTES:
+            self._skip(where, name, f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
             return None
-        else:
-            content, now = read_file(fd, disk, MAX_CONTENT_BYTES)
+        elif status.st_size > MAX_DIRECT_BYTES:
             kind = b"f"
-        plex = data_plex(self._group, content)
-        self._sink.add(plex)
+            digest, now, size = self._stream(fd, disk, path, status.st_size)
+        else:
+            content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
+            kind, size = b"f", len(content)
+            digest = self._keep(content)
         self.files += 1
         self.read += 1
-        return Seen(kind, noticed, now, plex.hash.digest, len(content))
+        return Seen(kind, noticed, now, digest, size)
+
+    def _keep(self, content: bytes) -> bytes:
+        plex = data_plex(self._group, content)
+        self._sink.add(plex)
+        return plex.hash.digest
+
+    def _stream(self, fd: int, disk: str, path: str, size: int) -> tuple[bytes, Signature, int]:
+        """Take a large file piece by piece; of one that changes meanwhile, chunks nothing names may be left."""
+        writer = ContentWriter(self._group, self._bulk if size > MAX_TEXT_BYTES else self._sink)
+
+        def take(piece: bytes) -> None:
+            self._cancel()
+            writer.add(piece)
+            self._progress(self.files, 0, path)
+
+        now = stream_file(fd, disk, take)
+        return writer.finish().digest, now, writer.size
 
 
 def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:

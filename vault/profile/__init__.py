@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from vault.profile.content import (
     DATA_APP,
+    MAX_CHUNKS,
+    MAX_DIRECT_BYTES,
     TREE_APP,
     Chunk,
     Data,
@@ -16,6 +18,7 @@ from vault.profile.content import (
     Tree,
     check_data,
     data_plex,
+    read_data,
 )
 from vault.profile.errors import ProfileError
 from vault.profile.fields import NUMBER_LIMIT, plain_text
@@ -28,6 +31,8 @@ from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, ref
 __all__ = [
     "APPS",
     "DATA_APP",
+    "MAX_CHUNKS",
+    "MAX_DIRECT_BYTES",
     "MAX_ENTRIES",
     "NUMBER_LIMIT",
     "TREE_APP",
@@ -56,5 +61,6 @@ __all__ = [
     "plain_text",
     "private_group",
     "read",
+    "read_data",
     "references",
 ]

@@ -20,6 +20,7 @@ from vault.records import Plex, Record, RecordError, RecordHash, Tai, b64a
 __all__ = [
     "DATA_APP",
     "MAX_CHUNKS",
+    "MAX_DIRECT_BYTES",
     "MAX_LEVEL",
     "TREE_APP",
     "Chunk",
@@ -33,6 +34,7 @@ __all__ = [
 
 DATA_APP = "lace/data"
 TREE_APP = "lace/tree"
+MAX_DIRECT_BYTES = 256 << 10  # above it a content is a manifest, and only a manifest
 MAX_CHUNKS = 500  # links of one manifest level; a Plex has at most 512 extra headers
 MAX_LEVEL = 8
 _DIGEST_BYTES = 32
@@ -44,7 +46,7 @@ class Data(Unsigned):
     """The bytes of one file or part of a file.
 
     Args:
-        content: at most 32 MiB.
+        content: at most 256 KiB.
     """
 
     APP: ClassVar[str] = DATA_APP
@@ -56,9 +58,11 @@ class Data(Unsigned):
         """Return the one record of this content in this group.
 
         Raises:
-            RecordError: the content is larger than 32 MiB.
+            ProfileError: the content is larger than 256 KiB.
         """
-        return _digest_plex(DATA_APP, group, content)
+        plex = _digest_plex(DATA_APP, group, content)
+        _check_direct(plex)
+        return plex
 
     @classmethod
     def read(cls, record: Record) -> Self:
@@ -68,6 +72,7 @@ class Data(Unsigned):
             ProfileError: it is a manifest, or breaks a rule.
         """
         plex = _bare(record, DATA_APP)
+        _check_direct(plex)
         return cls(plex.hash, plex.group, _content_digest(plex), plex.blob.data)
 
 
@@ -112,7 +117,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Manifest(Unsigned):
-    """Content in parts. Read already, written from the next profile on.
+    """Content in parts; `vault.desks.chunks` makes and reads them.
 
     Args:
         level: 1 when the chunks are data, one more than its chunks' level otherwise.
@@ -188,7 +193,7 @@ def data_plex(group: str, content: bytes) -> Plex:
     """Return the one `lace/data` record of this content in this group.
 
     Raises:
-        RecordError: the content is larger than 32 MiB.
+        ProfileError: the content is larger than 256 KiB.
     """
     return Data.to_plex(group=group, content=content)
 
@@ -197,8 +202,10 @@ def check_data(plex: Plex) -> bytes:
     """Return the digest of a `lace/data` record with direct content, proven against the content.
 
     Raises:
-        ProfileError: `Name` is not the digest, `TAI` is not zero, or there is an extra header.
+        ProfileError: `Name` is not the digest, `TAI` is not zero, there is an extra header, or it is more than
+            256 KiB.
     """
+    _check_direct(plex)
     return _content_digest(_bare(plex, DATA_APP))
 
 
@@ -231,6 +238,12 @@ def _bare(record: Record, app: str) -> Plex:
     if record.tai != Tai.ZERO:
         raise ProfileError("its TAI is not all zero", describe(record))
     return record
+
+
+def _check_direct(plex: Plex) -> None:
+    size = len(plex.blob.data)
+    if size > MAX_DIRECT_BYTES:
+        raise ProfileError(f"it holds {size} bytes, and above {MAX_DIRECT_BYTES} a manifest must", describe(plex))
 
 
 def _content_digest(plex: Plex) -> bytes:

@@ -1,9 +1,9 @@
 """`Shared`: what is reachable from the log entries that count, kept transitively closed as a local fact.
 
-The closure is extended level by level with set look-ups, so its cost follows what is new. A reference to a record
-that is not here is a *hole*: it is named, and the closure goes on from it when the record arrives. Each record that
-becomes shared gets the next number of the exposure log, which is what a writer's cursor on a medium counts
-(architecture, decision 8).
+The closure is extended some hundred records at a time with set look-ups, so its cost follows what is new, and its
+memory does not follow the size of a file. A reference to a record that is not here is a *hole*: it is named, and the
+closure goes on from it when the record arrives. Each record that becomes shared gets the next number of the exposure
+log, which is what a writer's cursor on a medium counts (architecture, decision 8).
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _LEAF = "lace/data"
 _TREE = "lace/tree"
 
 _PRESENT = f"""
-SELECT b.kind, b.digest, b.p, s.s, CASE s.s WHEN '{_LEAF}' THEN x'' WHEN '{_TREE}' THEN substr(b.bytes, -r.size)
-    ELSE b.bytes END FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
+SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{_LEAF}' AND r.size > 0 THEN x''
+    WHEN s.s = '{_TREE}' THEN substr(b.bytes, -r.size) ELSE b.bytes END
+FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
+
+_STEP = 256  # records looked at together: a manifest lists 500, and the next step takes the last ones first
 
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
@@ -47,25 +50,31 @@ class Sharing:
 
     def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
         """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
-        frontier: list[Want] = [(root, True) for root in roots]
-        frontier += self._filled(added)
+        waiting: list[Want] = [(root, True) for root in roots]
+        waiting += self._filled(added)
         grown = False
-        while frontier:
-            frontier, more = self._level(frontier)
+        while waiting:
+            step = waiting[-_STEP:]
+            del waiting[-_STEP:]
+            following, more = self._level(step)
+            waiting += following
             grown = grown or more
         return grown
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything `root` reaches is here; walks it all, so only asked while there are holes."""
         seen: set[Want] = set()
-        frontier: list[Want] = [(root, True)]
-        while frontier:
-            present = self._present([want[0] for want in frontier])
-            if len(present) < len({want[0] for want in frontier}):
+        waiting: list[Want] = [(root, True)]
+        while waiting:
+            step = waiting[-_STEP:]
+            del waiting[-_STEP:]
+            present = self._present([want[0] for want in step])
+            if len(present) < len({want[0] for want in step}):
                 return False
-            seen.update(frontier)
-            following = {child for want in frontier for child in self._children(present[want[0]], want[1])}
-            frontier = [want for want in following if want not in seen]
+            inner = [want for want in step if not self._is_leaf(present[want[0]])]
+            seen.update(inner)  # of content there is too much to remember, and nothing below it
+            following = {child for want in inner for child in self._children(present[want[0]], want[1])}
+            waiting += [want for want in following if want not in seen]
         return True
 
     def _filled(self, added: Sequence[RecordHash]) -> list[Want]:
@@ -105,7 +114,7 @@ class Sharing:
         return list(following), bool(fresh)
 
     def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[int, str, bytes]]:
-        """Map the records that are here to (position, App, stored bytes; none for content)."""
+        """Map the records that are here to (position, App, stored bytes; none for content, but for its manifests)."""
         digests = list({record.digest for record in records})
         return {
             RecordHash(kind, bytes(digest)): (int(p), str(app), bytes(stored))
@@ -113,9 +122,13 @@ class Sharing:
         }
 
     @staticmethod
+    def _is_leaf(found: tuple[int, str, bytes]) -> bool:
+        return not found[2]
+
+    @staticmethod
     def _children(found: tuple[int, str, bytes], content: bool) -> list[Want]:
         _, app, stored = found
-        if app == _LEAF:
+        if not stored:
             return []
         if app == _TREE:
             return [(item.hash, True) for item in parse_page(stored).items]

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.sums import content_sha512
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.store import facts
@@ -129,14 +130,39 @@ class Store:
         return bytes(row[0]) if row else None
 
     def content(self, record: RecordHash) -> bytes | None:
-        """Return the data of the record's embedded Blob, or None when it is not here."""
+        """Return a whole content or page of at most 32 MiB, put together from its chunks; None when not here.
+
+        Raises:
+            MissingObject: a chunk is not here.
+            TreeError: a manifest is not what it says, or of more than 32 MiB.
+        """
+        return whole_of(self.part, record)
+
+    def pieces(self, record: RecordHash) -> Iterator[bytes] | None:
+        """Return a content of any size in order, in pieces; None when it is not here; see `chunks.pieces_of`."""
+        return pieces_of(self.part, record)
+
+    def part(self, record: RecordHash) -> Part | None:
+        """Return what one record holds itself: the data of its Blob, or its list of parts; None when not here."""
         with faults_named(self.path):
             row = self.db.execute(
-                "SELECT CASE WHEN r.size = 0 THEN x'' ELSE substr(b.bytes, -r.size) END"
+                "SELECT r.size, CASE WHEN r.size = 0 THEN b.bytes ELSE substr(b.bytes, -r.size) END"
                 " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
                 (record.digest, record.kind),
             ).fetchone()
-        return bytes(row[0]) if row else None
+        if row is None or row[0]:
+            return bytes(row[1]) if row else None
+        whole = parse_record(bytes(row[1]), verify=False) if record.kind == "P" else None
+        return part_of(whole) if isinstance(whole, Plex) else b""
+
+    def length(self, record: RecordHash) -> int | None:
+        """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""
+        found = self.rows(
+            "SELECT r.size FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+            record.digest,
+            record.kind,
+        )
+        return int(found[0][0]) if found else None
 
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""

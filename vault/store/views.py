@@ -61,9 +61,11 @@ class Views:
 
     def apply(self, p: int, record: Plex | Seal) -> None:
         """Write what the record at position `p` says by itself, and note what must settle."""
-        self._added.append(record.hash)
         if isinstance(record, Plex) and record.app in _CONTENT_APPS:
+            if self._is_hole(record.hash):  # a file has too many chunks to note those that nobody waits for
+                self._added.append(record.hash)
             return
+        self._added.append(record.hash)
         value = read(record)
         if value is None or value.signer is None:
             return
@@ -89,6 +91,9 @@ class Views:
         # Asked of the tables and not of memory: a round that was cut off is judged by the next action.
         if final and (grown or self._has_hidden()):
             self._settle_visible()
+
+    def _is_hole(self, record: RecordHash) -> bool:
+        return self._db.execute("SELECT 1 FROM hole WHERE want = ? LIMIT 1", (record.text,)).fetchone() is not None
 
     def _has_hidden(self) -> bool:
         hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"

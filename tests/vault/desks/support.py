@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from vault.desks.content import data_plex
+from vault.desks.chunks import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry, build_directory, read_content, walk
@@ -23,9 +23,7 @@ Model = Mapping[str, bytes]
 
 def file(objects: MemoryObjects, content: bytes, *, mode: str = "-", kind: str = "f") -> Entry:
     """Add a content and return an entry for it, named later by its path."""
-    plex = data_plex(GROUP, content)
-    objects.add(plex)
-    return Entry(kind, mode, len(content), plex.hash, "x")
+    return Entry(kind, mode, len(content), add_content(GROUP, content, objects), "x")
 
 
 def tree_of(objects: MemoryObjects, files: Model) -> RecordHash:

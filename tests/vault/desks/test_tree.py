@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
-from vault.desks.content import MAX_CONTENT_BYTES, data_plex, tree_plex
+from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
 from vault.desks.diff import diff_trees, text_diff
 from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
 from vault.desks.paths import (
@@ -83,7 +83,7 @@ def test_large_content_has_the_same_record_and_a_limit() -> None:
     assert data_plex(GROUP, content).hash == slow.hash
     assert parse_record(data_plex(GROUP, content).encode()) == slow
     with pytest.raises(BlobTooLargeError):
-        data_plex(GROUP, bytes(MAX_CONTENT_BYTES + 1))
+        data_plex(GROUP, bytes(MAX_DIRECT_BYTES + 1))
     with pytest.raises(RecordError):
         data_plex("a\nApp: b", b"")
 

@@ -10,7 +10,6 @@ from unicodedata import normalize
 import pytest
 
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
-from vault.desks.content import MAX_CONTENT_BYTES
 from vault.desks.edit import apply_changes
 from vault.desks.ignore import Ignore
 from vault.desks.ports import MemoryObjects
@@ -223,17 +222,15 @@ def test_what_cannot_be_read_stays_as_it_was(desk: Desk, monkeypatch: pytest.Mon
     assert found.unknown == {"d/secret", "d/unknown", "closed"}
 
 
-def test_a_file_of_more_than_32_mib_is_named_and_stays_as_it_was(desk: Desk) -> None:
+def test_a_file_larger_than_any_is_named_and_stays_as_it_was(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault.desks.worktree.MAX_FILE_BYTES", 1 << 40)
     write(desk, "big", b"small")
     base = desk.scan().root
     with (desk.root / "big").open("wb") as handle:
-        handle.truncate(MAX_CONTENT_BYTES + 1)
+        handle.truncate((1 << 40) + 1)
     found = desk.scan(base)
-    assert skipped(found.problems) == {"big": "is larger than 32 MiB, which lace cannot carry yet"}
+    assert skipped(found.problems) == {"big": "is larger than 1 TiB, which lace does not carry"}
     assert found.root == base
-    with (desk.root / "big").open("r+b") as handle:
-        handle.truncate(MAX_CONTENT_BYTES)
-    assert desk.scan(base).problems == ()
 
 
 def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:

@@ -1,0 +1,354 @@
+"""Content of any size in parts: cut where the bytes say, listed by manifests, read as a stream (CLAY-35, APP-13).
+
+Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 16 KiB or so at places that depend
+on the bytes nearby and on nothing else, so that a change makes new chunks only where it is. Each chunk is a data
+record; manifests list them, manifests of manifests list those. Where a manifest ends depends on the hashes it
+lists, not on how many stand before it. Nothing is free in any of this: equal content is one record, whoever cuts
+it, in one piece or in a thousand (docs/formats.md section 2).
+
+Nothing here holds more than a few windows in memory, whatever the size of the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from blake3 import blake3
+from pyfastcdc import FastCDC
+
+from vault.desks.content import data_plex
+from vault.desks.pages import Entry, TreeError, TreeTooLarge
+from vault.errors import DataError
+from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Manifest, read_data
+from vault.records import Plex, RecordHash
+
+if TYPE_CHECKING:
+    from vault.desks.ports import Sink, Source
+
+__all__ = [
+    "CHUNK_AVERAGE",
+    "CHUNK_MAX",
+    "CHUNK_MIN",
+    "MAX_FILE_BYTES",
+    "MAX_WHOLE_BYTES",
+    "MIN_LINKS",
+    "ContentWriter",
+    "MissingObject",
+    "Part",
+    "add_content",
+    "check_content",
+    "check_here",
+    "entry_pieces",
+    "part_of",
+    "pieces_of",
+    "whole_of",
+]
+
+# The cutting parameters of profile 0 (docs/formats.md section 2): other values give other records for equal content.
+CHUNK_MIN: Final = 4_096
+CHUNK_AVERAGE: Final = 16_384
+CHUNK_MAX: Final = 65_536
+_NORMALIZATION: Final = 1
+_SEED: Final = 0
+MIN_LINKS: Final = 16  # so that every level is smaller than the one below, also where all chunks are equal
+_LINK_CUT: Final = 4  # a first byte below this ends a manifest: one link in 64
+
+MAX_FILE_BYTES: Final = 1 << 44  # 16 TiB: 8 levels of at least 16 links hold it however it is cut
+MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
+_WINDOW: Final = 4 << 20
+
+Part = bytes | Manifest
+
+
+class MissingObject(DataError):  # noqa: N818 - it names the thing
+    """A tree page or file content that is not in this vault."""
+
+    code = "object-missing"
+    exit_code = 42
+    hint = "Sync with a friend who has it, then try again."
+
+    def __init__(self, record: RecordHash, what: str) -> None:
+        super().__init__(f"{what} {record.text} is not in this vault.")
+        self.record = record
+
+
+# Writing
+
+
+class _Level:
+    """One manifest in the making: its links, and the digest of the content below them."""
+
+    __slots__ = ("digest", "links")
+
+    def __init__(self, digest: blake3) -> None:
+        self.links: list[Chunk] = []
+        self.digest = digest
+
+
+class ContentWriter:
+    """Turns a stream of bytes into the records of that content.
+
+    How the bytes are split between calls does not matter.
+
+    Args:
+        group: the full group id.
+        sink: takes every record, also those it has already; chunks come before the manifests that list them.
+    """
+
+    def __init__(self, group: str, sink: Sink) -> None:
+        self._group = group
+        self._sink = sink
+        self._cdc = FastCDC(
+            CHUNK_AVERAGE,
+            min_size=CHUNK_MIN,
+            max_size=CHUNK_MAX,
+            normalized_chunking=_NORMALIZATION,
+            seed=_SEED,
+        )
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._levels = [_Level(blake3())]
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            TreeTooLarge: it is more than 16 TiB by now.
+        """
+        self.size += len(piece)
+        if self.size > MAX_FILE_BYTES:
+            raise TreeTooLarge(f"A file holds at most {MAX_FILE_BYTES >> 40} TiB.")
+        self._waiting.append(piece)
+        self._waiting_bytes += len(piece)
+        if self._waiting_bytes >= _WINDOW:
+            self._cut(is_end=False)
+
+    def finish(self) -> RecordHash:
+        """Return the record that stands for the whole content: data up to 256 KiB, else a manifest."""
+        if self.size <= MAX_DIRECT_BYTES:
+            plex = data_plex(self._group, b"".join(self._waiting))
+            self._sink.add(plex)
+            return plex.hash
+        self._cut(is_end=True)
+        at = 0
+        while at + 1 < len(self._levels):
+            if self._levels[at].links:
+                self._link(at + 1, self._close(at))
+            at += 1
+        top = self._levels[at]
+        if at and len(top.links) == 1:
+            return top.links[0].target
+        return self._close(at).target
+
+    def _cut(self, *, is_end: bool) -> None:
+        """Make chunks of what waits; before the end, only where no byte to come could move the cut."""
+        window = b"".join(self._waiting)
+        done = 0
+        for chunk in self._cdc.cut_buf(window):
+            if not is_end and chunk.offset + CHUNK_MAX > len(window):
+                break
+            done = chunk.offset + chunk.length
+            self._chunk(window[chunk.offset : done])
+        self._waiting = [window[done:]]
+        self._waiting_bytes = len(window) - done
+
+    def _chunk(self, content: bytes) -> None:
+        plex = data_plex(self._group, content)
+        self._sink.add(plex)
+        for level in self._levels:
+            level.digest.update(content)
+        self._link(0, Chunk(len(content), plex.hash))
+
+    def _link(self, at: int, link: Chunk) -> None:
+        links = self._levels[at].links
+        links.append(link)
+        is_cut = len(links) >= MIN_LINKS and link.target.digest[0] < _LINK_CUT
+        if is_cut or len(links) == MAX_CHUNKS:
+            if at + 1 == len(self._levels):  # so far, the new level's content is all there was
+                self._levels.append(_Level(self._levels[at].digest.copy()))
+            self._link(at + 1, self._close(at))
+
+    def _close(self, at: int) -> Chunk:
+        """Make the manifest of one level and begin the next of that level."""
+        level = self._levels[at]
+        plex = Manifest.to_plex(group=self._group, digest=level.digest.digest(), level=at + 1, chunks=level.links)
+        self._sink.add(plex)
+        made = Chunk(sum(link.length for link in level.links), plex.hash)
+        self._levels[at] = _Level(blake3())
+        return made
+
+
+def add_content(group: str, content: bytes, sink: Sink) -> RecordHash:
+    """Add the records of a content to the sink and return the one that stands for all of it."""
+    writer = ContentWriter(group, sink)
+    writer.add(content)
+    return writer.finish()
+
+
+class _Nowhere:
+    """A sink that keeps nothing."""
+
+    def add(self, plex: Plex, /) -> None:
+        pass
+
+
+# Reading
+
+Parts = Callable[[RecordHash], Part | None]
+
+
+def part_of(plex: Plex) -> Part:
+    """Return what a validated record holds itself: the bytes of its Blob, or the list of its parts."""
+    if plex.extras and not plex.blob.data:
+        value = read_data(plex)
+        if isinstance(value, Manifest):
+            return value
+    return plex.blob.data
+
+
+def pieces_of(parts: Parts, record: RecordHash) -> Iterator[bytes] | None:
+    """Return the content of a record in order, in pieces of at most 256 KiB; None when the record is not here.
+
+    The manifests may come from anybody: each length is compared before a byte is given out, levels go down by one,
+    and at the end the digest of all of it must be the name of the record. A caller who must not act on wrong bytes
+    waits for the end.
+
+    Args:
+        parts: reads one validated record, see `part_of`; None when it is not here.
+        record: a data record, a manifest, or anything else with a body.
+
+    Raises:
+        MissingObject: while iterating, a part is not here.
+        TreeError: at once or while iterating, a manifest is not what it says.
+    """
+    top = parts(record)
+    if top is None or isinstance(top, bytes):
+        return None if top is None else iter((top,) if top else ())
+    _check_top(top)
+    return _stream(parts, top)
+
+
+def _check_top(top: Manifest) -> None:
+    if not MAX_DIRECT_BYTES < top.size <= MAX_FILE_BYTES:
+        raise TreeError(f"The manifest {top.hash.text} is of {top.size} bytes, which no manifest is for.")
+
+
+def _stream(parts: Parts, top: Manifest) -> Iterator[bytes]:
+    whole = blake3()
+    for link, found in _walk(parts, top):
+        if not isinstance(found, bytes) or len(found) != link.length:
+            raise _not_as_listed(link)
+        whole.update(found)
+        yield found
+    if whole.digest() != top.digest:
+        raise TreeError(f"The manifest {top.hash.text} lists other content than its name says.")
+
+
+def _walk(parts: Callable[[RecordHash], Part | int | None], top: Manifest) -> Iterator[tuple[Chunk, Part | int]]:
+    """Yield the links to chunks with what they lead to, in order; the manifests between are checked."""
+    stack = [(top.level, iter(top.chunks))]
+    while stack:
+        level, links = stack[-1]
+        link = next(links, None)
+        if link is None:
+            stack.pop()
+            continue
+        found = parts(link.target)
+        if found is None:
+            raise MissingObject(link.target, "The content")
+        if isinstance(found, Manifest) != (level > 1):
+            raise _not_as_listed(link)
+        if not isinstance(found, Manifest):
+            yield link, found
+        elif found.level != level - 1 or found.size != link.length:
+            raise _not_as_listed(link)
+        else:
+            stack.append((found.level, iter(found.chunks)))
+
+
+def _not_as_listed(link: Chunk) -> TreeError:
+    return TreeError(f"The content {link.target.text} is not what the manifest above it says.")
+
+
+def whole_of(parts: Parts, record: RecordHash) -> bytes | None:
+    """Return a content in one piece; None when the record is not here.
+
+    Raises:
+        MissingObject: a part of it is not here.
+        TreeError: a manifest is not what it says.
+        TreeTooLarge: it is more than 32 MiB; read it in pieces.
+    """
+    top = parts(record)
+    if top is None or isinstance(top, bytes):
+        return top
+    _check_top(top)
+    if top.size > MAX_WHOLE_BYTES:
+        raise TreeTooLarge(f"The content {record.text} has {top.size} bytes, too many for one piece.")
+    return b"".join(_stream(parts, top))
+
+
+def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
+    """Return the content of a file or the target text of a link in pieces; see `pieces_of`.
+
+    Raises:
+        MissingObject: it is not here, or, while iterating, a part of it is not.
+        TreeError: it has another size than the entry says, or is not what it says.
+    """
+    found = source.part(entry.hash)
+    if found is None:
+        raise MissingObject(entry.hash, "The content")
+    size = found.size if isinstance(found, Manifest) else len(found)
+    if size != entry.size:
+        raise TreeError(f"{entry.name!r} has {size} bytes where its tree says {entry.size}.")
+    if isinstance(found, bytes):
+        return iter((found,) if found else ())
+    _check_top(found)
+    return _stream(source.part, found)
+
+
+def check_here(source: Source, entry: Entry) -> None:
+    """Make sure that all of an entry's content is here and has the sizes that are said, without reading it.
+
+    Raises:
+        MissingObject: a part is not here.
+        TreeError: a size is not what is said.
+    """
+    size = source.length(entry.hash)
+    if size is None:
+        raise MissingObject(entry.hash, "The content")
+    if entry.size <= MAX_DIRECT_BYTES and size == entry.size > 0:
+        return
+    top = source.part(entry.hash)
+    entry_pieces(source, entry)  # compares the size, and reads nothing more
+    if not isinstance(top, Manifest):
+        return
+    for link, found in _walk(lambda record: _length_or_manifest(source, record), top):
+        if found != link.length:
+            raise _not_as_listed(link)
+
+
+def _length_or_manifest(source: Source, record: RecordHash) -> Part | int | None:
+    size = source.length(record)
+    if size:
+        return size
+    found = source.part(record) if size == 0 else None
+    return found if isinstance(found, Manifest) else size
+
+
+def check_content(source: Source, entry: Entry, take: Callable[[bytes], object]) -> None:
+    """Hand an entry's content to `take`, and prove that it is the one record such content has in this group.
+
+    Raises:
+        MissingObject: a part is not here.
+        TreeError: it is not what it says, or it is cut in another way than everybody cuts.
+    """
+    top = source.part(entry.hash)
+    writer = ContentWriter(top.group, _Nowhere()) if isinstance(top, Manifest) else None
+    for piece in entry_pieces(source, entry):
+        take(piece)
+        if writer is not None:
+            writer.add(piece)
+    if writer is not None and writer.finish() != entry.hash:
+        raise TreeError(f"{entry.name!r} is not cut into the chunks it must have.")
