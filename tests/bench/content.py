@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,11 +50,15 @@ def main() -> None:
             for name, mine, git in _round(Path(root), number):
                 pairs.setdefault(name, []).append((mine, git))
     for name, found in pairs.items():
-        mine, git = (Cost(*(statistics.median(values) for values in zip(*side, strict=True))) for side in zip(*found))
+        mine, git = (_median(side) for side in zip(*found, strict=True))
         print(
             f"{name}: lace {mine.wall:.2f} s ({mine.cpu:.2f} CPU), git {git.wall:.2f} s ({git.cpu:.2f} CPU),"
             f" ratio {mine.wall / git.wall:.3f} ({mine.cpu / git.cpu:.3f} CPU)"
         )
+
+
+def _median(costs: Sequence[Cost]) -> Cost:
+    return Cost(*(statistics.median(values) for values in zip(*costs, strict=True)))
 
 
 def _round(root: Path, seed: int) -> list[tuple[str, Cost, Cost]]:

@@ -1,0 +1,347 @@
+"""Content in chunks: the same cuts for everybody, and hostile manifests (CLAY-35, CLAY-12, REC-27, APP-13)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import accumulate
+
+import pytest
+from blake3 import blake3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vault.desks.support import GROUP
+from vault.desks.chunks import (
+    CHUNK_MAX,
+    CHUNK_MIN,
+    MAX_FILE_BYTES,
+    MIN_LINKS,
+    ContentWriter,
+    MissingObject,
+    add_content,
+    check_content,
+    check_here,
+    entry_pieces,
+)
+from vault.desks.ports import MemoryObjects, Source
+from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_content, read_entry
+from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Data, Manifest, ProfileError, data_plex, read_data
+from vault.records import Plex, RecordHash, Tai, b64a, parse_record
+
+_MIB = 1 << 20
+_VECTOR = blake3(b"lace-chunks-vector/0").digest(4 * _MIB)
+_CUTS = """
+18811 33500 50292 59066 68143 82554 115358 138489 178800 184374 200775 212319 218353 235664 269659 276058 301626
+321205 329080 353915 371759 391135 407750 430715 451773 471115 497792 506420 527433 546497 570780 591137 621758 628555
+643920 665965 677276 692638 712330 732068 751564 772185 790894 809738 835617 868816 897235 916635 921107 927196 938578
+955696 973543 991106 1008896 1028835 1037659 1044760 1049153 1053872 1073516 1099414 1112991 1137160 1154405 1192976
+1230326 1260286 1277065 1288033 1315254 1334384 1343111 1367094 1389650 1407340 1419046 1442511 1489772 1511700
+1517451 1535276 1554191 1583898 1607333 1616383 1636575 1642096 1665481 1699538 1722128 1740404 1761380 1781256
+1803730 1823955 1856945 1876334 1893082 1910340 1929550 1946482 1963432 1984421 1999331 2017228 2046738 2057751
+2064170 2085049 2105444 2127514 2141903 2158407 2184699 2192316 2210817 2228768 2234379 2251348 2273962 2279508
+2299000 2310969 2322379 2344670 2361984 2369521 2386161 2420276 2439297 2458735 2477430 2482639 2488675 2499451
+2518313 2535395 2546823 2575540 2594554 2615528 2626519 2649641 2665416 2674215 2692010 2714803 2726710 2736583
+2769762 2786377 2807626 2837984 2845017 2864629 2885111 2927283 2949067 2966223 2982278 3036906 3054499 3100574
+3126308 3137370 3156152 3168566 3190443 3212428 3234888 3257351 3292432 3310278 3346903 3363996 3392512 3428126
+3448864 3461802 3483005 3491405 3510402 3517018 3533665 3551381 3571462 3590264 3606207 3623953 3652554 3670513
+3677775 3699215 3718569 3742953 3761012 3779272 3802962 3840338 3859629 3880419 3898797 3908882 3925710 3949753
+3978123 3996478 4017490 4023885 4041291 4075440 4107924 4112570 4133733 4159084 4176912 4194304
+"""
+
+
+def lengths_of(source: Source, record: RecordHash) -> Iterator[int]:
+    """The lengths of the chunks below a manifest, in order."""
+    found = source.part(record)
+    assert isinstance(found, Manifest)
+    for chunk in found.chunks:
+        if found.level > 1:
+            yield from lengths_of(source, chunk.target)
+        else:
+            yield chunk.length
+
+
+def entry_of(record: RecordHash, size: int) -> Entry:
+    return Entry("f", "-", size, record, "x")
+
+
+def manifest(objects: MemoryObjects, chunks: list[Chunk], level: int, content: bytes) -> RecordHash:
+    """Add a manifest as somebody might write it, true or not."""
+    plex = Manifest.to_plex(group=GROUP, digest=blake3(content).digest(), level=level, chunks=chunks)
+    objects.add(plex)
+    return plex.hash
+
+
+def chunk(objects: MemoryObjects, content: bytes) -> Chunk:
+    return Chunk(len(content), add_content(GROUP, content, objects))
+
+
+# What is made
+
+
+def test_the_cuts_are_those_of_docs_formats() -> None:
+    # CLAY-35, docs/formats.md section 2: other parameters would give other records for equal content.
+    objects = MemoryObjects()
+    record = add_content(GROUP, _VECTOR, objects)
+    assert list(accumulate(lengths_of(objects, record))) == [int(cut) for cut in _CUTS.split()]
+    top = objects.part(record)
+    assert isinstance(top, Manifest)
+    assert (top.level, top.size, top.digest) == (2, 4 * _MIB, blake3(_VECTOR).digest())
+    below = [objects.part(link.target) for link in top.chunks]
+    assert [len(part.chunks) for part in below if isinstance(part, Manifest)] == [75, 18, 119, 6]
+    assert record.text == "P.NL2pMqFqtm0F6v~SCGrs2S4MAgUR3jK0EF621jyQKpp.H3"
+
+
+def test_equal_chunks_fill_manifests_to_the_last_link() -> None:
+    # docs/formats.md section 2: 500 links at most, also where no hash ends a manifest.
+    objects = MemoryObjects()
+    record = add_content(GROUP, bytes(64 * _MIB), objects)
+    top = objects.part(record)
+    assert isinstance(top, Manifest)
+    assert (top.level, [link.length for link in top.chunks]) == (2, [MAX_CHUNKS * CHUNK_MAX] * 2 + [24 * CHUNK_MAX])
+    assert record.text == "P.JCtVkoDV9yUfYrf0KQkAmk2z0drBzVPOdv14iHwFvSK.H3"
+    assert len(objects) == 4, "one chunk, two manifests that list it, and the one above"
+
+
+@pytest.mark.parametrize("size", [0, 1, MAX_DIRECT_BYTES - 1, MAX_DIRECT_BYTES, MAX_DIRECT_BYTES + 1, 700_000])
+def test_content_up_to_256_kib_is_one_record_and_above_it_a_manifest(size: int) -> None:
+    # CLAY-12, CLAY-35
+    objects = MemoryObjects()
+    content = _VECTOR[:size]
+    record = add_content(GROUP, content, objects)
+    found = objects.part(record)
+    assert isinstance(found, Manifest) == (size > MAX_DIRECT_BYTES)
+    if size <= MAX_DIRECT_BYTES:
+        assert record == data_plex(GROUP, content).hash
+    assert objects.content(record) == read_content(objects, record) == read_entry(objects, entry_of(record, size))
+    assert b"".join(objects.pieces(record) or ()) == content
+    check_here(objects, entry_of(record, size))
+    for plex in objects:
+        assert parse_record(plex.encode()) == plex
+        value = read_data(plex)
+        assert blake3(objects.content(plex.hash) or b"").digest() == value.digest
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 3 * _MIB), st.integers(0, 2**32), st.lists(st.integers(1, 1_500_000), max_size=30))
+def test_how_the_bytes_arrive_changes_nothing(size: int, seed: int, steps: list[int]) -> None:
+    # CLAY-12: equal content is one record, whoever makes it and however.
+    content = random.Random(seed).randbytes(size) if seed % 5 else bytes(size)
+    whole, parts = MemoryObjects(), MemoryObjects()
+    writer = ContentWriter(GROUP, parts)
+    at = 0
+    for step in steps:
+        writer.add(content[at : at + step])
+        at += step
+    writer.add(content[at:])
+    assert writer.finish() == add_content(GROUP, content, whole)
+    assert {plex.hash for plex in parts} == {plex.hash for plex in whole}
+    assert writer.size == size
+
+
+def test_limits_of_every_record_hold() -> None:
+    # REC-27, docs/formats.md section 2
+    objects = MemoryObjects()
+    record = add_content(GROUP, random.Random(3).randbytes(48 * _MIB), objects)
+    for plex in objects:
+        value = read_data(plex)
+        if isinstance(value, Manifest):
+            assert len(value.chunks) <= MAX_CHUNKS
+            assert len(plex.encode()) < 64 << 10
+        else:
+            assert len(value.content) <= CHUNK_MAX
+    lengths = list(lengths_of(objects, record))
+    assert min(lengths[:-1]) >= CHUNK_MIN
+    assert sum(lengths) / len(lengths) < 24 << 10
+    assert MIN_LINKS**8 * CHUNK_MIN >= MAX_FILE_BYTES
+
+
+class _Counting:
+    """A sink that counts what is new in it."""
+
+    def __init__(self) -> None:
+        self.known: set[RecordHash] = set()
+        self.new_bytes = 0
+        self.new_data = 0
+
+    def add(self, plex: Plex, /) -> None:
+        if plex.hash not in self.known:
+            self.known.add(plex.hash)
+            self.new_bytes += len(plex.encode())
+            self.new_data += len(plex.blob.data)
+
+
+def test_a_large_file_changed_in_few_places_adds_only_what_changed() -> None:
+    # CLAY-35, performance W3: 100 MiB, 1 % changed in 64 places.
+    source = random.Random(5)
+    content = bytearray(source.randbytes(100 * _MIB))
+    sink = _Counting()
+    writer = ContentWriter(GROUP, sink)
+    writer.add(bytes(content))
+    first = writer.finish()
+    assert sink.new_data == len(content)
+    sink.new_bytes = sink.new_data = 0
+    for _ in range(64):
+        at = source.randrange(len(content) - 16_384)
+        content[at : at + 16_384] = source.randbytes(16_384)
+    writer = ContentWriter(GROUP, sink)
+    writer.add(bytes(content))
+    assert writer.finish() != first
+    changed = 64 * 16_384
+    assert changed <= sink.new_data < 3.5 * changed
+    assert sink.new_bytes < 4 * changed
+
+
+def test_bytes_put_in_at_the_start_move_nothing_behind_them() -> None:
+    # CLAY-35: cuts depend on content and not on position, on every level.
+    sink = _Counting()
+    content = random.Random(6).randbytes(32 * _MIB)
+    for version in (content, b"a new first line\n" + content):
+        sink.new_bytes = 0
+        writer = ContentWriter(GROUP, sink)
+        writer.add(version)
+        writer.finish()
+    assert sink.new_bytes < 300_000
+
+
+def test_a_file_beyond_the_limit_is_refused() -> None:
+    writer = ContentWriter(GROUP, MemoryObjects())
+    writer.size = MAX_FILE_BYTES
+    with pytest.raises(TreeTooLarge, match="at most 16 TiB"):
+        writer.add(b"1")
+
+
+# What is read
+
+
+def test_small_content_may_not_come_as_a_manifest_nor_large_content_whole() -> None:
+    # CLAY-12: one content, one record.
+    objects = MemoryObjects()
+    link = chunk(objects, b"small")
+    record = manifest(objects, [link], 1, b"small")
+    for read in (objects.content, objects.pieces, lambda hash_: entry_pieces(objects, entry_of(hash_, 5))):
+        with pytest.raises(TreeError, match="no manifest is for"):
+            read(record)
+    large = Plex.build(
+        group=GROUP,
+        app="lace/data",
+        name=b64a.encode(blake3(_VECTOR[: MAX_DIRECT_BYTES + 1]).digest()),
+        tai=Tai.ZERO,
+        data=_VECTOR[: MAX_DIRECT_BYTES + 1],
+    )
+    with pytest.raises(ProfileError, match="a manifest must"):
+        read_data(large)
+    with pytest.raises(ProfileError, match="a manifest must"):
+        Data.to_plex(group=GROUP, content=_VECTOR)
+
+
+def test_a_manifest_that_lies_gives_an_error_before_wrong_bytes_count() -> None:
+    # APP-13: lengths, levels and digest are compared whoever wrote the manifest.
+    objects = MemoryObjects()
+    content = _VECTOR[: 8 * 50_000]
+    links = [chunk(objects, content[at : at + 50_000]) for at in range(0, len(content), 50_000)]
+    good = manifest(objects, links, 1, content)
+    assert objects.content(good) == content
+    longer = [*links[:-1], Chunk(50_001, links[-1].target)]
+    lies = {
+        "a longer chunk": manifest(objects, longer, 1, content),
+        "another digest": manifest(objects, links, 1, content + b"1"),
+        "chunks above their level": manifest(objects, links, 2, content),
+        "a manifest for a chunk": manifest(objects, [Chunk(len(content), good)], 1, content),
+        "a level left out": manifest(objects, [Chunk(len(content), good)], 3, content),
+        "another length below": manifest(objects, [Chunk(len(content) - 1, good)], 2, content),
+    }
+    for what, record in lies.items():
+        top = objects.part(record)
+        assert isinstance(top, Manifest)
+        with pytest.raises(TreeError):
+            objects.content(record)
+        with pytest.raises(TreeError):
+            list(entry_pieces(objects, entry_of(record, top.size)))
+        if what != "another digest":
+            with pytest.raises(TreeError):
+                check_here(objects, entry_of(record, top.size))
+        with pytest.raises(TreeError, match="where its tree says"):
+            entry_pieces(objects, entry_of(record, top.size + 1))
+
+
+def test_what_is_not_here_is_named() -> None:
+    # FAC-30: lost content is a named hole.
+    objects = MemoryObjects()
+    record = add_content(GROUP, _VECTOR, objects)
+    top = objects.part(record)
+    assert isinstance(top, Manifest)
+    for lost in (top.chunks[1].target, objects.part(top.chunks[2].target).chunks[3].target):  # type: ignore[union-attr]
+        some = MemoryObjects()
+        for plex in objects:
+            if plex.hash != lost:
+                some.add(plex)
+        for read in (
+            lambda: some.content(record),  # noqa: B023 - called here
+            lambda: check_here(some, entry_of(record, len(_VECTOR))),  # noqa: B023
+            lambda: list(some.pieces(record) or ()),  # noqa: B023
+        ):
+            with pytest.raises(MissingObject) as found:
+                read()
+            assert found.value.record == lost
+    assert MemoryObjects().pieces(record) is None
+    assert MemoryObjects().content(record) is None
+    with pytest.raises(MissingObject):
+        check_here(MemoryObjects(), entry_of(record, len(_VECTOR)))
+
+
+class _Watched(MemoryObjects):
+    """Counts what is asked of it."""
+
+    asked = 0
+
+    def part(self, record: RecordHash, /) -> bytes | Manifest | None:
+        self.asked += 1
+        return super().part(record)
+
+
+def test_a_small_bomb_is_measured_before_it_goes_off() -> None:
+    # Eight levels of 500 links to the same record: a few kilobytes that claim exabytes.
+    objects = _Watched()
+    link = chunk(objects, bytes(CHUNK_MAX))
+    for level in range(1, 9):
+        record = manifest(objects, [link] * MAX_CHUNKS, level, b"")
+        link = Chunk(link.length * MAX_CHUNKS, record) if level < 5 else Chunk(link.length, record)
+    objects.asked = 0
+    top = objects.part(record)
+    assert isinstance(top, Manifest)
+    assert top.size > MAX_FILE_BYTES
+    for size in (4, top.size):
+        with pytest.raises(TreeError):
+            entry_pieces(objects, entry_of(record, size))
+        with pytest.raises(TreeError):
+            check_here(objects, entry_of(record, size))
+    with pytest.raises(TreeError):
+        objects.content(record)
+    with pytest.raises(TreeTooLarge):
+        read_entry(objects, entry_of(record, top.size))
+    assert objects.asked < 10
+
+
+def test_content_of_more_than_32_mib_is_never_one_piece() -> None:
+    objects = MemoryObjects()
+    record = add_content(GROUP, bytes(33 * _MIB), objects)
+    with pytest.raises(TreeTooLarge):
+        objects.content(record)
+    with pytest.raises(TreeTooLarge):
+        read_entry(objects, entry_of(record, 33 * _MIB))
+    assert sum(map(len, objects.pieces(record) or ())) == 33 * _MIB
+
+
+def test_content_cut_in_another_way_is_not_the_record_of_that_content() -> None:
+    # CLAY-12: else equal content would have as many records as there are ways to cut it.
+    objects = MemoryObjects()
+    good = add_content(GROUP, _VECTOR, objects)
+    taken: list[bytes] = []
+    check_content(objects, entry_of(good, len(_VECTOR)), taken.append)
+    assert b"".join(taken) == _VECTOR
+    links = [chunk(objects, _VECTOR[at : at + CHUNK_MAX]) for at in range(0, len(_VECTOR), CHUNK_MAX)]
+    other = manifest(objects, links, 1, _VECTOR)
+    assert objects.content(other) == _VECTOR
+    with pytest.raises(TreeError, match="is not cut into the chunks it must have"):
+        check_content(objects, entry_of(other, len(_VECTOR)), taken.append)
