@@ -18,7 +18,7 @@ from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from lazy.update import FolderInTheWay, follow
-from vault.desks.chunks import entry_pieces
+from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
@@ -96,6 +96,7 @@ def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
         raise NoSuchPath(
             f"{path or '.'} {what} in {found.what}.", hint="Name a file as it is called in the shared folder."
         )
+    check_here(vault.store, entry)
     for piece in entry_pieces(vault.store, entry):
         context.write_bytes(piece)
     return EXIT_DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from tests.cli.looking import error_of, tree_of
@@ -49,6 +50,18 @@ def test_log_of_a_person_or_a_desk(pair: tuple[Person, Person]) -> None:
 
 
 # cat
+
+
+def test_cat_hands_out_a_large_file(pair: tuple[Person, Person]) -> None:
+    """CLAY-35: content in chunks comes out as it went in, here and at a friend's."""
+    ann, bob = pair
+    raw = random.Random(1).randbytes(1 << 20)
+    (ann.folder / "large.bin").write_bytes(raw)
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert ann.run("cat", "main", "large.bin").out == raw
+    assert bob.run("cat", "alice/main", "large.bin").out == raw
 
 
 def test_cat_hands_out_bytes(pair: tuple[Person, Person]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import tempfile
 from pathlib import Path
 from unicodedata import normalize
@@ -13,12 +14,15 @@ from hypothesis import given, settings
 
 from tests.vault.desks.support import GROUP, Desk, Model, empty, file, models, on_disk, tree_of
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
+from vault.desks.chunks import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.folder import Cursor
 from vault.desks.plan import plan_checkout
+from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, MissingObject, TreeError, build_directory
 from vault.errors import Cancelled
 from vault.files import DiskFull, NotWritable
+from vault.profile import Manifest
 from vault.records import RecordHash
 
 
@@ -398,3 +402,59 @@ def test_a_cursor_holds_few_directories_open(desk: Desk) -> None:
         assert cursor.go(("d1", "none")) is None
         assert cursor.go(()) is not None
     assert build_directory(GROUP, (), desk.objects)
+
+
+def test_large_files_come_and_go_as_small_ones(desk: Desk) -> None:
+    # CLAY-35, CLAY-71: written as a stream, compared as a stream, and never over somebody's work.
+    one, two = random.Random(1).randbytes(2 << 20), random.Random(2).randbytes(2 << 20)
+    before = started(desk, {"large": one, "a": b"1"})
+    assert on_disk(desk.root)["large"] == one
+    after = tree_of(desk.objects, {"large": two, "a": b"1"})
+    assert check_out(desk, before, after).written == ("large",)
+    assert on_disk(desk.root) == {"large": two, "a": b"1"}
+    assert check_out(desk, before, after) == CheckoutResult((), (), ())
+    for mine in (two[:-1] + b"?", b"?" + two[1:], two + b"?", two[:-1]):
+        (desk.root / "large").write_bytes(mine)
+        (skip,) = check_out(desk, after, before).skipped
+        assert (skip.path, skip.reason) == ("large", "was changed here")
+        assert (desk.root / "large").read_bytes() == mine
+
+
+def test_a_lost_chunk_stops_before_anything_is_written(desk: Desk) -> None:
+    # APP-13: presence and sizes of every chunk are known before the first byte.
+    content = random.Random(3).randbytes(1 << 20)
+    before = started(desk, {"a": b"1"})
+    whole = MemoryObjects(desk.objects)
+    after = tree_of(whole, {"a": b"2", "z": content})
+    for lost in [plex for plex in whole if plex.app == "lace/data" and len(plex.blob.data) > 4_000]:
+        some = MemoryObjects(desk.objects)
+        for plex in whole:
+            if plex.hash != lost.hash:
+                some.add(plex)
+        with pytest.raises(MissingObject) as found:
+            apply_tree(desk.root, before=before, after=after, source=some, cache=desk.cache, now_ns=0)
+        assert found.value.record == lost.hash
+        assert on_disk(desk.root) == {"a": b"1"}
+
+
+def test_a_manifest_with_another_name_leaves_no_file(desk: Desk) -> None:
+    # APP-13: the digest of all of it is compared before anything has its name.
+    content = random.Random(4).randbytes(1 << 20)
+    good = desk.objects.part(add_content(GROUP, content, desk.objects))
+    assert isinstance(good, Manifest)
+    lie = Manifest.to_plex(group=GROUP, digest=bytes(32), level=good.level, chunks=good.chunks)
+    desk.objects.add(lie)
+    after = apply_changes(desk.objects, desk.objects, GROUP, None, {"z": Entry("f", "-", 1 << 20, lie.hash, "x")})
+    with pytest.raises(TreeError, match="other content than its name says"):
+        check_out(desk, None, after)
+    assert on_disk(desk.root) == {}
+
+
+def test_a_link_to_a_bomb_is_no_link(desk: Desk) -> None:
+    # APP-12: a target is a short text, whatever its entry says.
+    link = file(desk.objects, b"a/" * 4_000, kind="l")
+    after = apply_changes(desk.objects, desk.objects, GROUP, None, {"l": link, "a": file(desk.objects, b"")})
+    (skip,) = check_out(desk, None, after).skipped
+    assert (skip.path, skip.blocking) == ("l", False)
+    assert skip.reason == "is a link that has a target of more than 4096 bytes"
+    assert desk.scan(after).root == after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 from pathlib import Path
 from unicodedata import normalize
@@ -10,6 +11,8 @@ from unicodedata import normalize
 import pytest
 
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
+from vault.desks.chunks import add_content
+from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.edit import apply_changes
 from vault.desks.ignore import Ignore
 from vault.desks.ports import MemoryObjects
@@ -375,3 +378,83 @@ def test_paths_deeper_than_a_tree_may_be_are_named(desk: Desk) -> None:
     found = desk.scan()
     assert len(skipped(found.problems)) == 1
     assert max(path.count("/") for path, _ in walk(desk.objects, found.root)) < 128
+
+
+def test_a_large_file_is_taken_as_the_record_of_its_content(desk: Desk) -> None:
+    # CLAY-35, CLAY-71: read as a stream, and equal to what the whole content gives.
+    content = random.Random(1).randbytes(5 << 20)
+    write(desk, "large", content)
+    write(desk, "edge", content[:MAX_DIRECT_BYTES])
+    write(desk, "above", content[: MAX_DIRECT_BYTES + 1])
+    found = desk.scan()
+    other = MemoryObjects()
+    sizes = {"large": len(content), "edge": MAX_DIRECT_BYTES, "above": MAX_DIRECT_BYTES + 1}
+    for path, size in sizes.items():
+        entry = lookup(desk.objects, found.root, path)
+        assert entry is not None
+        assert (entry.size, entry.hash) == (size, add_content(GROUP, content[:size], other))
+    assert model_of(desk.objects, found.root)["large"] == content
+    assert desk.scan(found.root).read == 0
+
+
+def test_the_content_of_large_files_can_go_elsewhere(desk: Desk) -> None:
+    # APP-13: who compares trees in memory keeps no large content.
+    write(desk, "large", bytes(3 << 20))
+    write(desk, "text", bytes(300_000))
+    objects, bulk = MemoryObjects(), MemoryObjects()
+    found = snapshot(desk.root, group=GROUP, source=objects, sink=objects, bulk=bulk, cache=desk.cache, now_ns=LATER)
+    kept = {path: objects.part(entry.hash) is not None for path, entry in walk(objects, found.root)}
+    assert kept == {"large": False, "text": True}
+    assert {path for path, entry in walk(objects, found.root) if bulk.part(entry.hash) is not None} == {"large"}
+
+
+@pytest.mark.parametrize("change", ["grows", "shrinks", "changes"])
+def test_a_large_file_that_is_written_meanwhile_is_taken_next_time(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    # CLAY-71: bytes that were never together on the disk are no content.
+    target = write(desk, "large", bytes(3 << 20))
+    real = os.read
+    left = [2]
+
+    def read(file: int, size: int) -> bytes:
+        piece = real(file, size)
+        left[0] -= 1
+        if not left[0]:
+            if change == "changes":
+                with target.open("r+b") as handle:
+                    handle.write(b"1")
+            else:
+                os.truncate(target, (5 if change == "grows" else 2) << 20)
+        return piece
+
+    base = tree_of(desk.objects, {"large": b"as it was"})
+    monkeypatch.setattr(os, "read", read)
+    found = desk.scan(base)
+    monkeypatch.undo()
+    assert skipped(found.problems) == {"large": "was being written while it was read; it is taken next time"}
+    assert found.root == base
+    again = desk.scan(base)
+    assert again.problems == ()
+    assert model_of(desk.objects, again.root) == {"large": target.read_bytes()}
+
+
+def test_a_long_read_can_be_stopped(desk: Desk) -> None:
+    write(desk, "large", bytes(8 << 20))
+    calls = [0]
+
+    def stop() -> None:
+        calls[0] += 1
+        if calls[0] == 4:
+            raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled):
+        snapshot(
+            desk.root,
+            group=GROUP,
+            source=desk.objects,
+            sink=desk.objects,
+            cache=desk.cache,
+            now_ns=LATER,
+            cancel=stop,
+        )
