@@ -11,6 +11,7 @@ Nothing here holds more than a few windows in memory, whatever the size of the c
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -86,6 +87,44 @@ class _Level:
         self.digest = digest
 
 
+class _Cutter:
+    """Finds the cuts in a stream of bytes, a window at a time."""
+
+    def __init__(self) -> None:
+        self._cdc = FastCDC(
+            CHUNK_AVERAGE,
+            min_size=CHUNK_MIN,
+            max_size=CHUNK_MAX,
+            normalized_chunking=_NORMALIZATION,
+            seed=_SEED,
+        )
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+
+    def add(self, piece: bytes) -> bool:
+        """Take the next bytes; tell whether there is enough to cut."""
+        self._waiting.append(piece)
+        self._waiting_bytes += len(piece)
+        return self._waiting_bytes >= _WINDOW
+
+    def whole(self) -> bytes:
+        """Return what waits to be cut."""
+        return b"".join(self._waiting)
+
+    def cut(self, *, is_end: bool) -> tuple[memoryview, list[int]]:
+        """Return a window and the ends of its chunks; before the end, only where no byte to come could move a cut."""
+        window = self.whole()
+        ends: list[int] = []
+        for chunk in self._cdc.cut_buf(window):
+            if not is_end and chunk.offset + CHUNK_MAX > len(window):
+                break
+            ends.append(chunk.offset + chunk.length)
+        done = ends[-1] if ends else 0
+        self._waiting = [window[done:]]
+        self._waiting_bytes = len(window) - done
+        return memoryview(window)[:done], ends
+
+
 class ContentWriter:
     """Turns a stream of bytes into the records of that content.
 
@@ -99,16 +138,9 @@ class ContentWriter:
     def __init__(self, group: str, sink: Sink) -> None:
         self._group = group
         self._sink = sink
-        self._cdc = FastCDC(
-            CHUNK_AVERAGE,
-            min_size=CHUNK_MIN,
-            max_size=CHUNK_MAX,
-            normalized_chunking=_NORMALIZATION,
-            seed=_SEED,
-        )
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
+        self._cutter = _Cutter()
         self._levels = [_Level(blake3())]
+        self._undigested = memoryview(b"")
         self.size = 0
 
     def add(self, piece: bytes) -> None:
@@ -120,15 +152,13 @@ class ContentWriter:
         self.size += len(piece)
         if self.size > MAX_FILE_BYTES:
             raise TreeTooLarge(f"A file holds at most {MAX_FILE_BYTES >> 40} TiB.")
-        self._waiting.append(piece)
-        self._waiting_bytes += len(piece)
-        if self._waiting_bytes >= _WINDOW:
+        if self._cutter.add(piece):
             self._cut(is_end=False)
 
     def finish(self) -> RecordHash:
         """Return the record that stands for the whole content: data up to 256 KiB, else a manifest."""
         if self.size <= MAX_DIRECT_BYTES:
-            plex = data_plex(self._group, b"".join(self._waiting))
+            plex = data_plex(self._group, self._cutter.whole())
             self._sink.add(plex)
             return plex.hash
         self._cut(is_end=True)
@@ -143,35 +173,36 @@ class ContentWriter:
         return self._close(at).target
 
     def _cut(self, *, is_end: bool) -> None:
-        """Make chunks of what waits; before the end, only where no byte to come could move the cut."""
-        window = b"".join(self._waiting)
-        done = 0
-        for chunk in self._cdc.cut_buf(window):
-            if not is_end and chunk.offset + CHUNK_MAX > len(window):
-                break
-            done = chunk.offset + chunk.length
-            self._chunk(window[chunk.offset : done])
-        self._waiting = [window[done:]]
-        self._waiting_bytes = len(window) - done
+        window, ends = self._cutter.cut(is_end=is_end)
+        digested = start = 0
+        for end in ends:
+            plex = data_plex(self._group, bytes(window[start:end]))
+            self._sink.add(plex)
+            self._undigested = window[digested:end]
+            self._link(0, Chunk(end - start, plex.hash))
+            if not self._undigested:
+                digested = end
+            start = end
+        self._digest()
 
-    def _chunk(self, content: bytes) -> None:
-        plex = data_plex(self._group, content)
-        self._sink.add(plex)
+    def _digest(self) -> None:
+        """Bring the digests of all levels up to the last chunk; seldom and with many bytes, which is cheaper."""
         for level in self._levels:
-            level.digest.update(content)
-        self._link(0, Chunk(len(content), plex.hash))
+            level.digest.update(self._undigested)
+        self._undigested = memoryview(b"")
 
     def _link(self, at: int, link: Chunk) -> None:
         links = self._levels[at].links
         links.append(link)
-        is_cut = len(links) >= MIN_LINKS and link.target.digest[0] < _LINK_CUT
-        if is_cut or len(links) == MAX_CHUNKS:
+        if len(links) == MAX_CHUNKS or _ends(len(links), link):
+            self._digest()
             if at + 1 == len(self._levels):  # so far, the new level's content is all there was
                 self._levels.append(_Level(self._levels[at].digest.copy()))
             self._link(at + 1, self._close(at))
 
     def _close(self, at: int) -> Chunk:
         """Make the manifest of one level and begin the next of that level."""
+        self._digest()
         level = self._levels[at]
         plex = Manifest.to_plex(group=self._group, digest=level.digest.digest(), level=at + 1, chunks=level.links)
         self._sink.add(plex)
@@ -180,18 +211,16 @@ class ContentWriter:
         return made
 
 
+def _ends(number: int, link: Chunk) -> bool:
+    """Tell whether a manifest ends after its `number`th link because of the hash it names."""
+    return number >= MIN_LINKS and link.target.digest[0] < _LINK_CUT
+
+
 def add_content(group: str, content: bytes, sink: Sink) -> RecordHash:
     """Add the records of a content to the sink and return the one that stands for all of it."""
     writer = ContentWriter(group, sink)
     writer.add(content)
     return writer.finish()
-
-
-class _Nowhere:
-    """A sink that keeps nothing."""
-
-    def add(self, plex: Plex, /) -> None:
-        pass
 
 
 # Reading
@@ -344,11 +373,84 @@ def check_content(source: Source, entry: Entry, take: Callable[[bytes], object])
         MissingObject: a part is not here.
         TreeError: it is not what it says, or it is cut in another way than everybody cuts.
     """
+    pieces = entry_pieces(source, entry)
     top = source.part(entry.hash)
-    writer = ContentWriter(top.group, _Nowhere()) if isinstance(top, Manifest) else None
-    for piece in entry_pieces(source, entry):
+    if isinstance(top, Manifest):
+        _Proof(source.part, take).run(top)
+        return
+    for piece in pieces:
         take(piece)
-        if writer is not None:
-            writer.add(piece)
-    if writer is not None and writer.finish() != entry.hash:
-        raise TreeError(f"{entry.name!r} is not cut into the chunks it must have.")
+
+
+class _Proof:
+    """Walks all of a content and compares every cut, length and digest with what it must be.
+
+    The hashes of chunks were verified when they were stored, so that their bytes are cut again but made into no
+    records again.
+    """
+
+    def __init__(self, parts: Parts, take: Callable[[bytes], object]) -> None:
+        self._parts = parts
+        self._take = take
+        self._cutter = _Cutter()
+        self._lengths: deque[int] = deque()
+        self._open: list[blake3] = []
+        self._undigested: list[bytes] = []
+
+    def run(self, top: Manifest) -> None:
+        """Prove the content of a top manifest."""
+        if top.level > 1 and len(top.chunks) == 1:
+            raise _cut_wrong(top)
+        self._manifest(top, is_last=True)
+        self._cut(top, is_end=True)
+
+    def _manifest(self, manifest: Manifest, *, is_last: bool) -> None:
+        """Prove one manifest and what is below it; `is_last` of its level may end anywhere."""
+        *inner, end = manifest.chunks
+        if any(_ends(number, link) for number, link in enumerate(inner, 1)):
+            raise _cut_wrong(manifest)
+        if not (is_last or len(manifest.chunks) == MAX_CHUNKS or _ends(len(manifest.chunks), end)):
+            raise _cut_wrong(manifest)
+        self._digest()
+        self._open.append(blake3())
+        for number, link in enumerate(manifest.chunks, 1):
+            found = self._parts(link.target)
+            if found is None:
+                raise MissingObject(link.target, "The content")
+            if not isinstance(found, Manifest):
+                if manifest.level != 1 or len(found) != link.length:
+                    raise _not_as_listed(link)
+                self._chunk(found, manifest)
+            elif found.level != manifest.level - 1 or found.size != link.length:
+                raise _not_as_listed(link)
+            else:
+                self._manifest(found, is_last=is_last and number == len(manifest.chunks))
+        self._digest()
+        if self._open.pop().digest() != manifest.digest:
+            raise TreeError(f"The manifest {manifest.hash.text} lists other content than its name says.")
+
+    def _chunk(self, content: bytes, manifest: Manifest) -> None:
+        self._take(content)
+        self._undigested.append(content)
+        self._lengths.append(len(content))
+        if self._cutter.add(content):
+            self._digest()
+            self._cut(manifest, is_end=False)
+
+    def _digest(self) -> None:
+        if self._undigested:
+            many = b"".join(self._undigested)
+            self._undigested.clear()
+            for digest in self._open:
+                digest.update(many)
+
+    def _cut(self, manifest: Manifest, *, is_end: bool) -> None:
+        start = 0
+        for end in self._cutter.cut(is_end=is_end)[1]:
+            if end - start != self._lengths.popleft():
+                raise _cut_wrong(manifest)
+            start = end
+
+
+def _cut_wrong(manifest: Manifest) -> TreeError:
+    return TreeError(f"The manifest {manifest.hash.text} is not cut as such content must be.")

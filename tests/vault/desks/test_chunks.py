@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import pytest
@@ -343,5 +343,41 @@ def test_content_cut_in_another_way_is_not_the_record_of_that_content() -> None:
     links = [chunk(objects, _VECTOR[at : at + CHUNK_MAX]) for at in range(0, len(_VECTOR), CHUNK_MAX)]
     other = manifest(objects, links, 1, _VECTOR)
     assert objects.content(other) == _VECTOR
-    with pytest.raises(TreeError, match="is not cut into the chunks it must have"):
+    with pytest.raises(TreeError, match="is not cut as such content must be"):
         check_content(objects, entry_of(other, len(_VECTOR)), taken.append)
+
+
+def test_manifests_that_end_elsewhere_are_not_the_record_of_that_content() -> None:
+    # CLAY-12: on every level there is one way only, also where the chunks are right.
+    objects = MemoryObjects()
+    content = blake3(b"lace-chunks-levels").digest(12 * _MIB)
+    good = add_content(GROUP, content, objects)
+    top = objects.part(good)
+    assert isinstance(top, Manifest)
+    assert top.level == 2
+    flat: list[Chunk] = []
+    for link in top.chunks:
+        below = objects.part(link.target)
+        assert isinstance(below, Manifest)
+        flat += below.chunks
+
+    def above(links: Sequence[Chunk], level: int, start: int = 0) -> Chunk:
+        size = sum(link.length for link in links)
+        return Chunk(size, manifest(objects, list(links), level, content[start : start + size]))
+
+    half = len(flat) // 2
+    middle = sum(link.length for link in flat[:half])
+    below = objects.part(top.chunks[0].target)
+    assert isinstance(below, Manifest)
+    some = above(below.chunks[:9], 1)
+    ways = [
+        above([above(top.chunks, 2)], 3),  # a level too many
+        above([above(flat[:half], 1), above(flat[half:], 1, middle)], 2),  # several in one
+        above([some, above(below.chunks[9:], 1, some.length), *top.chunks[1:]], 2),  # one in two
+    ]
+    for size, record in ways:
+        assert size == len(content)
+        assert objects.content(record) == content
+        with pytest.raises(TreeError, match="is not cut as such content must be"):
+            check_content(objects, entry_of(record, len(content)), bytes)
+    check_content(objects, entry_of(good, len(content)), bytes)
