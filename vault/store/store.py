@@ -94,6 +94,8 @@ class Store:
             must run before it ends.
         """
         added: list[int] = []
+        counts = facts.Counts()
+        self._views.begin()
         for record, stored in records:
             row = self.db.execute(
                 "INSERT OR IGNORE INTO body(kind, digest, bytes) VALUES (?, ?, ?)",
@@ -101,9 +103,10 @@ class Store:
             )
             if row.rowcount and isinstance(record, Seal | Plex):
                 position = int(row.lastrowid or 0)
-                facts.index(self.db, self._symbols, position, record)
+                facts.index(self.db, self._symbols, counts, position, record)
                 self._views.apply(position, record)
                 added.append(position)
+        counts.write(self.db)
         return added
 
     def settle(self, me: str | None, founding: str | None, *, final: bool = True) -> None:
@@ -190,11 +193,13 @@ class Store:
         create_derived(self.db)
         self._symbols.forget()
         self._views.forget()
+        counts = facts.Counts()
         for p, _, stored in self.bodies():
             record = parse_record(stored, verify=False)
             if isinstance(record, Seal | Plex):
-                facts.index(self.db, self._symbols, p, record)
+                facts.index(self.db, self._symbols, counts, p, record)
                 self._views.apply(p, record)
+        counts.write(self.db)
         self.settle(me, founding)
 
     # Meta
