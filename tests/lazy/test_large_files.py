@@ -87,6 +87,23 @@ def test_the_same_large_file_of_two_people_is_the_same_records(pair: tuple[Vault
     assert not set(received) & content_records(alice)
 
 
+def test_a_dry_run_over_a_large_change_of_mine_keeps_its_content_out_of_memory(pair: tuple[Vault, Vault]) -> None:
+    # LAZ-45, APP-13: trees are compared, and the merge knows that large content has no lines.
+    alice, bob = pair
+    update(bob)
+    (bob.folder / "large").write_bytes(noise(3 * _MIB))
+    (alice.folder / "b.txt").write_text("from alice\n")
+    work.release(alice, None, "x")
+    visit(alice)
+    visit(bob)
+    before = content_records(bob)
+    assert update(bob, dry_run=True).written == ("b.txt",)
+    assert content_records(bob) == before
+    assert update(bob).saved is not None
+    assert (bob.folder / "large").read_bytes() == noise(3 * _MIB)
+    assert (bob.folder / "b.txt").read_text() == "from alice\n"
+
+
 def test_records_carried_by_hand_bring_all_levels(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
     # LAZ-63: the closure of a release holds its chunks, and putting it in asks level by level.
     alice, bob = pair

@@ -251,3 +251,32 @@ def test_a_folder_that_one_side_emptied_stays_when_the_other_still_has_it() -> N
         outcome = merge_trees(objects, objects, GROUP, base, one, two)
         assert outcome.root is not None
         assert [path for path, _ in walk(objects, outcome.root)] == ["d", "k"]
+
+
+def test_merged_text_of_some_size_is_the_record_of_its_content() -> None:
+    # CLAY-74, CLAY-12: what a merge makes is cut as a scan would cut it.
+    objects = MemoryObjects()
+    lines = [f"line {number} of a text that is more than one record holds\n" for number in range(8_000)]
+    base, ours, theirs = list(lines), list(lines), list(lines)
+    ours[5], theirs[7_000] = "mine\n", "yours\n"
+    roots = [tree_of(objects, {"t": "".join(side).encode()}) for side in (base, ours, theirs)]
+    outcome = merge_trees(objects, objects, GROUP, *roots)
+    assert outcome.merged == ("t",)
+    both = list(ours)
+    both[7_000] = "yours\n"
+    merged = "".join(both).encode()
+    assert len(merged) > 300_000
+    assert outcome.root == tree_of(objects, {"t": merged})
+
+
+def test_content_too_large_for_lines_is_decided_by_a_person_without_being_read() -> None:
+    # CLAY-76: above 2 MiB nothing is merged; above 32 MiB it could not even be read in one piece.
+    objects = MemoryObjects()
+    sides = [bytes(33 << 20) + end for end in (b"", b"ours", b"theirs")]
+    roots = [tree_of(objects, {"t": side}) for side in sides]
+    outcome = merge_trees(objects, objects, GROUP, *roots)
+    assert outcome.root is None
+    (conflict,) = outcome.conflicts
+    assert (conflict.path, conflict.is_text, outcome.draft("t")) == ("t", False, None)
+    assert resolve_with(outcome, {"t": "theirs"}) == roots[2]
+    assert resolve_with(outcome, {"t": b"short"}) == tree_of(objects, {"t": b"short"})
