@@ -10,9 +10,11 @@ import pytest
 from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyfastcdc import FastCDC
 
 from tests.vault.desks.support import GROUP
 from vault.desks.chunks import (
+    CHUNK_AVERAGE,
     CHUNK_MAX,
     CHUNK_MIN,
     MAX_FILE_BYTES,
@@ -122,21 +124,33 @@ def test_content_up_to_256_kib_is_one_record_and_above_it_a_manifest(size: int) 
         assert blake3(objects.content(plex.hash) or b"").digest() == value.digest
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 3 * _MIB), st.integers(0, 2**32), st.lists(st.integers(1, 1_500_000), max_size=30))
-def test_how_the_bytes_arrive_changes_nothing(size: int, seed: int, steps: list[int]) -> None:
-    # CLAY-12: equal content is one record, whoever makes it and however.
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 3 * _MIB),
+    st.integers(0, 2**32),
+    st.lists(st.integers(1, 1_500_000), max_size=30),
+    st.sampled_from([1, CHUNK_MAX, 200_000, 4 * _MIB]),
+)
+def test_how_the_bytes_arrive_changes_nothing(size: int, seed: int, steps: list[int], window: int) -> None:
+    # CLAY-12: equal content is one record, whoever makes it and however; windows are as the published algorithm.
     content = random.Random(seed).randbytes(size) if seed % 5 else bytes(size)
     whole, parts = MemoryObjects(), MemoryObjects()
-    writer = ContentWriter(GROUP, parts)
-    at = 0
-    for step in steps:
-        writer.add(content[at : at + step])
-        at += step
-    writer.add(content[at:])
-    assert writer.finish() == add_content(GROUP, content, whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vault.desks.chunks._WINDOW", window)
+        writer = ContentWriter(GROUP, parts)
+        at = 0
+        for step in steps:
+            writer.add(content[at : at + step])
+            at += step
+        writer.add(content[at:])
+        made = writer.finish()
+        check_content(parts, entry_of(made, size), bytes)
+    assert made == add_content(GROUP, content, whole)
     assert {plex.hash for plex in parts} == {plex.hash for plex in whole}
     assert writer.size == size
+    if size > MAX_DIRECT_BYTES:
+        at_once = FastCDC(CHUNK_AVERAGE, min_size=CHUNK_MIN, max_size=CHUNK_MAX, normalized_chunking=1, seed=0)
+        assert list(lengths_of(parts, made)) == [chunk.length for chunk in at_once.cut_buf(content)]
 
 
 def test_limits_of_every_record_hold() -> None:
