@@ -129,7 +129,7 @@ def test_content_up_to_256_kib_is_one_record_and_above_it_a_manifest(size: int) 
     st.integers(0, 3 * _MIB),
     st.integers(0, 2**32),
     st.lists(st.integers(1, 1_500_000), max_size=30),
-    st.sampled_from([1, CHUNK_MAX, 200_000, 4 * _MIB]),
+    st.sampled_from([MAX_DIRECT_BYTES + 1, 300_001, 4 * _MIB]),
 )
 def test_how_the_bytes_arrive_changes_nothing(size: int, seed: int, steps: list[int], window: int) -> None:
     # CLAY-12: equal content is one record, whoever makes it and however; windows are as the published algorithm.

@@ -260,7 +260,7 @@ def test_merged_text_of_some_size_is_the_record_of_its_content() -> None:
     base, ours, theirs = list(lines), list(lines), list(lines)
     ours[5], theirs[7_000] = "mine\n", "yours\n"
     roots = [tree_of(objects, {"t": "".join(side).encode()}) for side in (base, ours, theirs)]
-    outcome = merge_trees(objects, objects, GROUP, *roots)
+    outcome = merge_trees(objects, objects, GROUP, roots[0], roots[1], roots[2])
     assert outcome.merged == ("t",)
     both = list(ours)
     both[7_000] = "yours\n"
@@ -274,7 +274,7 @@ def test_content_too_large_for_lines_is_decided_by_a_person_without_being_read()
     objects = MemoryObjects()
     sides = [bytes(33 << 20) + end for end in (b"", b"ours", b"theirs")]
     roots = [tree_of(objects, {"t": side}) for side in sides]
-    outcome = merge_trees(objects, objects, GROUP, *roots)
+    outcome = merge_trees(objects, objects, GROUP, roots[0], roots[1], roots[2])
     assert outcome.root is None
     (conflict,) = outcome.conflicts
     assert (conflict.path, conflict.is_text, outcome.draft("t")) == ("t", False, None)
