@@ -259,7 +259,22 @@ def test_an_honest_mailbox_names_each_record_once(pair: tuple[Vault, Vault]) -> 
     assert manifests > 1
 
 
-# Memory
+# Memory and disk
+
+
+def test_the_log_of_the_store_does_not_stay_as_large_as_the_file(tmp_path: Path) -> None:
+    # APP-13: room on the disk is the person's.
+    alice = found(tmp_path)
+    with (alice.folder / "large").open("wb") as file:
+        for number in range(80):
+            file.write(noise(_MIB, number))
+    work.commit(alice, "large")
+    (alice.folder / "a.txt").write_text("and then something small\n")
+    work.commit(alice, "small")
+    log = alice.store.path.with_name(alice.store.path.name + "-wal")
+    assert log.stat().st_size <= 64 << 20
+    alice.close()
+
 
 _SCRIPT = """
 import os, random, sys

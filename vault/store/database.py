@@ -14,6 +14,7 @@ from vault.store.schema import migrate
 __all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "select_in"]
 
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
+_LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -58,6 +59,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA foreign_keys=OFF")
             db.execute("PRAGMA cache_size=-16000")
+            db.execute(f"PRAGMA journal_size_limit={_LOG_BYTES}")
             migrate(db)
         except BaseException:
             db.close()
