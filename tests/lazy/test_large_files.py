@@ -247,7 +247,7 @@ def test_a_manifest_that_lies_harms_its_own_release_only(tmp_path: Path, pair: t
 def test_an_honest_mailbox_names_each_record_once(pair: tuple[Vault, Vault]) -> None:
     # REC-27: every record of a large file is small.
     alice, _ = pair
-    (alice.folder / "large").write_bytes(noise(2 * _MIB, 8))
+    (alice.folder / "large").write_bytes(noise(12 * _MIB, 8))  # more chunks than one manifest lists
     work.commit(alice, "x")
     manifests = 0
     for record in content_records(alice):
