@@ -14,6 +14,8 @@ from lazy.places import places
 from lazy.queue import queue
 from lazy.vectors import my_vector
 from vault.files import write_atomic
+from vault.graph import ancestors
+from vault.history import line_head
 from vault.records import Verifier
 from vault.sexp import Sexp, Symbol, clean_text, dumps
 from vault.vault import Vault
@@ -28,7 +30,7 @@ def write_lazy_files(vault: Vault) -> None:
     (root / "queue").mkdir(exist_ok=True)
     _write(root / "peers.sexp", (Symbol("peers"), *_peers(vault)))
     _write(root / "vectors.sexp", (Symbol("vectors"), *_vectors(vault)))
-    _directory(root / "conflicts", {c.id: _conflict(c) for c in conflicts(vault)})
+    _directory(root / "conflicts", {c.id: _conflict(vault, c) for c in conflicts(vault)})
     waiting: dict[str, list[Sexp]] = {}
     for entry in queue(vault):
         line: Sexp = (
@@ -73,8 +75,13 @@ def _vectors(vault: Vault) -> list[Sexp]:
     ]
 
 
-def _conflict(conflict: Conflict) -> Sexp:
-    local, *others = conflict.sides
+def _conflict(vault: Vault, conflict: Conflict) -> Sexp:
+    """Return one conflict; local is the side that is mine, else the one in my line (LAZ-35)."""
+    head = line_head(vault.store, vault.node.text, conflict.desk)
+    line = ancestors(vault.store, head.commit) if head else set()
+    local, *others = sorted(
+        conflict.sides, key=lambda side: (side.node != vault.node.text, side.commit.text not in line)
+    )
     return (
         Symbol("conflict"),
         (Symbol("version"), str(conflict.version or "head")),

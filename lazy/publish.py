@@ -80,7 +80,9 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
         return Outgoing(0, 0)
     vault.check_mark()
     mine = _my_mailbox(vault, place)
-    top = int(str(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]))
+    with vault.store.reading():  # the vector must not speak of a release that is not among the records read
+        top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        vector = _vector(vault)
     writer = place.writer(vault.group, vault.node)
     done = Publication(mine.head.head.runs if mine.head else ())
     files: set[BundleRef] | None = None
@@ -90,7 +92,7 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
         except DataError:
             # What lies there is not whole: begin anew, with what is still good of it.
             done, files = _bring(vault, place, writer, _Mine(None, 0, trusted=False), None, watch)
-    head = _head(vault, place, mine, done)
+    head = _head(vault, place, mine, done, vector)
     if head is None:
         _remember(vault, place, mine.head, top, files)
         return Outgoing(0, 0)
@@ -250,7 +252,9 @@ def _others(vault: Vault, place: MailboxPlace) -> list[Listing]:
     return found
 
 
-def _head(vault: Vault, place: MailboxPlace, mine: _Mine, done: Publication) -> SnapshotHead | None:
+def _head(
+    vault: Vault, place: MailboxPlace, mine: _Mine, done: Publication, vector: tuple[VectorEntry, ...]
+) -> SnapshotHead | None:
     """Return the next head, or None when it would say what the present one says."""
     previous = mine.head.head if mine.head else None
     announce = bool(vault.settings.get("announce-unreleased"))
@@ -266,7 +270,7 @@ def _head(vault: Vault, place: MailboxPlace, mine: _Mine, done: Publication) -> 
         facet=SELECTOR,
         hello=hello_lines(vault.node, vault.around.tai()),
         runs=done.runs,
-        vector=_vector(vault),
+        vector=vector,
         unreleased=unreleased(vault, MAIN) if announce else None,
     )
     if previous is not None and _says(previous) == _says(head):

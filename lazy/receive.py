@@ -141,7 +141,9 @@ class Receiver:
             wanted = self.holes_in_stash()
             if not wanted:
                 break
-            self._keep(w, [self._stash.pop(record) for record in wanted])
+            reached = [self._stash.pop(record) for record in wanted]
+            self._stashed_bytes -= sum(len(stored) for _, stored in reached)
+            self._keep(w, reached)
         if len(self.received) > before:
             store.run(
                 "DELETE FROM refused WHERE code = ? AND EXISTS"

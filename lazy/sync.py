@@ -20,6 +20,7 @@ from lazy.places import Place, open_place, serving
 from lazy.publish import pending, publish_mine
 from lazy.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem
+from transports.address import AddressKind
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, changed_paths, releases
@@ -228,7 +229,7 @@ def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
 def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
     result.bytes_read, result.bytes_written = medium.count.read, medium.count.written
     result.round_trips = 0  # a passive medium has none
-    result.safe_to_remove = push
+    result.safe_to_remove = push and place.kind == AddressKind.DROP
     result.vector_after = _vector(vault)
     result.next = _next(vault, result)
     for node, count in vault.store.rows(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault.desks.checkout import CheckoutResult, apply_tree
+from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree, plan_checkout
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.ports import MemoryCache, MemoryObjects
@@ -457,18 +457,16 @@ def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:
 def checkout_tree(
     w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
 ) -> CheckoutResult:
-    """Bring the folder from one tree to another inside a write; touches only paths that differ."""
+    """Bring the folder from one tree to another inside a write; touches only paths that differ.
+
+    It can be stopped while it looks; once it writes it runs to its end, so that no half of a checkout is ever taken
+    for somebody's work. With a blocking skip nothing is written.
+    """
     cache = _DirCache(vault, desk)
-    result = apply_tree(
-        vault.folder,
-        before=before,
-        after=after,
-        source=vault.store,
-        cache=cache,
-        now_ns=vault.around.now_ns(),
-        cancel=watch.cancelled,
-        progress=watch.progress,
-    )
+    plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
+    if plan.is_blocked:
+        return CheckoutResult((), (), plan.skipped)
+    result = apply_plan(vault.folder, plan, source=vault.store, cache=cache, progress=watch.progress)
     cache.keep()
     return result
 

@@ -127,6 +127,10 @@ def test_the_conflict_example(circle: tuple[Person, Person, Person, Path]) -> No
         assert conflict["status"] == "pending"
         assert conflict["detected"].endswith("Z")
         assert conflict["paths"] == ["notes.md"]
+        (file,) = (person.folder / ".vault" / "lazy" / "conflicts").glob("*.sexp")  # LAZ-77, LAZ-79
+        mine_first = theirs if person is bob else mine
+        if person is not cara:
+            assert f'(local-hash "{mine_first}")' in " ".join(file.read_text().split())
     assert (alice.folder / "notes.md").read_text() == "alice's\n"  # LAZ-4, LAZ-72: nothing was applied
     # While it is open a bare @VERSION is ambiguous.
     assert "alice" in alice.run("cat", "main@2.3.0", "notes.md").err

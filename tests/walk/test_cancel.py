@@ -1,0 +1,43 @@
+"""Stopping in the middle: what was stored stays, and no half of anything is ever taken for work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault.vaults import befriend, found
+from vault import work
+from vault.errors import Cancelled
+from vault.work import Watch
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 20])
+def test_a_stopped_update_leaves_the_folder_whole(tmp_path: Path, stop_after: int) -> None:
+    """APP-3, APP-13: an update that is stopped has changed nothing, or everything."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    for number in range(12):
+        (alice.folder / f"{number}.txt").write_text("one\n")
+    work.release(alice)
+    sync(alice, ["stick"])
+    sync(bob, ["stick"])
+    calls = 0
+
+    def cancelled() -> None:
+        nonlocal calls
+        calls += 1
+        if calls >= stop_after:
+            raise Cancelled("stopped")
+
+    try:
+        update(bob, watch=Watch(cancelled=cancelled))
+    except Cancelled:
+        assert not list(bob.folder.glob("*.txt"))
+    else:
+        assert len(list(bob.folder.glob("*.txt"))) == 12
+    done = update(bob)
+    assert done.saved is None  # nothing half-written was taken for bob's own work
+    assert len(list(bob.folder.glob("*.txt"))) == 12
