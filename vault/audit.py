@@ -14,6 +14,7 @@ from enum import StrEnum
 from unicodedata import normalize
 
 from vault.errors import DataError
+from vault.profile.groups import private_group
 from vault.records.errors import RecordError
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
@@ -31,7 +32,6 @@ __all__ = [
     "Fault",
     "Verb",
     "make_entry",
-    "private_group",
     "read_audit",
     "verify_chain",
 ]
@@ -178,11 +178,6 @@ class AuditEntry:
             extras=extras,
             data=self.body(),
         )
-
-
-def private_group(verifier: Verifier) -> str:
-    """Return the group of a node's own records, which never leave the vault."""
-    return f"local/{verifier.text}"
 
 
 def make_entry(

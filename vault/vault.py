@@ -19,13 +19,13 @@ from vault.lock import Holder, VaultLock
 from vault.mark import MarkFile, mark_path
 from vault.names import check_group_name, check_name
 from vault.profile import Founding, NodeCard, group_id, private_group
-from vault.records import RecordHash, Seal, Verifier, b64a
+from vault.records import Seal, Verifier, b64a
 from vault.store import Store
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
 
-__all__ = ["DOT_VAULT", "NoVault", "Vault", "VaultExists", "VaultUnfinished", "find_vault"]
+__all__ = ["DOT_VAULT", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
 
 DOT_VAULT = ".vault"
 _LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk
@@ -53,14 +53,6 @@ class VaultUnfinished(EnvironmentFault):
     code = "vault-unfinished"
     exit_code = 14
     hint = "It holds nothing yet: run the command that began it again (lace init, or lace accept INVITE)."
-
-
-def find_vault(start: Path) -> Path | None:
-    """Return the nearest folder at or above `start` that has a vault."""
-    for folder in (start, *start.parents):
-        if (folder / DOT_VAULT / "store.db").is_file():
-            return folder
-    return None
 
 
 def _lock(dot: Path, around: Surroundings) -> VaultLock:
@@ -323,7 +315,3 @@ class Vault:
         """
         with self.lock.held(timeout=_LOCK_SECONDS):
             Writer(self).check_mark()
-
-    def content_hash(self, tree: RecordHash) -> str:
-        """Return `sha512:<hex>` of a root tree that is here (H-2)."""
-        return self.store.content_sum(tree)

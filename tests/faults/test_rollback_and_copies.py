@@ -194,7 +194,7 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
                 version=Version(5, 0, 0),
                 commit=theirs.commit,
                 rev=theirs.rev,
-                content_sha512=mallory.content_hash(commit_info(mallory.store, theirs.commit).tree),
+                content_sha512=mallory.store.content_sum(commit_info(mallory.store, theirs.commit).tree),
                 message=label,
                 tai=mallory.around.tai(),
             ),

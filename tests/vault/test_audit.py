@@ -13,11 +13,11 @@ from vault.audit import (
     Fault,
     Verb,
     make_entry,
-    private_group,
     read_audit,
     verify_chain,
 )
 from vault.audit_export import export_sexp, export_text, select, summary
+from vault.profile import private_group
 from vault.records.hashes import RecordHash
 from vault.records.model import Plex, Seal
 from vault.records.parse import parse_record

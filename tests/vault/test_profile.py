@@ -33,7 +33,6 @@ from vault.profile import (
     Role,
     Tree,
     check_data,
-    check_group_id,
     data_plex,
     group_id,
     plain_text,
@@ -522,37 +521,6 @@ def test_a_manifest_holds_up_to_500_chunks() -> None:
     assert (value.size, value.chunks, value.APP) == (500, tuple(chunks[:500]), DATA_APP)
     with pytest.raises(ProfileError, match="501 chunks"):
         Manifest.to_plex(group=GROUP, digest=bytes(32), level=8, chunks=chunks)
-
-
-# Groups
-
-
-def test_a_group_id_is_the_name_and_the_start_of_the_founding_digest() -> None:
-    tag = b64a.encode(FOUNDING.hash.digest)[:16]
-    assert f"friends/{tag}" == GROUP
-    assert check_group_id(GROUP) == GROUP
-    other = Founding.to_plex(group="friends", founder=ALICE.verifier, salt=bytes(32), tai=TAI)
-    assert group_id(other) != GROUP
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "friends",
-        "friends/",
-        "friends/short",
-        "/0123456789abcdef",
-        "local/0123456789abcdef",
-        GROUP + "/x",
-        f"friends/{'=' * 16}",
-        f"a#b/{'0' * 16}",
-        f"{'x' * 65}/{'0' * 16}",
-    ],
-)
-def test_other_texts_are_no_group_ids(text: str) -> None:
-    with pytest.raises(ProfileError, match="Group"):
-        check_group_id(text)
 
 
 # References

@@ -221,11 +221,6 @@ class Store:
         with faults_named(self.path):
             return list(self.db.execute(sql, values))
 
-    def changes_since(self, data_version: int | None) -> tuple[bool, int]:
-        """Tell whether another connection wrote since `data_version`, and return the present one."""
-        now = int(self.db.execute("PRAGMA data_version").fetchone()[0])
-        return now != data_version, now
-
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""
         return self.db.execute(sql, values)
