@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from lace_tui.cli.context import World
-from lace_tui.cli.frame import run
+from lace_tui.cli.quick import kept_status
+
+if TYPE_CHECKING:
+    from lace_tui.cli.context import World
 
 __all__ = ["main"]
 
@@ -20,14 +22,24 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         argv: words after "lace"; the process's own when None.
         world: streams, environment, clock and so on; the process's own when None.
     """
+    words = sys.argv[1:] if argv is None else argv
     if world is None:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                # A name the terminal's encoding lacks is shown as an escape; it is no reason to fail.
-                with contextlib.suppress(OSError, ValueError):
-                    stream.reconfigure(errors="backslashreplace")
-        world = World()
-    return run(sys.argv[1:] if argv is None else argv, world)
+        _show_any_name()
+        if kept_status(words, os.environ, sys.stdout):
+            return 0
+    from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
+    from lace_tui.cli.frame import run  # noqa: PLC0415
+
+    return run(words, world or World())
+
+
+def _show_any_name() -> None:
+    """Show a name that the terminal's encoding lacks as an escape; it is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        except (AttributeError, OSError, ValueError):
+            continue
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from lace_tui.cli.errors import OutputNotWritable
 from lace_tui.cli.inert import inert_lines
 from vault.errors import LaceError
 
-__all__ = ["Answer", "Output", "Paint", "ReaderGone", "moment", "plain", "times"]
+__all__ = ["Answer", "Output", "Paint", "ReaderGone", "as_json", "moment", "plain", "times"]
 
 
 _OURS = frozenset({"vault", "transports", "lazy", "spark_export", "lace_tui"})
@@ -120,7 +120,7 @@ class Output:
             ReaderGone: nobody reads any more.
         """
         if self.json:
-            line = _dumps(data)
+            line = as_json(data)
         else:
             line = text if isinstance(text, str) else text(self.paint)
             if not line:
@@ -192,7 +192,8 @@ class Output:
             return
 
 
-def _dumps(data: Mapping[str, Any]) -> str:
+def as_json(data: Mapping[str, Any]) -> str:
+    """Return an object as the one line of JSON that `--json` prints."""
     import json  # noqa: PLC0415 - people who read text need not wait for it
 
     # ASCII only: bidirectional overrides and control characters in names stay inert; JSON leaves DEL alone.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.output import Answer, Paint, as_json
+from lace_tui.cli.quick import stamp
 from lazy.queue import QueueEntry, QueueState, queue
+from lazy.remembered import generation, remember
 from lazy.status import DeskStatus, PeerStatus, Status, status
 from lazy.vectors import vectors
-from vault.vault import Vault
-from vault.work import Changes, changes
+
+if TYPE_CHECKING:
+    from vault.vault import Vault
+    from vault.work import Changes
 
 __all__ = ["configure", "run"]
 
@@ -39,15 +43,31 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             return _vectors(vault)
         if context.verb == "queue":
             return _queue(vault)
-        found = status(vault)
+        with vault.store.reading():
+            number = generation(vault)
+            found = status(vault)
         tree = None
         if getattr(args, "tree", False):
+            from vault.work import changes  # noqa: PLC0415 - status alone never looks at the folder
+
             with context.watching() as watch:
                 tree = changes(vault, watch=watch)
+        else:
+            _keep(vault, number, found)
     return Answer(_status_data(found, tree), lambda paint: _status_text(found, tree, paint))
 
 
 # Status
+
+
+def _keep(vault: Vault, number: str, found: Status) -> None:
+    """Keep the answer in all its forms, so that asking again costs nothing while nothing changes."""
+    forms = {
+        "json": as_json(_status_data(found, None)),
+        "text": _status_text(found, None, Paint(is_on=False)),
+        "colour": _status_text(found, None, Paint(is_on=True)),
+    }
+    remember(vault, number, stamp(found.vault), forms)
 
 
 def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:

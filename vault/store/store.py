@@ -24,6 +24,10 @@ from vault.store.views import Views
 
 __all__ = ["Store"]
 
+_NEXT_GENERATION = (
+    "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
+)
+
 
 class Store:
     """The record store of one vault. One instance belongs to one thread.
@@ -56,7 +60,10 @@ class Store:
                 return
             self.db.execute("BEGIN IMMEDIATE")
             try:
+                before = self.db.total_changes
                 yield
+                if self.db.total_changes != before:  # answers kept with the old number are out of date from now
+                    self.db.execute(_NEXT_GENERATION)
                 self.db.execute("COMMIT")
             except BaseException:
                 self._roll_back()

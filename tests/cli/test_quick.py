@@ -1,0 +1,132 @@
+"""`lace status` asked again: the kept answer is right or there is none, and little is loaded (LAZ-54, LAZ-56)."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lace_tui.cli.quick import kept_status, stamp
+from lazy.remembered import recall
+from tests.people import ROOT, Person
+
+_LOADED = (
+    "import sys; from lace_tui.__main__ import main; code = main(['--json', 'status']);"
+    " sys.stderr.write('\\n'.join(sorted(sys.modules))); sys.exit(code)"
+)
+# The whole program below the quick way: none of it may be loaded for an answer that is kept.
+_HEAVY = {
+    "argparse",
+    "asyncio",
+    "dataclasses",
+    "git",
+    "json",
+    "logging",
+    "pathlib",
+    "platformdirs",
+    "socket",
+    "textual",
+}
+_OURS = {"lace_tui", "lace_tui.__main__", "lace_tui.cli", "lace_tui.cli.quick", "lazy", "lazy.remembered"}
+
+
+class _Out(io.StringIO):
+    """A stream that says what it is."""
+
+    def __init__(self, *, tty: bool = False, broken: bool = False) -> None:
+        super().__init__()
+        self._tty, self._broken = tty, broken
+
+    def isatty(self) -> bool:
+        return self._tty
+
+    def flush(self) -> None:
+        if self._broken:
+            raise BrokenPipeError
+
+
+@pytest.fixture
+def here(ann: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Alice in her folder with one commit, so that there is something to be kept."""
+    monkeypatch.chdir(ann.folder)
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "one")
+    return ann
+
+
+def _kept(person: Person, *words: str, tty: bool = False) -> str | None:
+    out = _Out(tty=tty)
+    environ = {"TERM": "xterm"} if tty else person.variables
+    return out.getvalue() if kept_status(words, environ, out) else None
+
+
+def test_a_kept_answer_is_what_status_says(here: Person) -> None:
+    """LAZ-54: JSON, text and colour, all as the whole program gives them."""
+    assert _kept(here, "status") is None
+    as_json, as_text = here.run("--json", "status"), here.run("status")
+    assert _kept(here, "--json", "status") == _kept(here, "status", "--json") == as_json.text
+    assert _kept(here, "status") == as_text.text
+    assert _kept(here, "status", tty=True) is not None
+    assert _kept(here, "-C", "..", "-C", here.folder.name, "status") is None  # the way is spelled differently
+    assert _kept(here, "-C", str(here.folder), "status") == as_text.text
+
+
+def test_every_write_makes_it_out_of_date(here: Person, tmp_path: Path) -> None:
+    """LAZ-56: no act changes the store without ending the answer kept before it."""
+    acts: list[tuple[str, ...]] = [
+        ("commit", "-m", "two"),
+        ("release", "1.0.0"),
+        ("place", "add", "stick", str(tmp_path / "stick")),
+        ("sync", "stick"),
+        ("invite", "bob"),
+        ("place", "remove", "stick"),
+    ]
+    here.write("a.txt", "two\n")
+    for words in acts:
+        here.run("status")
+        assert _kept(here, "status") is not None
+        here.lace(*words)
+        assert _kept(here, "status") is None, words
+        fresh = here.run("--json", "status")
+        assert _kept(here, "--json", "status") == fresh.text
+
+
+def test_what_is_not_plainly_this_case_goes_the_usual_way(here: Person, tmp_path: Path) -> None:
+    here.run("status")
+    for words in (["status", "--tree"], ["queue"], [], ["-C"], ["-C", "~", "status"], ["status", "main"]):
+        assert _kept(here, *words) is None
+    assert _kept(here, "-C", str(tmp_path / "nowhere"), "status") is None
+    assert kept_status(["status"], {}, _Out(broken=True)) is False
+    store = str(here.folder / ".vault" / "store.db")
+    assert recall(store, stamp(str(here.folder)), "text") is not None
+    assert recall(store, "0.0.0 " + str(here.folder), "text") is None
+    (tmp_path / "no.db").write_bytes(b"not a database" * 100)
+    assert recall(str(tmp_path / "no.db"), stamp(str(here.folder)), "text") is None
+
+
+def test_a_copied_vault_has_no_kept_answer(here: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer names its folder; another folder asks anew."""
+    here.run("status")
+    moved = here.folder.rename(tmp_path / "moved")
+    monkeypatch.chdir(moved)
+    assert _kept(here, "status") is None
+
+
+def test_status_loads_next_to_nothing(here: Person) -> None:
+    """A kept answer is printed without the program: the modules that may be loaded are pinned."""
+    here.run("--json", "status")
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED],
+        cwd=here.folder,
+        env={**here.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == here.run("--json", "status").text
+    loaded = set(done.stderr.splitlines())
+    assert not loaded & _HEAVY
+    assert {name for name in loaded if name.split(".")[0] in {"vault", "transports", "lazy", "lace_tui"}} == _OURS
