@@ -93,7 +93,7 @@ class _Pair:
         where = f"{self.count} files"
         yield self._figure(f"first commit of {where}", [first], "git add -A && git commit", None)
         _settle()
-        looks = [lambda: self._lace("changes"), lambda: self._git("status", "--porcelain")]
+        looks = [partial(self._lace, "changes"), partial(self._git, "status", "--porcelain")]
         for act in looks:
             act()
         found = [self._both(looks) for _ in range(repeats)]
@@ -172,7 +172,8 @@ class _Pair:
 
 
 # What the installed command does.
-_MAIN = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r}); from lace_tui.__main__ import main; sys.exit(main())"
+_ROOT = str(Path(__file__).parents[2])
+_MAIN = f"import sys; sys.path.insert(0, {_ROOT!r}); from lace_tui.__main__ import main; sys.exit(main())"
 
 
 def _settle() -> None:

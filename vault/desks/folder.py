@@ -17,6 +17,7 @@ from typing import Self
 from unicodedata import normalize
 
 __all__ = [
+    "DIRECTORY_FLAGS",
     "GONE",
     "TEMP_NAME",
     "Blocked",
@@ -33,7 +34,7 @@ __all__ = [
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
 TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp")
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
@@ -56,7 +57,7 @@ def open_directory(fd: int, names: tuple[str, ...]) -> Iterator[int]:
     here = os.dup(fd)
     try:
         for name in names:
-            deeper = os.open(name, _DIRECTORY, dir_fd=here)
+            deeper = os.open(name, DIRECTORY_FLAGS, dir_fd=here)
             os.close(here)
             here = deeper
         yield here
@@ -245,7 +246,7 @@ class Cursor:
                 os.mkdir(disk, dir_fd=here)
                 self._listings[-1] = None
         try:
-            return os.open(disk, _DIRECTORY, dir_fd=here)
+            return os.open(disk, DIRECTORY_FLAGS, dir_fd=here)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return None

@@ -4,23 +4,31 @@ An entry proves that a file was read once and which record its bytes had. It is 
 both times, inode and mode are the same, and only if the file was older than the scan: a file that is written
 in the same tick of its file system's clock as it was read looks unchanged, so such entries are read again
 (the racy-timestamp rule).
+
+Names and what `stat` said stand together in the order the disk lists them, so that a directory in which nothing
+changed is known by one comparison of bytes, and no entry of it becomes an object.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from blake3 import blake3
 
 from vault.desks.folder import Signature
 
-__all__ = ["Seen", "SeenDirectory", "context_of", "decode", "encode"]
+__all__ = ["Seen", "SeenDirectory", "Unchanged", "context_of", "decode", "encode", "unchanged"]
 
-_MAGIC = b"LSC0"
-_HEAD = struct.Struct("<4s16sq32sQI")  # magic, context, written ns, tree digest, tree size, count
-_ITEM = struct.Struct("<cBqqqQI32sQ")  # kind, is noticed, the five of a signature, digest, content size
+_MAGIC = b"LSC1"
+# Magic, context, written ns, tree digest, tree size, count, names' bytes, whether a look at the stats suffices,
+# whether there are directories.
+_HEAD = struct.Struct("<4s16sq32sQIIBB")
+_LOOK = struct.Struct("<qqqQI")  # the five of a signature; zeros for a directory
+_ITEM = struct.Struct("<cB32sQ")  # kind, is noticed, digest, content size
+_NO_LOOK = bytes(_LOOK.size)
 _FINE_NS = 20_000_000  # two ticks of the slowest kernel clock in use (100 Hz)
 _COARSE_NS = 2_500_000_000  # FAT counts in two seconds
 _SECOND = 1_000_000_000
@@ -65,37 +73,96 @@ def context_of(group: str, ignore: bytes) -> bytes:
     return blake3(b"lace-scan/1 " + ignore + group.encode()).digest(16)
 
 
+class Unchanged(NamedTuple):
+    """A directory whose names and files are as the last scan saw them.
+
+    Args:
+        digest: its root page's digest, if its directories are unchanged too.
+        size: sum of the sizes below it, likewise.
+        has_directories: whether it has any.
+    """
+
+    digest: bytes
+    size: int
+    has_directories: bool
+
+
 def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | None:
     """Return the blob of a directory; None when a number does not fit, which only costs a re-read."""
-    parts = [_HEAD.pack(_MAGIC, context, now_ns, directory.digest, directory.size, len(directory.items))]
+    items = directory.items.values()
+    names = b"\0".join(map(os.fsencode, directory.items))
+    plain = not any(seen.is_noticed or _is_racy(seen.signature, now_ns) for seen in items)
+    has_directories = any(seen.kind == b"d" for seen in items)
+    head = (directory.digest, directory.size, len(items), len(names), plain, has_directories)
     try:
-        parts += [
-            _ITEM.pack(seen.kind, seen.is_noticed, *seen.signature, seen.digest, seen.size)
-            for seen in directory.items.values()
-        ]
+        parts = [_HEAD.pack(_MAGIC, context, now_ns, *head), names]
+        parts += [_LOOK.pack(*seen.signature) for seen in items]
+        parts += [_ITEM.pack(seen.kind, seen.is_noticed, seen.digest, seen.size) for seen in items]
     except struct.error:
         return None
-    parts.append(b"\0".join(map(os.fsencode, directory.items)))
     return b"".join(parts)
+
+
+def _is_racy(signature: Signature, written_ns: int) -> bool:
+    newest = max(signature[1], signature[2])
+    return newest >= written_ns - _FINE_NS or (newest >= written_ns - _COARSE_NS and newest % _SECOND == 0 < newest)
+
+
+def unchanged(
+    blob: bytes | None, context: bytes, names: Sequence[str], found: Sequence[os.DirEntry[str]]
+) -> Unchanged | None:
+    """Compare a directory with its blob by one look; None when it has to be gone through name by name.
+
+    Args:
+        blob: what the last scan kept.
+        context: as `context_of` gives it.
+        names: what stands on the disk, in its order.
+        found: the same as entries; each is asked for its stat.
+    """
+    if blob is None or len(blob) < _HEAD.size:
+        return None
+    magic, kept, _, digest, size, count, length, plain, has_directories = _HEAD.unpack_from(blob)
+    start = _HEAD.size + length
+    if magic != _MAGIC or kept != context or not plain or count != len(names):
+        return None
+    if blob[_HEAD.size : start] != os.fsencode("\0".join(names)):
+        return None
+    pack = _LOOK.pack
+    try:
+        looks = [
+            _NO_LOOK
+            if entry.is_dir(follow_symlinks=False)
+            else pack(
+                (status := entry.stat(follow_symlinks=False)).st_size,
+                status.st_mtime_ns,
+                status.st_ctime_ns,
+                status.st_ino & 0xFFFF_FFFF_FFFF_FFFF,
+                status.st_mode,
+            )
+            for entry in found
+        ]
+    except (OSError, struct.error):
+        return None
+    if blob[start : start + count * _LOOK.size] != b"".join(looks):
+        return None
+    return Unchanged(digest, size, bool(has_directories))
 
 
 def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
     """Return what a blob holds; None when there is none, it is of another context, or it is damaged."""
     if blob is None or len(blob) < _HEAD.size:
         return None
-    magic, found, written, digest, size, count = _HEAD.unpack_from(blob)
-    end = _HEAD.size + count * _ITEM.size
-    if magic != _MAGIC or found != context or end > len(blob):
+    magic, found, written, digest, size, count, length, _, _ = _HEAD.unpack_from(blob)
+    start = _HEAD.size + length
+    end = start + count * _LOOK.size
+    if magic != _MAGIC or found != context or end + count * _ITEM.size != len(blob):
         return None
-    names = os.fsdecode(blob[end:]).split("\0") if count else []
+    names = os.fsdecode(blob[_HEAD.size : start]).split("\0") if count else []
     if len(names) != count:
         return None
-    fine, coarse = written - _FINE_NS, written - _COARSE_NS
-    items = {}
-    for name, (kind, noticed, bytes_, mtime, ctime, inode, mode, record, content) in zip(
-        names, _ITEM.iter_unpack(blob[_HEAD.size : end]), strict=True
-    ):
-        newest = max(mtime, ctime)
-        racy = newest >= fine or (newest >= coarse and newest % _SECOND == 0)
-        items[name] = Seen(kind, bool(noticed), (bytes_, mtime, ctime, inode, mode), record, content, racy)
+    looks, details = _LOOK.iter_unpack(blob[start:end]), _ITEM.iter_unpack(blob[end:])
+    items = {
+        name: Seen(kind, bool(noticed), look, record, content, _is_racy(look, written))
+        for name, look, (kind, noticed, record, content) in zip(names, looks, details, strict=True)
+    }
     return SeenDirectory(digest, size, items)

@@ -29,10 +29,10 @@ from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.folder import (
+    DIRECTORY_FLAGS,
     TEMP_NAME,
     FileChanging,
     Signature,
-    open_directory,
     open_root,
     read_file,
     read_link,
@@ -238,9 +238,9 @@ class _Scan:
         if not name_problem(plain):  # else no tree holds it
             self.unknown.add(join(where, plain))
 
-    def _tick(self, path: str) -> None:
-        self._steps += 1
-        if self._steps % _STEP == 0:
+    def _tick(self, path: str, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps % _STEP < steps:
             self._cancel()
             self._progress(self.files, 0, path)
 
@@ -248,24 +248,31 @@ class _Scan:
         """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
         self._cancel()
         with os.scandir(fd) as listing:
-            found = list(listing)
-        if where and any(entry.name == _DOT_VAULT for entry in found):
+            found = [entry for entry in listing if where or entry.name != _DOT_VAULT]
+        here = [entry.name for entry in found]
+        if where and _DOT_VAULT in here:
             self._skip(*_split(where), "holds a vault of its own and was left out")
             return None
-        seen = scancache.decode(self._cache.load(where), self._context)
+        blob = self._cache.load(where)
+        same = scancache.unchanged(blob, self._context, here, found)
+        if same is not None and not same.has_directories:
+            self.files += len(here)
+            self._tick(where, len(here))
+            return same.digest, same.size
+        seen = scancache.decode(blob, self._context)
         known = seen.items if seen is not None else {}
         names = self._choose(found, where, known, base)
         items: dict[str, Seen] = {}
         for disk, (entry, name) in names.items():
             self._tick(where)
             item = known.get(disk)
-            if item is None or not _is_unchanged(entry, item):
+            if item is None or item.kind == b"d" or (same is None and not _is_unchanged(entry, item)):
                 item = self._item(fd, entry, join(where, name), depth, base)
             else:
                 self.files += 1
             if item is not None:
                 items[disk] = item
-        if seen is not None and items == known:  # the tree depends on nothing else
+        if seen is not None and items == known and list(items) == list(known):  # the tree depends on nothing else
             return seen.digest, seen.size
         made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
         tree, size = build_directory(self._group, made, self._sink)
@@ -370,8 +377,11 @@ class _Scan:
         if depth + 2 > MAX_DEPTH:
             self._skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
             return None
-        with open_directory(fd, (disk,)) as below:
+        below = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
+        try:
             found = self._directory(below, path, depth + 1, base)
+        finally:
+            os.close(below)
         if found is None:
             return None
         return Seen(b"d", bool(illegal_elsewhere(_split(path)[1])), (0, 0, 0, 0, 0), found[0], found[1])
