@@ -132,6 +132,17 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace update", "lace update --from bob@2.4.0", "lace update --dry-run"),
     ),
     Verb(
+        "merge",
+        _CLI + "merging",
+        _WORK,
+        "Merge any line into your desk by a strategy named beforehand.",
+        "DESK --from [PEER/]DESK[@CASE] --strategy S [--dry-run]",
+        examples=(
+            "lace merge main --from bob/main --strategy mate",
+            "lace merge main --from bob/main@2.4.0 --strategy fine",
+        ),
+    ),
+    Verb(
         "log",
         _CLI + "reading",
         _WORK,

@@ -33,7 +33,7 @@ from vault.records import RecordHash
 __all__ = ["Choice", "ConflictKind", "MergeOutcome", "MergeUndecided", "PathConflict", "draft", "merge_trees"]
 __all__ += ["resolve_with"]
 
-Choice = Literal["ours", "theirs"] | bytes
+Choice = Literal["ours", "theirs", "base"] | bytes
 
 
 class MergeUndecided(CallerError):
@@ -100,6 +100,10 @@ class MergeOutcome:
         """Return the outcome of a merge in which nothing had to be done."""
         return cls(root)
 
+    def decided(self, root: RecordHash) -> MergeOutcome:
+        """Return this outcome with a tree in which its conflicts are decided."""
+        return MergeOutcome(root, self.merged, self.taken)
+
     def draft(self, path: str) -> bytes | None:
         """Return a text with markers for a conflict of this merge; see the function `draft`."""
         found = next((conflict for conflict in self.conflicts if conflict.path == path), None)
@@ -118,6 +122,7 @@ class _Input(NamedTuple):
     ours: RecordHash
     theirs: RecordHash
     labels: tuple[str, str]
+    whole_files: bool
 
 
 def merge_trees(
@@ -128,6 +133,8 @@ def merge_trees(
     ours: RecordHash,
     theirs: RecordHash,
     labels: tuple[str, str] = ("ours", "theirs"),
+    *,
+    whole_files: bool = False,
 ) -> MergeOutcome:
     """Merge two trees over their base; nothing is decided for a person.
 
@@ -139,12 +146,13 @@ def merge_trees(
         ours: my tree.
         theirs: the other side's tree.
         labels: what a draft calls the two sides.
+        whole_files: never merge within a file: one that both sides changed differently is a conflict (`meet`).
 
     Raises:
         MissingObject: a page, or a content that has to be merged, is not here.
         TreeError: a page is broken.
     """
-    given = _Input(source, sink, group, base, ours, theirs, labels)
+    given = _Input(source, sink, group, base, ours, theirs, labels, whole_files)
     merge = _Merge(given, {})
     root = merge.run()
     if merge.conflicts:
@@ -162,7 +170,8 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     Args:
         outcome: of a merge; its source must still be readable.
         choices: by path of the conflict: "ours" or "theirs" takes that side as it is, also when it deleted
-            the path; bytes are the content of the file. Choices for other paths are passed over.
+            the path; "base" takes what was there before; bytes are the content of the file. Choices for other
+            paths are passed over.
 
     Raises:
         MergeUndecided: a conflict has no choice; the message names the paths.
@@ -294,7 +303,7 @@ class _Merge:
             if kind is ConflictKind.ADD_ADD or b is None:
                 return self._decide(PathConflict(path, ConflictKind.MODE, b, o, t))
             return t if o.mode == b.mode else o
-        if b is not None and kind is ConflictKind.CONTENT:
+        if b is not None and kind is ConflictKind.CONTENT and not self._in.whole_files:
             whole = self._one_sided(b, o, t) or self._lines(path, b, o, t)
             if whole is not None:
                 self.merged.append(path)
@@ -337,6 +346,8 @@ class _Merge:
             return conflict.ours
         if choice == "theirs":
             return conflict.theirs
+        if choice == "base":
+            return conflict.base
         if not isinstance(choice, bytes):
             raise MergeUndecided(f"{choice!r} is no choice for {conflict.path}.")
         mode = next((x.mode for x in (conflict.ours, conflict.theirs) if x is not None and x.kind == "f"), "-")

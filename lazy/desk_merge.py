@@ -1,0 +1,191 @@
+"""`merge`: one desk's line into mine by a named strategy (CLAY-72 to CLAY-78).
+
+It is `update` with the decision named beforehand: my folder follows, dirty files are committed first, and what the
+strategy does not decide changes nothing, is listed by path, and is noted as a conflict for `resolve`.
+"""
+
+from __future__ import annotations
+
+from lazy.address import ResolvedCommit
+from lazy.conflicts import note_head_conflict
+from lazy.merging import base_of
+from lazy.update import Updated, follow
+from vault.desks.diff import diff_trees
+from vault.desks.merge import MergeOutcome
+from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.strategies import Strategy, merge_by
+from vault.errors import CallerError
+from vault.graph import ancestors, merge_bases, newest
+from vault.history import Relation, relation
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.work import Watch, adopt_commit, changes, checkout_of, record_commit, seal_commit
+from vault.writer import Writer
+
+__all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
+
+
+class NoMergeBase(CallerError):
+    """Two lines that have no common commit (CLAY-73)."""
+
+    code = "no-merge-base"
+    exit_code = 2
+    hint = "They began on their own: take a strategy that needs no base, such as only-that or take-this."
+
+
+class NotFastForward(CallerError):
+    """`fine` was asked for two lines of which neither contains the other (CLAY-75)."""
+
+    code = "not-fast-forward"
+    exit_code = 2
+    hint = "Both sides changed: take mate, which merges them."
+
+
+class DeskNotEmpty(CallerError):
+    """`init` was asked for a desk that has revisions."""
+
+    code = "desk-not-empty"
+    exit_code = 2
+    hint = "Take only-that for its exact content as a merge, or mate to combine both."
+
+
+def merge_desk(
+    vault: Vault,
+    desk: str,
+    that: ResolvedCommit,
+    strategy: Strategy,
+    *,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> Updated:
+    """Merge a commit of any line into my line of a desk.
+
+    A desk without a revision is begun from it, whatever the strategy says (CLAY-78). A line that has it already stays
+    as it is, and one that it contains takes it over, by every strategy but those whose result is a side's content.
+
+    Args:
+        vault: whose desk.
+        desk: the desk merged into; its folder follows.
+        that: what is merged.
+        strategy: how.
+        dry_run: say what would happen from a merge in memory, and write nothing.
+        watch: progress and cancel.
+
+    Raises:
+        NoMergeBase, NotFastForward, DeskNotEmpty: the strategy does not fit the two histories.
+        FolderInTheWay: a file of mine would have been overwritten.
+    """
+    if dry_run:
+        return _plan(vault, desk, that, strategy, watch)
+    with vault.writing() as w:
+        saved = seal_commit(w, vault, "before merge", desk=desk, watch=watch)
+        done = _merge(w, vault, desk, that, strategy, watch)
+        w.audit(
+            "lace-merge",
+            desk,
+            {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
+            relates_to=[that.commit.text],
+        )
+        if saved is None:
+            return done
+        return Updated(
+            done.relation,
+            done.commit,
+            done.revision,
+            done.written,
+            done.merged,
+            done.conflicts,
+            done.conflict_id,
+            saved=saved.commit,
+        )
+
+
+def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+    base = checkout_of(vault, desk)
+    mine = base.commit if base else None
+    found = _check(vault, mine, that, strategy)
+    if base is None or (found is Relation.BEHIND and _follows(strategy)):
+        moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
+        number = adopt_commit(w, vault, desk, that.commit, that.tree)
+        return Updated(Relation.BEHIND, that.commit, number, (*moved.written, *moved.deleted))
+    if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+        return Updated(found, mine, None)
+    outcome = _outcome(w, w, vault, base.commit, base.tree, that, strategy)
+    if outcome.root is None:
+        conflict_id = note_head_conflict(w, vault, desk, [that.commit])
+        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts, conflict_id=conflict_id)
+    w.flush()
+    moved = follow(w, vault, desk, base.tree, outcome.root, watch)
+    # Both parents stay even where one contains the other, so that later merges know that this one happened (CLAY-77).
+    keep = {base.commit, that.commit, *newest(vault.store, [base.commit, *base.also, that.commit])}
+    commit, number = record_commit(
+        w, vault, desk, outcome.root, sorted(keep, key=lambda c: c.text), f"Merge {that.what} ({strategy})"
+    )
+    return Updated(
+        Relation.MERGEABLE,
+        commit,
+        number,
+        (*moved.written, *moved.deleted),
+        tuple(outcome.merged),
+        sources=(that.what,),
+    )
+
+
+def _follows(strategy: Strategy) -> bool:
+    """Tell whether a strategy fast-forwards where it can; the others make their commit in any case."""
+    return strategy not in {Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT}
+
+
+def _check(vault: Vault, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> Relation:
+    """Return how the two heads stand, if the strategy fits them."""
+    if mine is None:
+        return Relation.BEHIND
+    if strategy is Strategy.INIT:
+        raise DeskNotEmpty("This desk has revisions already, so it cannot be begun from another.")
+    if mine == that.commit:
+        return Relation.SAME
+    if that.commit.text in ancestors(vault.store, mine):
+        return Relation.AHEAD
+    found = relation(vault.store, mine, that.commit)
+    if mine.text in ancestors(vault.store, that.commit):
+        found = Relation.BEHIND
+    elif found is Relation.SAME and not (_follows(strategy) and strategy is not Strategy.FINE):
+        found = Relation.MERGEABLE  # equal content is no equal history
+    if strategy is Strategy.FINE and found is not Relation.BEHIND:
+        raise NotFastForward(f"Your line and {that.what} both changed, so there is no way forward without a merge.")
+    if found is Relation.UNRELATED and strategy.needs_base:
+        raise NoMergeBase(f"Your line and {that.what} have no commit in common.")
+    return found
+
+
+def _outcome(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    mine: RecordHash,
+    tree: RecordHash,
+    that: ResolvedCommit,
+    strategy: Strategy,
+) -> MergeOutcome:
+    reading = MemoryObjects(fallback=source)
+    base = None
+    if strategy.needs_base:
+        base = base_of(reading, vault, list(merge_bases(vault.store, mine, that.commit).commits))
+    return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
+
+
+def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+    base = checkout_of(vault, desk)
+    found = _check(vault, base.commit if base else None, that, strategy)
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = changes(vault, desk, watch, overlay=overlay)
+    if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
+        return Updated(found, base.commit, None)
+    if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):
+        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, that.tree))
+        return Updated(Relation.BEHIND, that.commit, None, written)
+    outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
+    if outcome.root is None:
+        return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
+    written = tuple(change.path for change in diff_trees(overlay, dirty.tree, outcome.root))
+    return Updated(Relation.MERGEABLE, None, None, written, tuple(outcome.merged))
