@@ -13,7 +13,7 @@ from lazy.people import peers
 from lazy.places import places
 from lazy.queue import queue
 from lazy.vectors import my_vector
-from vault.files import write_atomic
+from vault.files import make_directory, write_atomic
 from vault.graph import ancestors
 from vault.history import line_head
 from vault.records import Verifier
@@ -26,8 +26,8 @@ __all__ = ["write_lazy_files"]
 def write_lazy_files(vault: Vault) -> None:
     """Write `peers.sexp`, `vectors.sexp`, `conflicts/` and `queue/` as the store says now, each atomically."""
     root = vault.dot / "lazy"
-    (root / "conflicts").mkdir(parents=True, exist_ok=True)
-    (root / "queue").mkdir(exist_ok=True)
+    make_directory(root / "conflicts")
+    make_directory(root / "queue")
     _write(root / "peers.sexp", (Symbol("peers"), *_peers(vault)))
     _write(root / "vectors.sexp", (Symbol("vectors"), *_vectors(vault)))
     _directory(root / "conflicts", {c.id: _conflict(vault, c) for c in conflicts(vault)})

@@ -30,6 +30,7 @@ from vault.work import (
     changes,
     checkout_of,
     checkout_tree,
+    finish_checkout,
     record_commit,
     seal_commit,
     set_checkout,
@@ -139,6 +140,7 @@ def update(
     if dry_run:
         return _plan(vault, desk, peer, version, watch)
     with vault.writing() as w:
+        finish_checkout(vault, desk, watch)
         heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
         base = checkout_of(vault, desk)
         if not _missing(vault, base.commit if base else None, heads):
@@ -197,7 +199,7 @@ def take_in(
 def follow(
     w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
 ) -> CheckoutResult:
-    """Bring the folder to a tree inside a write.
+    """Bring the folder to a tree once this write has committed, and say what that will change.
 
     Raises:
         FolderInTheWay: a file that is neither the old nor the new content stands in the way; nothing was changed.

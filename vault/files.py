@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
@@ -25,7 +26,10 @@ __all__ = [
     "FileTooLarge",
     "NotWritable",
     "Unreadable",
+    "can_flush_everything",
+    "flush_everything",
     "fsync_directory",
+    "make_directory",
     "read_bounded",
     "remove_leftovers",
     "write_atomic",
@@ -214,6 +218,46 @@ def fsync_directory(path: str | os.PathLike[str]) -> None:
             os.close(fd)
     except OSError as error:
         _refuse_write(Path(path), error)
+
+
+def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:
+    """Make a directory, with those above it that are missing, so that its name survives a power cut.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: it cannot be made, or something else stands there.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return
+    if path.parent != path:
+        make_directory(path.parent)
+    try:
+        path.mkdir(mode=mode, exist_ok=True)
+    except OSError as error:
+        _refuse_write(path, error)
+    fsync_directory(path.parent)
+
+
+def can_flush_everything() -> bool:
+    """Tell whether the system can flush a whole file system at once (`flush_everything`)."""
+    return sys.platform == "linux"
+
+
+def flush_everything(fd: int) -> None:
+    """Make all that was written to the file system of an open directory survive a power cut.
+
+    One call costs less than one for each of many files.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    import ctypes  # noqa: PLC0415 - ten milliseconds that only a large checkout pays
+
+    system = ctypes.CDLL(None, use_errno=True)
+    if system.syncfs(fd):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:

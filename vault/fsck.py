@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.errors import DataError, LaceError
-from vault.files import write_atomic
+from vault.files import make_directory, write_atomic
 from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
 from vault.store import Store
 from vault.store.compare import differences
@@ -326,7 +326,7 @@ def _make_anew(vault: Vault, watch: Watch) -> None:
     aside = vault.dot / DAMAGED
     for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
         _, kind, digest, stored, _ = store.db.execute(f"{_ROW} WHERE p = ?", (p,)).fetchone()
-        aside.mkdir(exist_ok=True)
+        make_directory(aside)
         name = _name(kind, digest, p).replace(" ", "-")
         write_atomic(aside / f"{p}-{name}.rec", stored)
     try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from blake3 import blake3
 
 from vault.errors import CallerError, DataError, EnvironmentFault, LaceError
-from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, write_atomic
+from vault.files import FileMissing, NotWritable, Unreadable, make_directory, read_bounded, write_atomic
 from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
@@ -199,7 +199,7 @@ class KeyStore:
 
     def _make_directory(self) -> None:
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_directory(self.directory, 0o700)
             if os.name != "nt":
                 self.directory.chmod(0o700)
         except OSError as error:

@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from vault.errors import DataError, EnvironmentFault
-from vault.files import FileMissing, NotWritable, read_bounded, write_atomic
+from vault.files import FileMissing, make_directory, read_bounded, write_atomic
 from vault.records import b64a
 from vault.records.hashes import DIGEST_BYTES, Verifier
 
@@ -422,10 +422,7 @@ class MarkFile:
         return state
 
     def _write(self, state: MarkState) -> MarkState:
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise NotWritable(f"{self.path.parent} cannot be made: {error.strerror}.") from error
+        make_directory(self.path.parent, 0o700)
         write_atomic(self.path, state.encode(), mode=0o600)
         return state
 

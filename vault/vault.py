@@ -13,7 +13,7 @@ from typing import Self
 
 from vault.config import Settings
 from vault.errors import CallerError, EnvironmentFault
-from vault.files import write_atomic
+from vault.files import make_directory, write_atomic
 from vault.keys import KeyStore
 from vault.lock import Holder, VaultLock
 from vault.mark import MarkFile, mark_path
@@ -145,7 +145,7 @@ class Vault:
     def _prepare(cls, folder: Path, around: Surroundings) -> SigningKey:
         _refuse_begun(folder)
         dot = folder / DOT_VAULT
-        dot.mkdir(parents=True, exist_ok=True)
+        make_directory(dot)
         write_atomic(dot / ".gitignore", b"*\n")
         return KeyStore(around.data_root).create(around.entropy(32))
 
@@ -305,6 +305,7 @@ class Vault:
                 writer.flush()
                 self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
             writer.done()
+            writer.conclude()
 
     def check_mark(self) -> None:
         """Refuse, before anything is signed outside a write, when this vault is a copy or a restored backup.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree, plan_checkout
+from vault.desks.checkout import CheckoutResult, apply_tree
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.ports import MemoryCache, MemoryObjects
@@ -21,6 +21,12 @@ from vault.history import commit_info, highest_version, line_head, releases
 from vault.names import Version
 from vault.profile import Commit, Release, Revision, plain_text
 from vault.records import RecordHash
+from vault.unfinished import (
+    StoredDirCache,
+    checkout_tree,
+    finish_checkout,
+    forget_unfinished,
+)
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -35,7 +41,9 @@ __all__ = [
     "Watch",
     "changes",
     "checkout_of",
+    "checkout_tree",
     "commit",
+    "finish_checkout",
     "next_version",
     "release",
     "seal_commit",
@@ -149,36 +157,6 @@ class Released:
     first: bool
 
 
-class _DirCache:
-    """The `dircache` table as the directory cache of one desk."""
-
-    def __init__(self, vault: Vault, desk: str) -> None:
-        self._store, self._desk = vault.store, desk
-        self._fresh: dict[str, bytes] = {}
-
-    def load(self, directory: str) -> bytes | None:
-        row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
-        return bytes(row[0][0]) if row else None
-
-    def save(self, directory: str, blob: bytes) -> None:
-        self._fresh[directory] = blob
-
-    def drop(self, directory: str) -> None:
-        self._store.run("DELETE FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether something was saved that the store does not have."""
-        return bool(self._fresh)
-
-    def keep(self) -> None:
-        """Write what was saved; inside the transaction, so a cache never runs ahead of the store."""
-        self._store.db.executemany(
-            "INSERT OR REPLACE INTO dircache VALUES (?, ?, ?)",
-            [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
-        )
-
-
 def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
     """Return what the folder stands on, or None before the first commit."""
     row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
@@ -200,7 +178,9 @@ def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
 
 
 def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: MemoryObjects | None = None) -> Changes:
-    """Compare the folder with what it stands on; reads only files whose stat changed, writes nothing.
+    """Compare the folder with what it stands on; reads only files whose stat changed.
+
+    It changes nothing, but it finishes a checkout that was cut off.
 
     Args:
         vault: whose folder.
@@ -208,8 +188,9 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         watch: progress and cancel.
         overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
     """
+    left = _finished(vault, desk, watch)
     base = checkout_of(vault, desk)
-    cache = _DirCache(vault, desk)
+    cache = StoredDirCache(vault, desk)
     if overlay is None:  # an empty one is false
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
@@ -227,10 +208,18 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
     if base is not None and snap.root == base.tree:
         _keep_if_free(vault, cache)
     items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
-    return Changes(desk, snap.root, items, snap.problems)
+    return Changes(desk, snap.root, items, tuple(sorted((*left, *snap.problems))))
 
 
-def _keep_if_free(vault: Vault, cache: _DirCache) -> None:
+def _finished(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
+    try:
+        return finish_checkout(vault, desk, watch)
+    except EnvironmentFault as error:
+        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
+
+
+def _keep_if_free(vault: Vault, cache: StoredDirCache) -> None:
     """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing."""
     if not cache.is_fresh:
         return
@@ -280,8 +269,9 @@ def seal_commit(
     parents: Sequence[RecordHash] = (),
 ) -> Committed | None:
     """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit."""
+    left = finish_checkout(vault, desk, watch)
     base = checkout_of(vault, desk)
-    cache = _DirCache(vault, desk)
+    cache = StoredDirCache(vault, desk)
     snap = snapshot(
         vault.folder,
         group=vault.group,
@@ -304,7 +294,9 @@ def seal_commit(
         return None
     standing = [base.commit, *base.also] if base else []
     made = record_commit(w, vault, desk, root, newest(vault.store, [*parents, *standing]), message)
-    return Committed(made[0], desk, made[1], items, snap.problems)
+    if left and not paths:
+        forget_unfinished(w, desk)
+    return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
 
 
 def record_commit(
@@ -452,23 +444,6 @@ def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:
             files += 1
             size += change.after.size
     return files, size
-
-
-def checkout_tree(
-    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
-) -> CheckoutResult:
-    """Bring the folder from one tree to another inside a write; touches only paths that differ.
-
-    It can be stopped while it looks; once it writes it runs to its end, so that no half of a checkout is ever taken
-    for somebody's work. With a blocking skip nothing is written.
-    """
-    cache = _DirCache(vault, desk)
-    plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
-    if plan.is_blocked:
-        return CheckoutResult((), (), plan.skipped)
-    result = apply_plan(vault.folder, plan, source=vault.store, cache=cache, progress=watch.progress)
-    cache.keep()
-    return result
 
 
 def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
@@ -36,6 +36,7 @@ class Writer:
         self._pending: list[Plex] = []
         self._pending_bytes = 0
         self._logged: tuple[int, bytes] | None = None
+        self._afterwards: list[Callable[[], object]] = []
 
     # Records
 
@@ -182,3 +183,12 @@ class Writer:
         """Tell the mark that what was logged is durable; called after the transaction committed."""
         if self._logged:
             self._vault.mark.done(*self._logged)
+
+    def afterwards(self, act: Callable[[], object]) -> None:
+        """Have something done once the transaction committed, under the same lock; it must be able to be cut off."""
+        self._afterwards.append(act)
+
+    def conclude(self) -> None:
+        """Do what was put off until the transaction committed."""
+        for act in self._afterwards:
+            act()

@@ -287,12 +287,9 @@ class Context:
         path = self.data_root / "machine-id"
         known = _first_line(path)
         if not known:
-            from vault.files import NotWritable, write_atomic  # noqa: PLC0415
+            from vault.files import make_directory, write_atomic  # noqa: PLC0415
 
-            try:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise NotWritable(f"{path.parent} cannot be made: {error.strerror}.") from error
+            make_directory(path.parent, 0o700)
             known = self.entropy(16).hex()
             write_atomic(path, known.encode() + b"\n", mode=0o600)
         return known

@@ -145,7 +145,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
     with context.watching() as watch:
         dirty = changes(vault, desk, watch)
-        if dirty.items:
+        if dirty.items and dirty.tree != found.tree:  # what a cut-off checkout of it left is no change of mine
             raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
         with vault.writing() as w:
             result = follow(w, vault, desk, base.tree, found.tree, watch)

@@ -204,7 +204,7 @@ def test_a_name_that_some_disks_cannot_carry_is_never_written_outside(scene: Sce
     base = work.checkout_of(scene.alice)
     assert base is not None
     with scene.alice.writing() as w:
-        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash)
+        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash, work.Watch())
     assert sorted(path.name for path in scene.alice.dot.iterdir()) == before
     there = {path.name for path in scene.alice.folder.iterdir()} - {".vault"}
     if is_vault_name(name):

@@ -11,22 +11,24 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import stat
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
 from vault.desks.chunks import entry_pieces
-from vault.desks.folder import Blocked, Cursor, signature
+from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Source
 from vault.desks.tree import Entry, lookup, read_entry
-from vault.files import DiskFull, NotWritable
+from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything
 from vault.records import RecordHash
 
-__all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout"]
+__all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout", "remove_temporary"]
 
 Progress = Callable[[int, int, str], None]
 
@@ -36,6 +38,9 @@ _CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG})
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 _TEMP_TRIES = 10_000
+_FEW = 16  # paths that are flushed one by one; more cost less when the whole file system is
+_BATCH = 512  # files that wait for one flush
+_BATCH_BYTES = 256 << 20
 
 
 class CheckoutResult(NamedTuple):
@@ -69,7 +74,7 @@ def apply_tree(
         cache: the scan cache of the desk.
         now_ns: wall time; files written here are newer, so the next scan reads them once more.
         force: do what can be done though something is in the way; what is in the way stays as it is.
-        durable: flush every file to the disk.
+        durable: what was written, deleted and named survives a power cut once this returns.
         cancel: called for each path; raises to stop.
         progress: called with (paths done, paths in all, path).
 
@@ -106,6 +111,7 @@ def apply_plan(
     done = 0
     total = len(plan.deletes) + len(plan.writes)
     where = ""
+    writer: _Writer | None = None
     try:
         with Cursor(root) as cursor:
             writer = _Writer(source, cursor, plan, durable=durable)
@@ -118,7 +124,9 @@ def apply_plan(
                     done += 1
                     if progress is not None:
                         progress(done, total, where)
+                writer.place()
                 writer.sweep()
+            writer.settle()
     except OSError as error:
         _refuse(root, where, error)
     absent = {skip.path for skip in writer.skipped if not skip.blocking}
@@ -126,15 +134,36 @@ def apply_plan(
     return CheckoutResult(tuple(sorted(writer.written)), tuple(sorted(writer.deleted)), tuple(sorted(writer.skipped)))
 
 
+def remove_temporary(root: Path, paths: Iterable[str]) -> None:
+    """Remove the temporary files that a cut-off checkout left in the folders of these paths (APP-13)."""
+    with contextlib.suppress(OSError), Cursor(root) as cursor:
+        for names in sorted({tuple(path.split("/"))[:-1] for path in paths}):
+            with contextlib.suppress(OSError, Blocked):
+                fd = cursor.go(names)
+                for name in cursor.listing().values() if fd is not None else ():
+                    if TEMP_NAME.fullmatch(name):
+                        os.unlink(name, dir_fd=fd)
+                        cursor.forget()
+
+
 class _Writer:
-    """Changes the folder, one path at a time."""
+    """Changes the folder, one batch of paths at a time.
+
+    Files of a batch are written beside their places first and flushed together, then each takes its name: so a flush
+    is paid once a batch and not once a file, and no name ever stands for bytes that a power cut could take.
+    """
 
     def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, *, durable: bool) -> None:
         self._source = source
         self._cursor = cursor
         self._after = plan.after
         self._durable = durable
+        self._is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         self._emptied: set[tuple[str, ...]] = set()
+        self._ready: deque[tuple[Step, str]] = deque()  # with the temporary name
+        self._ready_bytes = 0
+        self._numbers = itertools.count()
+        self._touched: set[tuple[str, ...]] = set()
         self.written: list[str] = []
         self.deleted: list[str] = []
         self.skipped = list(plan.skipped)
@@ -153,6 +182,7 @@ class _Writer:
             os.unlink(step.disk, dir_fd=fd)
             self._cursor.forget()
             self.deleted.append(step.change.path)
+            self._touch(names)
         self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
 
     def sweep(self) -> None:
@@ -166,21 +196,76 @@ class _Writer:
                 if fd is not None:
                     os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
                     self._cursor.forget()
+                    self._touch(names)
         self._emptied.clear()
 
     def write(self, step: Step) -> None:
-        """Write a file, link or empty directory."""
-        path = step.change.path
+        """Write a link or empty directory, or a file beside its place; see `place`."""
         entry = step.change.after
-        names = tuple(path.split("/"))
-        try:
+        names = tuple(step.change.path.split("/"))
+        with self._skipping(step):
             fd = self._cursor.go(names[:-1], make=True)
+            self._touch(names)
             if fd is None or entry is None:
-                self._skip(path, "was changed here in the meantime")
+                self._skip(step.change.path, "was changed here in the meantime")
             elif entry.is_dir:
                 self._make_directory(fd, names[-1], step)
-            elif self._put(fd, names[-1], step, entry):
-                self.written.append(path)
+            else:
+                self._ready.append((step, self._temp(fd, entry)))
+                self._ready_bytes += entry.size
+        if not self._durable or len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
+            self.place()
+
+    def place(self) -> None:
+        """Give the files that wait their names, once their bytes are on the disk."""
+        try:
+            if self._ready and self._durable and not self._is_small:
+                flush_everything(self._cursor.root)
+            while self._ready:
+                step, temp = self._ready[0]
+                names = tuple(step.change.path.split("/"))
+                with self._skipping(step):
+                    fd = self._cursor.go(names[:-1])
+                    if fd is None:
+                        self._skip(step.change.path, "was changed here in the meantime")
+                    elif self._put(fd, names[-1], step, temp):
+                        self.written.append(step.change.path)
+                self._ready.popleft()
+        finally:
+            self._discard()
+        self._ready_bytes = 0
+
+    def settle(self) -> None:
+        """Make the names that were given and taken survive a power cut."""
+        if not self._durable or not self._touched:
+            return
+        if not self._is_small:
+            flush_everything(self._cursor.root)
+            return
+        for names in sorted(self._touched):
+            with contextlib.suppress(Blocked):
+                fd = self._cursor.go(names)
+                if fd is not None:
+                    os.fsync(fd)
+
+    def _touch(self, names: tuple[str, ...]) -> None:
+        self._touched.update(names[:depth] for depth in range(len(names)))
+
+    def _discard(self) -> None:
+        """Remove what waits still, after a fault."""
+        while self._ready:
+            step, temp = self._ready.popleft()
+            with contextlib.suppress(OSError, Blocked):
+                fd = self._cursor.go(tuple(step.change.path.split("/"))[:-1])
+                if fd is not None:
+                    os.unlink(temp, dir_fd=fd)
+
+    @contextlib.contextmanager
+    def _skipping(self, step: Step) -> Iterator[None]:
+        """Turn what keeps one path from being written into a skip, and let go on."""
+        path, entry = step.change.path, step.change.after
+        try:
+            yield
         except Blocked:
             self._skip(path, "was changed here in the meantime")
         except OSError as error:
@@ -199,8 +284,7 @@ class _Writer:
         self._cursor.forget()
         self.written.append(step.change.path)
 
-    def _put(self, fd: int, name: str, step: Step, entry: Entry) -> bool:
-        temp = self._temp(fd, entry)
+    def _put(self, fd: int, name: str, step: Step, temp: str) -> bool:
         try:
             if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
                 if not self._is_as_planned(fd, step):
@@ -215,14 +299,12 @@ class _Writer:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=fd)
-            if self._durable:
-                os.fsync(fd)
 
     def _temp(self, fd: int, entry: Entry) -> str:
         """Make the file or link under another name, whole and proven before anything is named after it."""
         target = read_entry(self._source, entry) if entry.kind == "l" else b""
-        for number in range(_TEMP_TRIES):
-            temp = f".lace-checkout-{number}.tmp"
+        temp = f".lace-checkout-{next(self._numbers)}.tmp"
+        for _ in range(_TEMP_TRIES):
             try:
                 if entry.kind == "l":
                     os.symlink(target, os.fsencode(temp), dir_fd=fd)
@@ -236,7 +318,7 @@ class _Writer:
             try:
                 for piece in entry_pieces(self._source, entry):
                     _write(file, piece)
-                if self._durable:
+                if self._durable and self._is_small:
                     os.fsync(file)
             except BaseException:
                 os.unlink(temp, dir_fd=fd)

@@ -254,6 +254,11 @@ class Cursor:
                 raise Blocked(depth) from error
             raise
 
+    @property
+    def root(self) -> int:
+        """The descriptor of the root, which stays the cursor's."""
+        return self._fds[0]
+
     def listing(self) -> dict[str, str]:
         """Return the names where the cursor is, by NFC form, as they were when first asked for."""
         found = self._listings[-1]

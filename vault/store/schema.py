@@ -118,7 +118,15 @@ def _first(db: sqlite3.Connection) -> None:
     create_derived(db)
 
 
-_MIGRATIONS: Final = (_first,)
+def _second(db: sqlite3.Connection) -> None:
+    """Checkouts that were begun and are not known to be written (APP-13)."""
+    _run(
+        db,
+        "CREATE TABLE unfinished(desk TEXT PRIMARY KEY, before TEXT NOT NULL, after TEXT NOT NULL) WITHOUT ROWID;",
+    )
+
+
+_MIGRATIONS: Final = (_first, _second)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

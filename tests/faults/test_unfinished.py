@@ -1,0 +1,153 @@
+"""A checkout that is cut off in the middle: the next action finishes it, and nobody's file is overwritten (APP-13)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lazy.update import update
+from tests.faults.circle import befriend, found, visit, write
+from vault import work
+from vault.errors import LaceError
+from vault.files import NotWritable
+from vault.fsck import check
+from vault.history import Relation, line_head
+from vault.vault import Vault
+
+FILES = 40  # more than are flushed one by one
+
+
+class Cut(BaseException):
+    """The process ends here."""
+
+
+def _names(vault: Vault) -> dict[str, str]:
+    return {path.name: path.read_text() for path in vault.folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Vault, Vault]:
+    """Two friends; bob has a release of alice's to take in, that changes, adds and deletes, and a file of his own."""
+    alice = found(tmp_path)
+    for number in range(FILES):
+        write(alice, f"f{number}", f"old {number}\n")
+    work.release(alice, None, "old")
+    visit(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for number in range(FILES):
+        write(alice, f"f{number}", f"new {number}\n")
+        write(alice, f"g{number}", "added\n")
+    (alice.folder / "a.txt").unlink()
+    work.release(alice, None, "new")
+    visit(alice)
+    visit(bob)
+    write(bob, "mine.txt", "mine\n")
+    return alice, bob
+
+
+def _cut_after(monkeypatch: pytest.MonkeyPatch, calls: int, error: Callable[[], BaseException] = Cut) -> None:
+    """End the process at a renaming or linking of the checkout."""
+    left = [calls]
+    for name in ("replace", "link"):
+        real = getattr(os, name)
+
+        def counted(*args: object, real: Callable[..., None] = real, **named: object) -> None:
+            if "src_dir_fd" in named:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise error()
+            real(*args, **named)
+
+        monkeypatch.setattr(os, name, counted)
+
+
+def _cut_update(monkeypatch: pytest.MonkeyPatch, vault: Vault, calls: int) -> None:
+    with monkeypatch.context() as patch:
+        _cut_after(patch, calls)
+        with pytest.raises(Cut):
+            update(vault)
+
+
+@pytest.mark.parametrize("calls", [0, 1, FILES - 1, 2 * FILES - 1])
+def test_the_same_command_finishes_and_makes_no_second_commit(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    """APP-13: the line moved and the folder follows, without another merge."""
+    alice, bob = pair
+    _cut_update(monkeypatch, bob, calls)
+    moved = line_head(bob.store, bob.node.text, "main")
+    assert moved is not None
+    assert {text for name, text in _names(bob).items() if name.startswith("f")} & {"old 0\n", "new 0\n"}
+    again = update(bob)
+    assert again.relation in {Relation.SAME, Relation.AHEAD}
+    assert line_head(bob.store, bob.node.text, "main") == moved
+    assert _names(bob) == {**_names(alice), "mine.txt": "mine\n"}
+    assert work.changes(bob).items == ()
+    assert check(bob).ok
+
+
+@pytest.mark.parametrize("look", ["changes", "commit", "release"])
+def test_every_action_that_looks_at_the_folder_finishes_it_first(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    """APP-13: half of an update is never taken for somebody's work."""
+    alice, bob = pair
+    _cut_update(monkeypatch, bob, 7)
+    write(bob, "later.txt", "later\n")
+    acts: dict[str, Callable[[], work.Changes | work.Committed | None]] = {
+        "changes": lambda: work.changes(bob),
+        "commit": lambda: work.commit(bob, "later"),
+        "release": lambda: work.release(bob, None, "later").committed,
+    }
+    found_items = acts[look]()
+    assert found_items is not None
+    assert [item.path for item in found_items.items] == ["later.txt"]
+    assert _names(bob) == {**_names(alice), "mine.txt": "mine\n", "later.txt": "later\n"}
+
+
+def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-12, APP-13: what a person wrote over half of an update is never overwritten."""
+    alice, bob = pair
+    _cut_update(monkeypatch, bob, 0)
+    write(bob, "f3", "my own work\n")
+    looked = work.changes(bob)
+    assert [item.path for item in looked.items] == ["f3"]
+    assert [(problem.path, problem.kind) for problem in looked.problems] == [("f3", "notice")]
+    assert _names(bob) == {**_names(alice), "mine.txt": "mine\n", "f3": "my own work\n"}
+    made = work.commit(bob, "mine after all")
+    assert made is not None
+    assert [problem.path for problem in made.problems] == ["f3"]
+    assert work.changes(bob).problems == ()
+
+
+def test_a_disk_that_is_full_while_the_folder_is_written_is_named_and_gone_on_from(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13, fault 3: no half is left behind once there is room again."""
+    alice, bob = pair
+    with monkeypatch.context() as patch:
+        _cut_after(patch, 5, lambda: OSError(5, "Input/output error"))
+        with pytest.raises(NotWritable):
+            update(bob)
+        with pytest.raises(LaceError):
+            work.commit(bob, "no half is committed")
+        (problem,) = work.changes(bob).problems
+        assert "half of an update" in problem.reason
+        assert not list(bob.folder.glob("*.tmp"))
+    update(bob)
+    assert _names(bob) == {**_names(alice), "mine.txt": "mine\n"}
+
+
+def test_what_a_cut_off_checkout_left_beside_the_files_goes(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: no temporary file stays for ever."""
+    _, bob = pair
+    _cut_update(monkeypatch, bob, 3)
+    (bob.folder / ".lace-checkout-77.tmp").write_bytes(b"half")
+    work.changes(bob)
+    assert not [path for path in bob.folder.iterdir() if path.name.startswith(".lace-checkout")]

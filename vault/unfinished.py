@@ -1,0 +1,134 @@
+"""Bringing the folder to a tree so that a crash leaves nothing mixed (APP-13, LAZ-1, CLAY-71).
+
+What the folder is to become is decided and noted inside the transaction that moves the line; the files are written
+after it committed, under the same lock, and then the note goes. Cut off before the commit, nothing happened. Cut off
+after it, the note is still there, and the next action that looks at the folder goes on where the first one ended. A
+file that somebody changed meanwhile is never overwritten: it keeps what it holds, and is named until a commit takes
+it in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout, remove_temporary
+from vault.desks.diff import diff_trees
+from vault.desks.worktree import Problem
+from vault.records import RecordHash
+
+if TYPE_CHECKING:
+    from vault.desks.plan import CheckoutPlan
+    from vault.vault import Vault
+    from vault.work import Watch
+    from vault.writer import Writer
+
+__all__ = ["StoredDirCache", "checkout_tree", "finish_checkout", "forget_unfinished", "is_unfinished"]
+
+_LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
+
+
+class StoredDirCache:
+    """The `dircache` table as the directory cache of one desk."""
+
+    def __init__(self, vault: Vault, desk: str) -> None:
+        self._store, self._desk = vault.store, desk
+        self._fresh: dict[str, bytes] = {}
+
+    def load(self, directory: str) -> bytes | None:
+        """Return what was kept for a directory, or None."""
+        row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
+        return bytes(row[0][0]) if row else None
+
+    def save(self, directory: str, blob: bytes) -> None:
+        """Take what is to be kept for a directory; see `keep`."""
+        self._fresh[directory] = blob
+
+    def drop(self, directory: str) -> None:
+        """Forget a directory; inside the transaction."""
+        self._store.run("DELETE FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether something was saved that the store does not have."""
+        return bool(self._fresh)
+
+    def keep(self) -> None:
+        """Write what was saved; inside the transaction, so a cache never runs ahead of the store."""
+        self._store.db.executemany(
+            "INSERT OR REPLACE INTO dircache VALUES (?, ?, ?)",
+            [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
+        )
+
+
+def checkout_tree(
+    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch
+) -> CheckoutResult:
+    """Plan to bring the folder from one tree to another, and do it once the write `w` has committed.
+
+    It can be stopped while it looks; once it writes it runs to its end. With a blocking skip nothing is noted and
+    nothing will be written.
+
+    Returns:
+        What will be done. At most one checkout of a desk goes into one write.
+    """
+    plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
+    if plan.is_blocked:
+        return CheckoutResult((), (), plan.skipped)
+    w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
+    w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
+    gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)
+    return CheckoutResult(
+        tuple(sorted(step.change.path for step in plan.writes)),
+        tuple(sorted(step.change.path for step in gone if step.change.before and not step.change.before.is_dir)),
+        plan.skipped,
+    )
+
+
+def is_unfinished(vault: Vault, desk: str) -> bool:
+    """Tell whether a checkout of the desk was cut off, or left files that somebody changed meanwhile."""
+    return bool(vault.store.rows("SELECT 1 FROM unfinished WHERE desk = ?", desk))
+
+
+def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Go on with a checkout that was cut off; costs one look at the store when there is none.
+
+    Returns:
+        A notice for each file that somebody changed meanwhile, and that was left as it is.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        DiskFull, NotWritable, StoreUnwritable: it cannot be finished yet; the next try goes on.
+    """
+    if not is_unfinished(vault, desk):
+        return ()
+    with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
+        row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
+        if not row:
+            return ()
+        before, after = (RecordHash.parse(str(text)) if text else None for text in row[0])
+        if after is None:
+            return ()
+        remove_temporary(vault.folder, [change.path for change in diff_trees(vault.store, before, after)])
+        plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
+        result = _write_folder(vault, desk, plan, watch)
+    return tuple(
+        Problem(skip.path, f"{skip.reason} while an update was being written: it keeps what it holds", "notice")
+        for skip in result.skipped
+        if skip.blocking
+    )
+
+
+def forget_unfinished(w: Writer, desk: str) -> None:
+    """Forget the files that were left as they are: a commit took them in."""
+    w.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
+
+
+def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
+    """Write the folder, durably, and take the note away if nothing was left as it is."""
+    cache = StoredDirCache(vault, desk)
+    result = apply_plan(vault.folder, plan, source=vault.store, cache=cache, durable=True, progress=watch.progress)
+    with vault.store.transaction():
+        cache.keep()
+        if not any(skip.blocking for skip in result.skipped):
+            vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
+    return result
