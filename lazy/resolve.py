@@ -34,7 +34,16 @@ from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import VersionTaken, Watch, adopt_commit, checkout_of, record_commit, seal_commit, seal_release
+from vault.work import (
+    VersionTaken,
+    Watch,
+    adopt_commit,
+    checkout_of,
+    finish_checkouts,
+    record_commit,
+    seal_commit,
+    seal_release,
+)
 from vault.writer import Writer
 
 __all__ = ["NoSuchSide", "Resolved", "accept_resolution", "resolve_merged", "resolve_prefer"]
@@ -78,6 +87,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
         NoSuchConflict: unknown, or resolved already.
         NoSuchSide: the side cannot be told.
     """
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         chosen = pick_side(vault, conflict, side)
@@ -116,6 +126,7 @@ def resolve_merged(
         NoSuchConflict, NoSuchSide: as `resolve_prefer`.
         VersionTaken: the version exists.
     """
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         check_free(vault, conflict.desk, version)
@@ -158,6 +169,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         NoSuchConflict: there is none, or nothing is proposed.
         NoSuchSide: several are proposed and `proposal` names none of them.
     """
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         found = [p for p in conflict.proposals if not proposal or proposal in {p.name, p.node, p.resolution.text}]

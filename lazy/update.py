@@ -30,7 +30,7 @@ from vault.work import (
     changes,
     checkout_of,
     checkout_tree,
-    finish_checkout,
+    finish_checkouts,
     record_commit,
     seal_commit,
     set_checkout,
@@ -139,8 +139,8 @@ def update(
     """
     if dry_run:
         return _plan(vault, desk, peer, version, watch)
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
-        finish_checkout(vault, desk, watch)
         heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
         base = checkout_of(vault, desk)
         if not _missing(vault, base.commit if base else None, heads):

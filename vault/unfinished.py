@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from vault.work import Watch
     from vault.writer import Writer
 
-__all__ = ["StoredDirCache", "checkout_tree", "finish_checkout", "forget_unfinished", "is_unfinished"]
+__all__ = [
+    "StoredDirCache",
+    "checkout_tree",
+    "finish_checkout",
+    "finish_checkouts",
+    "forget_unfinished",
+    "is_unfinished",
+]
 
 _LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
 
@@ -87,6 +94,16 @@ def checkout_tree(
 def is_unfinished(vault: Vault, desk: str) -> bool:
     """Tell whether a checkout of the desk was cut off, or left files that somebody changed meanwhile."""
     return bool(vault.store.rows("SELECT 1 FROM unfinished WHERE desk = ?", desk))
+
+
+def finish_checkouts(vault: Vault, watch: Watch) -> None:
+    """Go on with every checkout that was cut off; called before an action's own transaction, so that it stays done.
+
+    Raises:
+        Locked, DiskFull, NotWritable, StoreUnwritable: as `finish_checkout`.
+    """
+    for (desk,) in vault.store.rows("SELECT desk FROM unfinished"):
+        finish_checkout(vault, str(desk), watch)
 
 
 def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:

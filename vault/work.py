@@ -25,6 +25,7 @@ from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
     finish_checkout,
+    finish_checkouts,
     forget_unfinished,
 )
 from vault.vault import Vault
@@ -43,7 +44,7 @@ __all__ = [
     "checkout_of",
     "checkout_tree",
     "commit",
-    "finish_checkout",
+    "finish_checkouts",
     "next_version",
     "release",
     "seal_commit",
@@ -237,6 +238,7 @@ def commit(
 
     The commit is sealed and not shared (LAZ-57), unless the settings say that commits are (H-29).
     """
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
         head = line_head(vault.store, vault.node.text, desk)
@@ -374,6 +376,7 @@ def release(
         VersionTaken: the version is already released by somebody visible here.
         NothingToRelease: no commit yet, or nothing new and no version named.
     """
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         version_text = version or next_version(vault, desk)
         if releases(vault.store, desk, version=version_text) or vault.store.rows(

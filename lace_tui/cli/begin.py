@@ -17,6 +17,7 @@ from lazy.invitations import Invitation
 from lazy.people import members, peers
 from lazy.places import Place, add_place, places, remove_place
 from vault.errors import CallerError
+from vault.files import NotWritable
 from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault
@@ -164,8 +165,9 @@ class _local_faults:  # noqa: N801 - used as a statement
         return None
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
+        cause = error.__cause__ if isinstance(error, NotWritable) else error
+        if isinstance(cause, OSError):
+            reason = (cause.strerror or str(cause)).lower()
             raise FolderMissing(
                 f"{self._folder} cannot be made into a vault: {reason}.", hint="Choose a folder that you may write."
             ) from error

@@ -80,11 +80,22 @@ def _first_difference(scratch: Store, table: str) -> str:
             f"SELECT * FROM main.{table} WHERE p NOT IN (SELECT p FROM live.{table} WHERE visible = 0)"  # noqa: S608
             f" EXCEPT SELECT * FROM live.{table}"
         )
+    if table == "sums" and _is_unsettled(scratch):  # judging the release will fill this cache
+        missing = "SELECT * FROM main.sums WHERE hash IN (SELECT hash FROM live.sums) EXCEPT SELECT * FROM live.sums"
     row = scratch.db.execute(f"{missing} LIMIT 1").fetchone()
     if row is not None:
         return f"{_shown(row)} is missing or other"
     row = scratch.db.execute(f"{surplus} LIMIT 1").fetchone()
     return f"{_shown(row)} follows from no record" if row is not None else ""
+
+
+def _is_unsettled(scratch: Store) -> bool:
+    """Tell whether a round was cut off, so that a release waits to be judged."""
+    return bool(
+        scratch.db.execute(
+            "SELECT 1 FROM main.release m JOIN live.release l USING (p) WHERE l.visible = 0 AND m.visible <> 0 LIMIT 1"
+        ).fetchone()
+    )
 
 
 def _exposure(scratch: Store) -> str:

@@ -1,0 +1,145 @@
+"""The kill-point sweep: a command is killed at its first write, then at its second, and so on until it ends unharmed.
+
+    python -m tests.faults.sweep [COMMAND...] [--sample K]
+
+After every kill each vault opens without a manual step, `fsck` is clean, the medium is valid, and the same command run
+again leads to the state of the undisturbed run (fault matrix, rows 1 and 5; APP-13).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.iolayer import Layer, kill_at
+from tests.faults.scenes import COMMANDS, Scene, prepared
+
+__all__ = ["Swept", "calls_of", "in_child", "main", "spread", "sweep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep saw.
+
+    Args:
+        command: which command.
+        points: how often it was killed.
+        slowest: seconds of the slowest check of the vaults after a kill.
+        faults: number of the call and what was wrong, for each failure.
+    """
+
+    command: str
+    points: int
+    slowest: float
+    faults: tuple[tuple[int, str], ...]
+
+
+def in_child(scene: Scene, layer: Layer, report: Path | None = None) -> int:
+    """Run the command behind a layer in a forked child; return its exit code, or minus the signal that ended it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            layer.install()
+            done = scene.run()
+            code = done.code
+            if report is not None:
+                with open(report, "w", encoding="utf-8") as file:  # noqa: PTH123
+                    file.write(f"{layer.count}\n{done.code}\n{done.err}")
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def calls_of(scene: Scene) -> int:
+    """Return how many calls the undisturbed command makes."""
+    scene.stage.back()
+    report = scene.stage.root / "report"
+    in_child(scene, Layer(lambda _count, _name, _args, _named, call: call()), report)
+    return int(report.read_text().split("\n", 1)[0])
+
+
+def sweep(root: Path, name: str, points: Iterator[int] | None = None) -> Swept:
+    """Kill one command at every call, or at the `points` given."""
+    scene = prepared(root, name)
+    count = 0
+    slowest = 0.0
+    faults: list[tuple[int, str]] = []
+    number = 0
+    while True:
+        number = number + 1 if points is None else next(points, 0)
+        if number == 0:
+            break
+        scene.stage.back()
+        code = in_child(scene, kill_at(number))
+        if code >= 0:
+            if code != 0:
+                faults.append((number, f"ended with {code}"))
+            break
+        if code != -signal.SIGKILL:
+            faults.append((number, f"ended by signal {-code}"))
+        count += 1
+        try:
+            begun = time.monotonic()
+            scene.sound()
+            slowest = max(slowest, time.monotonic() - begun)
+            scene.finish()
+            scene.sound()
+            _same(scene.state(), scene.goal)
+        except Exception:
+            faults.append((number, traceback.format_exc(limit=-3)))
+    return Swept(name, count, slowest, tuple(faults))
+
+
+def _same(found: dict[str, object], goal: dict[str, object]) -> None:
+    if found != goal:
+        wrong = {key: (found.get(key), goal.get(key)) for key in goal | found if found.get(key) != goal.get(key)}
+        raise AssertionError(f"another state than undisturbed: {wrong}"[:1500])
+
+
+def spread(total: int, samples: int) -> Iterator[int]:
+    """Return call numbers from the first to the last, evenly spread."""
+    yield from sorted({1 + round(at * (total - 1) / max(1, samples - 1)) for at in range(samples)})
+
+
+def main(words: list[str]) -> int:
+    """Sweep the commands named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.sweep", description=__doc__)
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=", ".join(COMMANDS))
+    parser.add_argument("--sample", type=int, default=0, help="kill at so many calls only")
+    args = parser.parse_args(words)
+    top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    bad = 0
+    try:
+        for name in args.commands or COMMANDS:
+            points = None
+            if args.sample:
+                scene = prepared(top / f"{name}-count", name)
+                points = spread(calls_of(scene), args.sample)
+            done = sweep(top / name, name, points)
+            bad += len(done.faults)
+            print(  # noqa: T201
+                f"{name}: {done.points} kill points, {len(done.faults)} faults, slowest check {done.slowest:.2f} s",
+                flush=True,
+            )
+            for number, what in done.faults[:5]:
+                print(f"  at call {number}: {what}", flush=True)  # noqa: T201
+            shutil.rmtree(top / name, ignore_errors=True)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

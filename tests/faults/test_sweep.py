@@ -1,0 +1,39 @@
+"""The kill-point sweep in short: every command is killed at a few of its writes (APP-13, fault 1).
+
+The whole of it: python -m tests.faults.sweep
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.faults.scenes import COMMANDS, prepared
+from tests.faults.sweep import calls_of, spread, sweep
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+POINTS = 5
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_a_killed_command_leaves_everything_sound_and_goes_on(tmp_path: Path, name: str) -> None:
+    """APP-13, LAZ-66, LAZ-67: no manual step, a clean fsck, a valid medium, and the same end as undisturbed."""
+    total = calls_of(prepared(tmp_path / "count", name))
+    assert total >= POINTS
+    done = sweep(tmp_path / "sweep", name, spread(total, POINTS))
+    assert done.points == POINTS
+    assert done.faults == ()
+
+
+def test_every_point_is_met_when_all_are_asked_for(tmp_path: Path) -> None:
+    """The sweep ends at the first run that nobody killed, and not before."""
+    total = calls_of(prepared(tmp_path / "count", "commit"))
+    done = sweep(tmp_path / "sweep", "commit")
+    assert (done.points, done.faults) == (total, ())
+
+
+def test_spread_holds_both_ends() -> None:
+    assert list(spread(100, 5)) == [1, 26, 51, 75, 100]
+    assert list(spread(2, 5)) == [1, 2]
