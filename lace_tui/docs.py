@@ -13,6 +13,8 @@ from pathlib import Path
 from lace_tui import tour
 from lace_tui.cli.verbs import FAMILIES, VERBS
 from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
+from spark_export.audits import AUDITS
+from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
 from vault.config import SETTINGS
 from vault.errors import all_errors
 
@@ -102,9 +104,36 @@ def _interlace() -> str:
     )
 
 
+_EXPORT_HEAD = """# Tables of an export
+
+Schema version {version}. `lace export DIR` writes one Parquet file (zstd) for each state table, and one for each 65,536
+arrival positions of a log table. Exports of all members lie in one directory side by side. Records join on `hash`, logs
+on (`node`, `seq`).
+"""
+
+
+def _export() -> str:
+    parts = [_EXPORT_HEAD.format(version=SCHEMA_VERSION)]
+    common = "".join(f"| `{column.name}` | {column.kind} | {_cell(column.sentence)} |\n" for column in COMMON)
+    parts.append(f"## Every table begins with\n\n| column | type | what it says |\n|---|---|---|\n{common}")
+    for table in TABLES:
+        rows = "".join(f"| `{column.name}` | {column.kind} | {_cell(column.sentence)} |\n" for column in table.columns)
+        kind = "log" if table.is_log else "state"
+        parts.append(
+            f"## {table.name}\n\n{table.sentence} A {kind} table.\n\n"
+            f"| column | type | what it says |\n|---|---|---|\n{rows}"
+        )
+    reports = "".join(
+        f"| `{audit.name}` | {audit.question} | {'findings' if audit.finds else 'an answer'} |\n" for audit in AUDITS
+    )
+    parts.append(f"## Reports\n\n| `lace report` | question | rows are |\n|---|---|---|\n{reports}")
+    return "\n".join(parts)
+
+
 PAGES = {
     "commands.md": _commands,
     "errors.md": _errors,
+    "export.md": _export,
     "interlace.md": _interlace,
     "settings.md": _settings,
 }

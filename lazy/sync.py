@@ -250,6 +250,7 @@ def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResul
             verb,
             place.name,
             {
+                "road": place.kind,
                 "received": str(len(result.received)),
                 "rejected": str(len(result.rejected)),
                 "sent": str(result.sent),

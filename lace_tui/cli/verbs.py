@@ -295,6 +295,22 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("rules check", _CLI + "rules", _LOOK, "Check a rule program and name it; run nothing.", "FILE"),
     Verb("rules eval", _CLI + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
+    Verb(
+        "export",
+        _CLI + "exporting",
+        _LOOK,
+        "Write the history as tables that Spark, pandas and DuckDB read; only what is new is written again.",
+        "DIR [--unshared] [--details]",
+        examples=("lace export history", "lace export /media/stick/history"),
+    ),
+    Verb(
+        "report",
+        _CLI + "exporting",
+        _LOOK,
+        "Ask the history of everybody's exports a question; without a name, list the questions.",
+        "[NAME] [--input DIR...] [--master URL] [--remote URL] [--html FILE] [--csv FILE]",
+        examples=("lace report", "lace report conflicts --input history", "lace report all --html history.html"),
+    ),
     Verb("tui", _CLI + "tui", _ABOUT, "Open the app on this terminal; lace alone does the same.", "[--no-mouse]"),
     Verb(
         "config path",

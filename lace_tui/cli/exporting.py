@@ -1,0 +1,202 @@
+"""`export` and `report`: the history as tables, and what a group asks of them (APP-8, APP-9)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from spark_export.audits import AUDITS, Audit
+from spark_export.export import Exported, export, read_manifest
+from spark_export.reader import Scope, VaultReader
+from spark_export.reports import Report, audit_called, open_exports
+from spark_export.reports import run as run_audit
+from vault.files import write_atomic
+from vault.vault import NoVault
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["configure", "run"]
+
+_ALL = "all"
+_SHOWN_ROWS = 50
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb == "export":
+        parser.add_argument("directory", metavar="DIR", help="where; may hold exports of others of the group")
+        parser.add_argument("--unshared", action="store_true", help="also what you have not released yet")
+        parser.add_argument("--details", action="store_true", help="also what your audit entries are about")
+        return
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one of --list, or all")
+    parser.add_argument("--list", action="store_true", help="list the reports")
+    parser.add_argument("--input", action="append", default=[], metavar="DIR", help="exports; this vault without it")
+    parser.add_argument("--master", default="", metavar="URL", help="a Spark master; this machine without it")
+    parser.add_argument("--remote", default="", metavar="URL", help="a Spark Connect server, sc://HOST:PORT")
+    parser.add_argument("--html", default="", metavar="FILE", help="write every report as one page")
+    parser.add_argument("--csv", default="", metavar="FILE", help="write the rows of the report")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    if context.verb == "export":
+        return _export(context, args)
+    if args.list or not (args.name or args.html):
+        return _list()
+    return _report(context, args)
+
+
+# Export
+
+
+def _export(context: Context, args: argparse.Namespace) -> Answer:
+    scope = Scope(unshared=args.unshared, details=args.details)
+    done = _exported(context, context.cwd / Path(args.directory).expanduser(), scope)
+    return Answer(
+        {
+            "tables": done.tables,
+            "files_written": len(done.written),
+            "files_kept": done.kept,
+            "bytes_written": done.bytes_written,
+        },
+        lambda paint: _tables_text(done, args.directory, paint),
+    )
+
+
+def _exported(context: Context, directory: Path, scope: Scope) -> Exported:
+    folder = context.find_vault()
+    if folder is None:
+        raise NoVault(f"There is no vault in {context.cwd} or above.")
+    with VaultReader(folder, scope) as reader, context.watching() as watch:
+        return export(reader, directory, progress=watch.progress, cancelled=watch.cancelled)
+
+
+def _tables_text(done: Exported, where: str, paint: Paint) -> str:
+    lines = [f"{name:<12} {rows:>10,}" for name, rows in done.tables.items()]
+    fresh = f"{len(done.written)} files written ({bytes_text(done.bytes_written)}), {done.kept} kept as they were."
+    hint = paint.faint(
+        f"Put the exports of all members into one directory, then: lace report all --input {inert(where)}"
+    )
+    return "\n".join([*lines, fresh, hint])
+
+
+# Reports
+
+
+def _list() -> Answer:
+    lines = [f"{audit.name:<18} {audit.question}" for audit in AUDITS]
+    data = [{"name": audit.name, "question": audit.question, "finds": audit.finds} for audit in AUDITS]
+    return Answer({"reports": data}, "\n".join([*lines, f"{_ALL:<18} All of them."]))
+
+
+def _report(context: Context, args: argparse.Namespace) -> Answer:
+    everything = args.name in {"", _ALL}
+    audits = list(AUDITS) if everything or args.html else [audit_called(args.name)]
+    named = audits if everything else [audit_called(args.name)]
+    if args.csv and len(named) != 1:
+        raise BadArguments("lace report: --csv takes one report; name it.")
+    with _inputs(context, args.input) as directories, context.cancellable() as token:
+        manifests = [manifest for place in directories for manifest in read_manifest(place)]
+        with _session(context, args) as session:
+            open_exports(session, directories)
+            reports = []
+            for done, audit in enumerate(audits):
+                token.check()
+                with context.progress() as progress:
+                    progress.report(done, len(audits), audit.name)
+                    reports.append(run_audit(session, audit))
+    if args.html:
+        _write_html(context.cwd / args.html, manifests[0].group, reports, len({m.exporter for m in manifests}))
+    shown = [report for report in reports if report.audit in named]
+    if args.csv:
+        write_atomic(context.cwd / args.csv, _csv(shown[0]).encode())
+    return _answer(shown, everything=everything, written=[name for name in (args.html, args.csv) if name])
+
+
+@contextlib.contextmanager
+def _inputs(context: Context, given: Sequence[str]) -> Iterator[list[Path]]:
+    """Give the directories to read; without any, this vault is exported to a passing one."""
+    if given:
+        yield [context.cwd / Path(name).expanduser() for name in given]
+        return
+    with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
+        _exported(context, Path(scratch), Scope())
+        yield [Path(scratch)]
+
+
+def _session(context: Context, args: argparse.Namespace) -> contextlib.AbstractContextManager[SparkSession]:
+    from spark_export.session import spark_session  # noqa: PLC0415 - the list of reports needs no Spark
+
+    context.say("Starting Spark; this takes a few seconds.")
+    # Spark's launcher reads the environment of the process and no other.
+    return spark_session(os.environ, master=args.master, remote=args.remote, progress=context.is_terminal)
+
+
+def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: int) -> None:
+    from spark_export.html import page  # noqa: PLC0415
+
+    write_atomic(path, "".join(page(group, reports, exporters=exporters)).encode())
+
+
+def _csv(report: Report) -> str:
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(report.columns)
+    writer.writerows([[_flat(value) for value in row] for row in report.rows])
+    return sink.getvalue()
+
+
+def _flat(value: Any) -> str:
+    text = " ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    # A spreadsheet would run what begins like a formula, and names come from others.
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def _answer(reports: Sequence[Report], *, everything: bool, written: Sequence[str]) -> Answer:
+    findings = sum(report.findings for report in reports)
+    data: dict[str, Any] = {"findings": findings}
+    if everything:
+        data["reports"] = {report.audit.name: report.as_objects() for report in reports}
+    else:
+        data |= {"report": reports[0].audit.name, "rows": reports[0].as_objects()}
+    if written:
+        data["written"] = list(written)
+    return Answer(data, lambda paint: _reports_text(reports, written, paint), exit_code=1 if findings else 0)
+
+
+def _reports_text(reports: Sequence[Report], written: Sequence[str], paint: Paint) -> str:
+    blocks = []
+    for report in reports:
+        head = paint.strong(report.audit.question)
+        blocks.append("\n".join([head, *_rows_text(report, paint)]))
+    blocks += [f"Written: {inert(name)}" for name in written]
+    return "\n\n".join(blocks)
+
+
+def _rows_text(report: Report, paint: Paint) -> Iterator[str]:
+    audit: Audit = report.audit
+    if not report.rows:
+        yield paint.good("= nothing found") if audit.finds else "nothing to show"
+        return
+    sign = paint.bad("! ") if audit.finds else "  "
+    for row in report.rows[:_SHOWN_ROWS]:
+        told = dict(zip(report.columns, row, strict=True))
+        proof = told.pop("proof", None)
+        yield sign + "  ".join(f"{name} {inert(_flat(value))}" for name, value in told.items() if value is not None)
+        if audit.finds and proof:
+            yield from (paint.faint(f"    {inert(word)}") for word in str(proof).split())
+    if len(report.rows) > _SHOWN_ROWS:
+        yield f"  and {len(report.rows) - _SHOWN_ROWS} more; all of them with --json or --csv FILE"

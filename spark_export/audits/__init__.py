@@ -1,0 +1,58 @@
+"""The questions a group asks of its history: each a SQL text beside this file, and a line in this table."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+__all__ = ["AUDITS", "Audit", "audit_named", "sql_of"]
+
+
+class Audit(NamedTuple):
+    """One question.
+
+    Args:
+        name: what it is called after `lace report`.
+        question: as a person would ask it.
+        finds: whether each row is a finding that somebody should look at; else the rows are the answer.
+        checks: whether signatures are checked first; `signature_faults` and `chain_faults` are views then.
+    """
+
+    name: str
+    question: str
+    finds: bool
+    checks: bool = False
+
+
+AUDITS: Final = (
+    Audit("releases", "Who released what, when, and who has it?", finds=False),
+    Audit("signatures", "Is every sealed record what it says, and signed by whom it says?", finds=True, checks=True),
+    Audit("equivocation", "Did somebody tell different friends different things under one number?", finds=True),
+    Audit("gaps", "Which log entries does nobody have, though later ones are here?", finds=True),
+    Audit("missing", "Which records do shared records name that nobody has?", finds=True),
+    Audit("lacking", "What does a member lack that others have?", finds=False),
+    Audit("vectors", "How far does each member have every log?", finds=False),
+    Audit("divergence", "Where do members see different things?", finds=False),
+    Audit("conflicts", "Which versions were released with different contents, and how was it settled?", finds=False),
+    Audit("silent-conflicts", "Which conflicts does somebody hold both sides of without being told?", finds=True),
+    Audit("membership", "Who came and went, and who let them in?", finds=False),
+    Audit("propagation", "How long did each release take to each member, and by which road?", finds=False),
+    Audit("chains", "Is every audit trail whole?", finds=True, checks=True),
+    Audit("rollback", "Whose vault is behind what others already have of it?", finds=True),
+    Audit("storage", "Who fills the space, and in which desk?", finds=False),
+    Audit("endangered", "Which records would be lost with one vault?", finds=False),
+)
+
+_BY_NAME: Final = {audit.name: audit for audit in AUDITS}
+
+
+def audit_named(name: str) -> Audit | None:
+    """Return an audit, or None when there is none of this name."""
+    return _BY_NAME.get(name)
+
+
+@cache
+def sql_of(audit: Audit) -> str:
+    """Return the SQL text of an audit, in Spark's dialect, over the tables of `spark_export.schema` as views."""
+    return files(__name__).joinpath(f"{audit.name}.sql").read_text(encoding="utf-8")

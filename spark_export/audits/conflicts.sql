@@ -1,0 +1,41 @@
+-- Contested versions over all exports together, even where no single member holds both sides.
+WITH known AS (
+    SELECT DISTINCT desk, version, hash, node, content_sha512 FROM releases WHERE state <> 'mismatch'
+),
+contested AS (
+    SELECT
+        desk, version, count(DISTINCT content_sha512) AS contents,
+        sort_array(collect_set(hash)) AS releases, sort_array(collect_set(node)) AS nodes
+    FROM known GROUP BY desk, version HAVING count(DISTINCT content_sha512) > 1
+),
+decided AS (
+    SELECT r.desk, r.version, r.hash, min(r.node) AS node, min(r.time) AS time,
+        max(coalesce(r.chosen, r.release)) AS holds, sort_array(collect_set(s.release)) AS sides
+    FROM resolutions r JOIN sides s ON s.hash = r.hash AND s.exporter = r.exporter
+    GROUP BY r.desk, r.version, r.hash
+),
+settled AS (
+    SELECT c.desk, c.version, count(DISTINCT d.holds) AS outcomes, min(d.time) AS time,
+        sort_array(collect_set(d.node)) AS deciders, array_join(sort_array(collect_set(d.hash)), ' ') AS resolutions
+    FROM contested c
+    JOIN decided d ON d.desk = c.desk AND d.version = c.version
+        AND size(array_except(c.releases, array_union(d.sides, array(d.holds)))) = 0
+    GROUP BY c.desk, c.version
+)
+SELECT
+    c.desk,
+    c.version,
+    size(c.releases) AS releases,
+    c.contents,
+    transform(c.nodes, x -> coalesce(element_at(n.names, x), x)) AS released_by,
+    CASE WHEN s.outcomes IS NULL THEN 'open' WHEN s.outcomes = 1 THEN 'resolved' ELSE 'decided twice' END AS state,
+    transform(s.deciders, x -> coalesce(element_at(n.names, x), x)) AS decided_by,
+    s.time AS decided,
+    concat_ws(' ', array_join(c.releases, ' '), s.resolutions) AS proof
+FROM contested c
+CROSS JOIN (
+    SELECT map_from_entries(collect_list(struct(node, name))) AS names
+    FROM names
+) n
+LEFT JOIN settled s ON s.desk = c.desk AND s.version = c.version
+ORDER BY c.desk, c.version

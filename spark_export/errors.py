@@ -1,0 +1,55 @@
+"""What can go wrong between a vault and its tables."""
+
+from __future__ import annotations
+
+from vault.errors import CallerError, DataError, EnvironmentFault
+
+__all__ = ["BadExport", "ExportForeign", "ExtraMissing", "NoSuchReport", "NoSuchTable", "SparkFailed"]
+
+
+class ExtraMissing(EnvironmentFault):
+    """A package of the extra `spark` is not installed (APP-10)."""
+
+    code = "extra-missing"
+    exit_code = 15
+    hint = "Install it with: pip install 'lace-tui[spark]'"
+
+
+class SparkFailed(EnvironmentFault):
+    """Spark did not start, or stopped in the middle of an audit."""
+
+    code = "spark-failed"
+    exit_code = 16
+    hint = "Try again with --master local[1]; a cluster must reach this machine and have lace installed."
+
+
+class BadExport(DataError):
+    """A directory that should hold an export does not."""
+
+    code = "bad-export"
+    exit_code = 45
+    hint = "Export anew into an empty directory: lace export DIR"
+
+
+class ExportForeign(CallerError):
+    """The directory to export into holds an export of other content under this vault's name, or other files."""
+
+    code = "export-foreign"
+    exit_code = 2
+    hint = "Choose an empty directory, or one that holds exports of this group."
+
+
+class NoSuchReport(CallerError):
+    """There is no report of this name."""
+
+    code = "no-such-report"
+    exit_code = 2
+    hint = "See all of them with: lace report --list"
+
+
+class NoSuchTable(CallerError):
+    """There is no table of this name."""
+
+    code = "no-such-table"
+    exit_code = 2
+    hint = "The tables are listed in docs/export.md."

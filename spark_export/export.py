@@ -1,0 +1,311 @@
+"""`lace export`: a vault's tables as Parquet files that lie beside those of other members (APP-8).
+
+    DIR/<table>/<node>/part-000001.parquet      a log table: one file for each 65,536 positions
+    DIR/<table>/<node>/state.parquet            a state table, written whole
+    DIR/exports/<node>.json                     what there is, with a digest of each file; written last
+
+`<node>` is the start of the exporter's key in hex, so exports of a whole circle are put together by copying them into
+one directory. Files hold no time of writing: the same records give the same bytes, whether exported at once or bit by
+bit. A part whose records are as they were is not written again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from blake3 import blake3
+
+from spark_export.columns import arrow_schema
+from spark_export.errors import BadExport, ExportForeign
+from spark_export.extras import needed
+from spark_export.reader import PART_POSITIONS, VaultReader
+from spark_export.schema import SCHEMA_VERSION, TABLES, Table
+from vault.errors import DataError
+from vault.files import AtomicFile, NotWritable, read_bounded, write_atomic
+from vault.records import Verifier
+
+__all__ = ["Exported", "Manifest", "export", "read_manifest", "table_files"]
+
+MANIFESTS: Final = "exports"
+_MANIFEST_BYTES: Final = 64 << 20
+_LEVEL: Final = 3
+_NODE_HEX: Final = 16
+_FILE_NAME: Final = re.compile(r"[a-z]+/[0-9a-f]{16}/(part-[0-9]{6,9}|state)\.parquet")
+_ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
+
+
+@dataclass(slots=True)
+class Exported:
+    """What an export did.
+
+    Args:
+        tables: rows of each table, new and old.
+        written: files written now.
+        kept: files that were as they should be.
+        bytes_written: bytes of the files written now.
+    """
+
+    tables: dict[str, int] = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+    kept: int = 0
+    bytes_written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one exporter's files are.
+
+    Args:
+        group: group id.
+        exporter: verifier text.
+        export_id: of the vault and schema version.
+        parts: fingerprint in hex of the records of each part, in order.
+        files: path below the directory -> (rows, bytes, BLAKE3 of the file in hex).
+    """
+
+    group: str
+    exporter: str
+    export_id: str
+    parts: tuple[str, ...]
+    files: dict[str, tuple[int, int, str]]
+
+    def text(self) -> str:
+        """Return the manifest as it lies in a file."""
+        value = {
+            "schema": SCHEMA_VERSION,
+            "group": self.group,
+            "exporter": self.exporter,
+            "export_id": self.export_id,
+            "parts": self.parts,
+            "files": {name: list(told) for name, told in sorted(self.files.items())},
+        }
+        return json.dumps(value, indent=1) + "\n"
+
+
+def export(
+    reader: VaultReader,
+    directory: Path,
+    *,
+    progress: Callable[[int, int, str], None] = lambda _done, _total, _what: None,
+    cancelled: Callable[[], None] = lambda: None,
+) -> Exported:
+    """Write the tables of a vault below a directory, which is made when it is missing.
+
+    Args:
+        reader: the vault.
+        directory: where; may hold exports of others of the same group.
+        progress: called with (files done, files in all, table).
+        cancelled: raises `Cancelled` when the person asked to stop; what is complete stays and is not made again.
+
+    Raises:
+        ExportForeign: the directory holds other things, or exports of another group.
+        ExtraMissing: pyarrow is not installed.
+        NotWritable, DiskFull: the directory cannot be written.
+    """
+    needed("pyarrow.parquet", "An export")
+    node = Verifier.parse(reader.node).key.hex()[:_NODE_HEX]
+    before = _before(directory, node, reader)
+    exported = Exported()
+    with reader.snapshot():
+        last = reader.last_position()
+        bounds = [(at, min(at + PART_POSITIONS - 1, last)) for at in range(1, last + 1, PART_POSITIONS)]
+        parts = tuple(reader.fingerprint(*bound).hex() for bound in bounds)
+        writer = _Writer(reader, directory, before, exported, cancelled)
+        plans = list(_plans(node, bounds, parts, before))
+        for done, (table, name, bound, is_old) in enumerate(plans):
+            progress(done, len(plans), table.name)
+            writer.file(table, name, bound, keep=is_old)
+        progress(len(plans), len(plans), "")
+    manifest = Manifest(reader.group, reader.node, reader.export_id, parts, writer.files)
+    _make(directory / MANIFESTS)
+    write_atomic(directory / MANIFESTS / f"{node}.json", manifest.text().encode())
+    _sweep(directory, node, writer.files)
+    return exported
+
+
+def _plans(
+    node: str, bounds: list[tuple[int, int]], parts: tuple[str, ...], before: Manifest | None
+) -> Iterator[tuple[Table, str, tuple[int, int], bool]]:
+    old = before.parts if before else ()
+    for table in TABLES:
+        if not table.is_log:
+            yield table, f"{table.name}/{node}/state.parquet", (1, 0), False
+            continue
+        for number, bound in enumerate(bounds):
+            name = f"{table.name}/{node}/part-{number:06}.parquet"
+            yield table, name, bound, number < len(old) and old[number] == parts[number]
+
+
+class _Writer:
+    """Writes the files of one export and remembers what they are."""
+
+    def __init__(
+        self,
+        reader: VaultReader,
+        directory: Path,
+        before: Manifest | None,
+        exported: Exported,
+        cancelled: Callable[[], None],
+    ) -> None:
+        self._reader = reader
+        self._directory = directory
+        self._before = before.files if before else {}
+        self._exported = exported
+        self._cancelled = cancelled
+        self.files: dict[str, tuple[int, int, str]] = {}
+
+    def file(self, table: Table, name: str, bound: tuple[int, int], *, keep: bool) -> None:
+        """Write one file, or keep it when it is as it should be."""
+        self._cancelled()
+        path = self._directory / name
+        old = self._before.get(name)
+        if keep and old is not None and path.is_file() and path.stat().st_size == old[1]:
+            self.files[name] = old
+            self._exported.kept += 1
+        else:
+            _make(path.parent)
+            with AtomicFile(path) as file:
+                sink = _Hashed(file)
+                rows = self._rows(table, bound, sink)
+            told = (rows, sink.size, sink.digest.hexdigest())
+            self.files[name] = told
+            self._exported.written.append(name)
+            self._exported.bytes_written += sink.size
+        counted = self._exported.tables
+        counted[table.name] = counted.get(table.name, 0) + self.files[name][0]
+
+    def _rows(self, table: Table, bound: tuple[int, int], sink: _Hashed) -> int:
+        pa = needed("pyarrow", "An export")
+        parquet = needed("pyarrow.parquet", "An export")
+        schema = arrow_schema(table)
+        with parquet.ParquetWriter(
+            pa.PythonFile(sink, mode="w"), schema, compression="zstd", compression_level=_LEVEL, store_schema=True
+        ) as writer:
+            rows = 0
+            for batch in self._reader.batches(table, first=bound[0], last=bound[1]):
+                self._cancelled()
+                writer.write_batch(batch)
+                rows += batch.num_rows
+        return rows
+
+
+class _Hashed:
+    """A file for Arrow that hashes what passes."""
+
+    def __init__(self, file: AtomicFile) -> None:
+        self._file = file
+        self.size = 0
+        self.digest = blake3()
+        self.closed = False
+
+    def write(self, data: Any) -> int:
+        """Append bytes."""
+        view = memoryview(data).cast("B")
+        self.digest.update(view)
+        self.size += len(view)
+        return self._file.write(view)
+
+    def tell(self) -> int:
+        """Return how many bytes were written."""
+        return self.size
+
+    def flush(self) -> None:
+        """Do nothing: the atomic file flushes when it is whole."""
+
+    def close(self) -> None:
+        """Note that Arrow is done."""
+        self.closed = True
+
+
+# What lies in a directory already
+
+
+def _before(directory: Path, node: str, reader: VaultReader) -> Manifest | None:
+    try:
+        there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
+    except OSError as error:
+        raise NotWritable(f"{directory} cannot be read: {error.strerror}.") from error
+    if directory.exists() and not directory.is_dir():
+        raise ExportForeign(f"{directory} is a file.")
+    if strangers := [name for name in there if name not in _ENTRIES]:
+        raise ExportForeign(f"{directory} holds {strangers[0]}, which is no part of an export.")
+    mine = None
+    for manifest in read_manifest(directory):
+        if manifest.group != reader.group:
+            raise ExportForeign(f"{directory} holds an export of the group {manifest.group}.")
+        if manifest.exporter == reader.node:
+            mine = manifest
+    # Another schema version or scope has another id or other fingerprints; then all is written again.
+    return mine if mine is not None and mine.export_id == reader.export_id else None
+
+
+def read_manifest(directory: Path) -> list[Manifest]:
+    """Return the manifests of a directory, sorted by exporter; none when it is no export.
+
+    Raises:
+        BadExport: one is no manifest of this program.
+    """
+    found = []
+    place = directory / MANIFESTS
+    for path in sorted(place.glob("*.json")) if place.is_dir() else []:
+        try:
+            value = json.loads(read_bounded(path, _MANIFEST_BYTES))
+            version = value["schema"]
+            found.append(_manifest(value))
+        except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BadExport(f"{path} is no manifest of an export.") from error
+        if version != SCHEMA_VERSION:
+            raise BadExport(
+                f"{path} is of schema version {version}; this lace reads {SCHEMA_VERSION}.",
+                hint="Read it with the lace that wrote it, or export anew.",
+            )
+    return sorted(found, key=lambda manifest: manifest.exporter)
+
+
+def _manifest(value: dict[str, Any]) -> Manifest:
+    files = {str(name): (int(rows), int(size), str(digest)) for name, (rows, size, digest) in value["files"].items()}
+    if strangers := [name for name in files if _FILE_NAME.fullmatch(name) is None]:
+        raise ValueError(strangers[0])
+    group, exporter, export_id = (str(value[name]) for name in ("group", "exporter", "export_id"))
+    return Manifest(group, exporter, export_id, tuple(map(str, value["parts"])), files)
+
+
+def table_files(directory: Path, table: Table) -> list[Path]:
+    """Return the files of a table of all exports in a directory, sorted; only those that a manifest names.
+
+    Raises:
+        BadExport: the directory holds no export, or a file that a manifest names is missing.
+    """
+    manifests = read_manifest(directory)
+    if not manifests:
+        raise BadExport(f"There is no export in {directory}.", hint="Make one with: lace export DIR")
+    found = []
+    for manifest in manifests:
+        for name in manifest.files:
+            if name.split("/", 1)[0] == table.name:
+                path = directory / name
+                if not path.is_file():
+                    raise BadExport(f"{path} is missing, and its export names it.")
+                found.append(path)
+    return sorted(found)
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(f"{path} cannot be made: {error.strerror}.") from error
+
+
+def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:
+    """Remove this exporter's files that the new manifest does not name, such as parts of records that are gone."""
+    for table in TABLES:
+        place = directory / table.name / node
+        for path in sorted(place.iterdir()) if place.is_dir() else []:
+            if f"{table.name}/{node}/{path.name}" not in files and path.suffix in {".parquet", ".tmp"}:
+                path.unlink(missing_ok=True)

@@ -1,0 +1,225 @@
+"""One vault as tables: Arrow batches of any table, of any range of positions, with only the columns asked for.
+
+Reading is one snapshot of the store and takes no lock, so an export runs beside everything else. Nothing private is
+read unless `Scope` says so: neither unshared work nor what audit entries are about. Keys never lie in the store
+(APP-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from blake3 import blake3
+
+from spark_export import histories
+from spark_export.columns import arrow_schema, hash_texts, plain, times
+from spark_export.errors import BadExport
+from spark_export.extras import needed
+from spark_export.queries import LOG_QUERIES, STATE_QUERIES, filled
+from spark_export.schema import COMMON, SCHEMA_VERSION, Table
+from vault.profile import private_group
+from vault.records import Verifier, b64a
+from vault.store import Store
+
+__all__ = ["PART_POSITIONS", "Condition", "Scope", "VaultReader"]
+
+PART_POSITIONS: Final = 1 << 16  # positions in one part of a log table
+_ROWS: Final = 1 << 15  # rows in one batch
+_ID_BYTES: Final = 12
+_SHARED: Final = "shared"
+_DIGEST_STEP: Final = 1 << 14
+
+
+class Scope(NamedTuple):
+    """What is read beside what everybody in the circle may see.
+
+    Args:
+        unshared: also records that were never shared, such as commits before their release.
+        details: also what audit entries are about.
+    """
+
+    unshared: bool = False
+    details: bool = False
+
+
+class Condition(NamedTuple):
+    """One comparison that the store applies.
+
+    Args:
+        column: a column for which `Table.takes_condition` holds.
+        sign: `=`, `<`, `<=`, `>`, `>=` or `IN`.
+        values: one value, or for `IN` at least one.
+    """
+
+    column: str
+    sign: str
+    values: tuple[object, ...]
+
+    def sql(self) -> str:
+        """Return the comparison with a placeholder for each value."""
+        marks = f"({', '.join('?' * len(self.values))})" if self.sign == "IN" else "?"
+        return f'"{self.column}" {self.sign} {marks}'
+
+
+class VaultReader:
+    """The tables of one vault.
+
+    Args:
+        folder: the folder with the `.vault`.
+        scope: what is read.
+
+    Raises:
+        BadExport: there is no finished vault.
+        StoreDamaged: its store cannot be read.
+    """
+
+    def __init__(self, folder: Path, scope: Scope | None = None) -> None:
+        path = folder / ".vault" / "store.db"
+        if not path.is_file():
+            raise BadExport(f"There is no vault in {folder}.", hint="Name the folder that holds a .vault.")
+        self.folder = folder
+        self.scope = scope or Scope()
+        self.store = Store(path)
+        self.node = self.store.meta("node")
+        self.group = self.store.meta("group")
+        if not self.node or not self.group:
+            self.store.close()
+            raise BadExport(f"The vault in {folder} was never finished.", hint="Run its lace init or accept again.")
+        seed = f"lace export\n{SCHEMA_VERSION}\n{self.group}\n{self.node}\n".encode()
+        self.export_id = b64a.encode(blake3(seed).digest(_ID_BYTES))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Hold one state of the store for a block."""
+        return self.store.reading()
+
+    def last_position(self) -> int:
+        """Return the position of the newest record; 0 in an empty store."""
+        return int(self.store.rows("SELECT coalesce(max(p), 0) FROM body")[0][0])
+
+    def fingerprint(self, first: int, last: int) -> bytes:
+        """Return a digest of which records of a range are read; the same digest gives the same rows.
+
+        Holes count, because a tree that arrives late lets an earlier release say which paths it changed.
+        """
+        digest = blake3(
+            repr((SCHEMA_VERSION, tuple(self.scope), self.store.rows("SELECT want FROM hole ORDER BY 1"))).encode()
+        )
+        cursor = self.store.db.execute(
+            f"SELECT b.digest FROM body b JOIN {self._scope()} USING (p) WHERE b.p BETWEEN ? AND ?"  # noqa: S608
+            " UNION ALL SELECT b.digest FROM audit a JOIN body b USING (p) WHERE a.p BETWEEN ? AND ?",
+            (first, last, first, last),
+        )
+        while rows := cursor.fetchmany(_DIGEST_STEP):
+            digest.update(b"".join(row[0] for row in rows))
+        return digest.digest()
+
+    def batches(
+        self,
+        table: Table,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        columns: Sequence[str] = (),
+        conditions: Sequence[Condition] = (),
+    ) -> Iterator[Any]:
+        """Yield the rows of a table as Arrow record batches.
+
+        Args:
+            table: which.
+            first: lowest position, of a log table.
+            last: highest position; None reads to the end.
+            columns: only these, in the table's order; all when empty.
+            conditions: rows that meet all of them.
+        """
+        bounds = (first, self.last_position() if last is None else last)
+        schema = arrow_schema(table, columns)
+        if table.name in histories.HISTORIES:
+            first, last = _narrowed(bounds, conditions)
+            bounds = (first, last)
+            rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, self.scope.details, *bounds)
+            names = [column.name for column in table.columns]
+            yield from self._made(schema, table, names, _chunks(rows))
+            return
+        query = filled((LOG_QUERIES if table.is_log else STATE_QUERIES)[table.name], self._scope())
+        cursor = self.store.db.execute(f"SELECT * FROM ({query}) LIMIT 0", bounds if table.is_log else ())  # noqa: S608
+        raw = _needed([item[0] for item in cursor.description], schema.names)
+        chosen = ", ".join(f'"{name}"' for name in raw) or "1"
+        where = f" WHERE {' AND '.join(condition.sql() for condition in conditions)}" if conditions else ""
+        values = [value for condition in conditions for value in condition.values]
+        cursor = self.store.db.execute(
+            f"SELECT {chosen} FROM ({query}){where}",  # noqa: S608 - names of the schema
+            (*(bounds if table.is_log else ()), *values),
+        )
+        yield from self._made(schema, table, raw, iter(lambda: cursor.fetchmany(_ROWS), []))
+
+    def _made(
+        self, schema: Any, table: Table, raw: list[str], chunks: Iterator[list[tuple[Any, ...]]]
+    ) -> Iterator[Any]:
+        pa = needed("pyarrow", "An export")
+        needed("pyarrow.compute", "An export")
+        kinds = {column.name: column.kind for column in table.all_columns}
+        common = dict(zip((column.name for column in COMMON), (self.group, self.node, self.export_id), strict=True))
+        for rows in chunks:
+            values = dict(zip(raw, zip(*rows, strict=True), strict=True)) if raw else {}
+            arrays = []
+            for name in schema.names:
+                if name in common:
+                    arrays.append(pa.repeat(pa.scalar(common[name], pa.string()), len(rows)))
+                elif f"{name}:digest" in values:
+                    letters = [letter or "S" for letter in values[f"{name}:kind"]]
+                    arrays.append(hash_texts(pa, letters, values[f"{name}:digest"]))
+                elif name == "time":
+                    arrays.append(times(pa, values["tai"]))
+                else:
+                    given: Sequence[Any] = values[name]
+                    if kinds[name] == "boolean":
+                        given = [None if value is None else bool(value) for value in given]
+                    arrays.append(plain(pa, given, kinds[name]))
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _scope(self) -> str:
+        """Return the SQL of the positions that are read: a name or a constant sub-query."""
+        if not self.scope.unshared:
+            return _SHARED
+        private = private_group(Verifier.parse(self.node))
+        found = self.store.rows("SELECT id FROM sym WHERE s = ?", private)
+        own = int(found[0][0]) if found else -1
+        return f"(SELECT p FROM rec WHERE grp <> {own})"  # noqa: S608 - a number
+
+
+def _narrowed(bounds: tuple[int, int], conditions: Sequence[Condition]) -> tuple[int, int]:
+    """Return the bounds of positions that may meet conditions on `position`, the only ones a history takes."""
+    first, last = bounds
+    for condition in conditions:
+        numbers = [value for value in condition.values if isinstance(value, int)]
+        if condition.sign in {"=", "IN", ">", ">="}:
+            first = max(first, min(numbers) + (condition.sign == ">"))
+        if condition.sign in {"=", "IN", "<", "<="}:
+            last = min(last, max(numbers) - (condition.sign == "<"))
+    return first, last
+
+
+def _needed(raw: list[str], wanted: Sequence[str]) -> list[str]:
+    """Return the raw columns that the wanted ones are made of."""
+    names = {*wanted, *(["tai"] if "time" in wanted else [])}
+    return [name for name in raw if name.partition(":")[0] in names]
+
+
+def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    chunk: list[tuple[Any, ...]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _ROWS:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,117 @@
+"""The thin runner of audits: exports become views, an audit's SQL runs over them, rows come back as plain values.
+
+    with spark_session(os.environ) as session:
+        open_exports(session, [Path("export")])
+        rows = run(session, audit_named("releases"))
+
+In a notebook `frame(session, audit)` gives the DataFrame itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spark_export.audits import AUDITS, Audit, audit_named, sql_of
+from spark_export.checks import register
+from spark_export.errors import BadExport, NoSuchReport, SparkFailed
+from spark_export.export import table_files
+from spark_export.schema import TABLES, ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Report", "audit_called", "frame", "open_exports", "run"]
+
+
+_NAMES = "SELECT node, min(name) AS name FROM members GROUP BY node"
+
+
+class Report(NamedTuple):
+    """What an audit answered.
+
+    Args:
+        audit: which.
+        columns: names, in order.
+        rows: plain values: text, numbers, lists; times as ISO 8601 in UTC.
+    """
+
+    audit: Audit
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def findings(self) -> int:
+        """How many rows need somebody's eye."""
+        return len(self.rows) if self.audit.finds else 0
+
+    def as_objects(self) -> list[dict[str, Any]]:
+        """Return each row as a mapping."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def audit_called(name: str) -> Audit:
+    """Return an audit by name.
+
+    Raises:
+        NoSuchReport: there is none.
+    """
+    found = audit_named(name)
+    if found is None:
+        raise NoSuchReport(f"There is no report {name!r}; there are {', '.join(audit.name for audit in AUDITS)}.")
+    return found
+
+
+def open_exports(session: SparkSession, directories: Sequence[Path]) -> None:
+    """Make a view of each table over all exports in some directories, `names` of nodes, and the views of the checks.
+
+    Raises:
+        BadExport: a directory holds no export, or exports of two groups come together.
+    """
+    files = {table.name: [path for place in directories for path in table_files(place, table)] for table in TABLES}
+    for table in TABLES:
+        paths = [str(path) for path in files[table.name]]
+        # A circle of one has empty tables; Parquet files of no rows still carry the schema.
+        rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
+        rows.createOrReplaceTempView(table.name)
+    session.sql(_NAMES).createOrReplaceTempView("names")
+    groups = [row[0] for row in session.sql("SELECT DISTINCT `group` FROM vectors").collect()]
+    if len(groups) > 1:
+        raise BadExport(
+            f"The exports are of {len(groups)} groups.",
+            hint="Put the exports of one group together; name them with --input.",
+        )
+    register(session)
+
+
+def frame(session: SparkSession, audit: Audit) -> DataFrame:
+    """Return an audit as a DataFrame over the views that `open_exports` made."""
+    return session.sql(sql_of(audit))
+
+
+def run(session: SparkSession, audit: Audit) -> Report:
+    """Run an audit and return its rows.
+
+    Raises:
+        SparkFailed: Spark could not run it.
+    """
+    # pyspark prints the whole JVM trace of a failing query by itself; ours is one sentence.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    try:
+        answered = frame(session, audit)
+        rows = answered.collect()
+    except Exception as error:  # py4j, gRPC and Spark each have their own
+        raise SparkFailed(f"The report {audit.name} could not be run: {str(error).splitlines()[0]}") from error
+    return Report(audit, tuple(answered.columns), tuple(tuple(map(_plain, row)) for row in rows))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        # Spark gives naive times of the machine's zone, whatever the session's zone is.
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

