@@ -73,7 +73,7 @@ def _check(arguments: list[str]) -> int:
             failed.append(name)
     if failed:
         _say(f"--- not clean: {', '.join(failed)}")
-    pytest = ["pytest", "-q", "-n", "auto", *arguments]
+    pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
     _say(f"--- tests: {' '.join(pytest)}")
     code = _run([_tool("python"), "-m", *pytest])
     return code or (1 if failed else 0)

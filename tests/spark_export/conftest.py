@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # One process, one session: starting a second JVM costs more than running beside it gains.
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     with spark_session(os.environ, master="local[2]", settings={"spark.sql.shuffle.partitions": "2"}) as session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lace_tui.docs import pages
-from spark_export import extras, reader
+from spark_export import reader
 from spark_export.errors import BadExport, ExportForeign, ExtraMissing
 from spark_export.export import export, read_manifest, table_files
 from spark_export.reader import Condition, Scope, VaultReader
@@ -171,7 +172,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     assert alice.lace("report")["reports"]
-    monkeypatch.setattr(extras.importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", absent)
     told = alice.lace("export", str(tmp_path / "out"), expect=15)
     assert told["error"]["code"] == ExtraMissing.code
     assert "pip install 'lace-tui[spark]'" in told["error"]["hint"]

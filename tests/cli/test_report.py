@@ -1,0 +1,62 @@
+"""`lace report`: the list, one report, a page, a file for spreadsheets (APP-9, APP-10)."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from pathlib import Path
+
+import pytest
+
+from spark_export.audits import AUDITS
+from spark_export.errors import ExtraMissing, NoSuchReport
+from tests.people import Person
+
+
+def _begin(person: Person) -> None:
+    person.write("a.txt", "a\n")
+    person.lace("init", "--name", person.name)
+    person.lace("release", "1.0.0", "-m", "=HYPERLINK(1)")
+
+
+def test_the_list_needs_no_vault_and_no_spark(alice: Person) -> None:
+    assert [row["name"] for row in alice.lace("report")["reports"]] == [audit.name for audit in AUDITS]
+    assert "releases" in alice.text("report", "--list")
+
+
+def test_an_unknown_name_is_told_before_spark_starts(alice: Person) -> None:
+    _begin(alice)
+    assert alice.lace("report", "nonsense", expect=2)["error"]["code"] == NoSuchReport.code
+
+
+def test_without_pyspark_one_sentence_says_what_to_install(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-10: the history is exported before Spark is missed."""
+    _begin(alice)
+    real = importlib.import_module
+
+    def absent(name: str, package: str | None = None) -> object:
+        if name.split(".", maxsplit=1)[0] == "pyspark":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, package)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    told = alice.lace("report", "releases", expect=15)
+    assert told["error"]["code"] == ExtraMissing.code
+    assert "pyspark" in told["error"]["message"]
+
+
+@pytest.mark.xdist_group("spark")
+def test_one_report_as_rows_a_page_and_a_table(alice: Person) -> None:
+    """A process of its own, as people run it; nothing a spreadsheet would run reaches the file."""
+    _begin(alice)
+    done = alice.real("--json", "report", "releases", "--html", "history.html", "--csv", "r.csv", timeout=300)
+    assert done.code == 0, done.err
+    (row,) = done.json["rows"]
+    assert (row["version"], row["released_by"], row["holders"]) == ("1.0.0", "alice", 1)
+    assert done.json["written"] == ["history.html", "r.csv"]
+    with Path(alice.folder / "r.csv").open(newline="") as file:
+        (told,) = csv.DictReader(file)
+    assert told["message"] == "'=HYPERLINK(1)"
+    page = (alice.folder / "history.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert all(f'id="{audit.name}"' in page for audit in AUDITS)

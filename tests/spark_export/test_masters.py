@@ -1,0 +1,111 @@
+"""The same answers wherever Spark runs: one core, two cores, a cluster of two workers, a Connect server.
+
+Each runs `lace report` as a process of its own: one process holds one Spark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+
+from spark_export.session import java_home
+from tests.people import ROOT
+from tests.spark_export.groups import Group
+
+_SPARK = Path(pyspark.__file__).parent
+_CLASSES = "org.apache.spark.deploy."
+_PATIENCE = 90.0
+
+
+def _answers(directory: Path, scratch: Path, *where: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "lace_tui", "--json", "report", "all", "--input", str(directory), *where],
+        capture_output=True,
+        cwd=scratch,
+        env=_environ(scratch),
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr.decode()
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def _environ(scratch: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK", "JAVA"))}
+    return {**kept, "LACE_HOME": str(scratch / "home"), "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def _running(scratch: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    environ = _environ(scratch)
+    environ["JAVA_HOME"] = str(java_home(environ, scratch))
+    environ |= {"SPARK_HOME": str(_SPARK), "SPARK_LOCAL_IP": "127.0.0.1"}
+    with (scratch / "log.txt").open("ab") as log:
+        process = subprocess.Popen(
+            [str(_SPARK / "bin" / words[0]), *words[1:]], cwd=scratch, env=environ, stdout=log, stderr=log
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait(port: int) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.2)  # a server of another process; there is nothing to wait on but its port
+        else:
+            return
+    pytest.fail(f"nothing listens on port {port}")
+
+
+@pytest.fixture(scope="module")
+def on_one_core(faulty: Group, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _answers(faulty.directory, tmp_path_factory.mktemp("one"), "--master", "local[1]")
+
+
+def test_two_cores(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
+    assert on_one_core["findings"] == 7
+    assert _answers(faulty.directory, tmp_path, "--master", "local[2]") == on_one_core
+
+
+def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
+    port = _free_port()
+    master = f"spark://127.0.0.1:{port}"
+    head = ("spark-class", _CLASSES + "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+    worker = ("spark-class", _CLASSES + "worker.Worker", "--host", "127.0.0.1", "-c", "1", "-m", "1g", "--webui-port")
+    with _running(tmp_path, *head):
+        _wait(port)
+        with _running(tmp_path, *worker, "0", master), _running(tmp_path, *worker, "0", master):
+            assert _answers(faulty.directory, tmp_path, "--master", master) == on_one_core
+
+
+def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
+    port = _free_port()
+    settings = ("--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.ui.enabled=false")
+    serve = ("spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", *settings)
+    with _running(tmp_path, *serve, "--name", "connect", "spark-internal"):
+        _wait(port)
+        assert _answers(faulty.directory, tmp_path, "--remote", f"sc://127.0.0.1:{port}") == on_one_core
