@@ -13,17 +13,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, Self
 
+from vault.desks.basetree import Tee
 from vault.desks.chunks import add_content
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.merge_text import can_merge, draft_of, merge_text
 from vault.desks.paths import join, twin_key
-from vault.desks.ports import Sink, Source
+from vault.desks.edit import apply_changes
+from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.renames import Clash, follow_renames
 from vault.desks.tree import (
     MAX_TREE_ENTRIES,
     Entry,
     TreeTooLarge,
     build_directory,
     check_depth,
+    lookup,
     read_directory,
     read_entry,
 )
@@ -54,19 +58,21 @@ class ConflictKind(StrEnum):
     MODE = "mode"  # both added it with the same content, but one as a program
     DIRECTORY_FILE = "directory/file"  # a folder on one side, a file on the other
     TWIN = "twin"  # two names that some disks take for one
+    RENAME = "rename/rename"  # both renamed it, differently
+    RENAME_DELETE = "rename/delete"  # one renamed what the other deleted
 
 
 class PathConflict(NamedTuple):
     """One path that needs a person.
 
     Args:
-        path: relative to the desk; of twins, the other side's name.
+        path: relative to the desk; of twins, the other side's name; of renames, my new name, else theirs.
         kind: why.
         base: the entry in the merge base, or None.
         ours: my entry, or None where I deleted it or never had it.
         theirs: the other side's entry, likewise.
         is_text: whether the sides can be shown and merged as lines.
-        twin: of twins, my path.
+        twin: of twins, my path; of two renames, the other side's new name.
     """
 
     path: str
@@ -228,6 +234,14 @@ class _Merge:
         if base == ours:
             self._list_taken("", None, None, (ours, theirs))
             return theirs
+        clashes: tuple[Clash, ...] = ()
+        if base is not None:
+            made = MemoryObjects(self._in.source, trees_only=True)
+            sink = Tee(self._in.sink, made)  # a rewritten directory may become part of the result as it is
+            moved = follow_renames(made, sink, self._in.group, base, ours, theirs)
+            if moved != (base, ours, theirs, ()):
+                base, ours, theirs, clashes = moved
+                self._in = self._in._replace(source=made, sink=sink)
         read = self._in.source
         entries = self._entries(
             "",
@@ -236,7 +250,26 @@ class _Merge:
             read_directory(read, ours),
             read_directory(read, theirs),
         )
-        return ours if self.conflicts else build_directory(self._in.group, entries, self._in.sink)[0]
+        changes: dict[str, Entry | None] = {}
+        for clash in clashes:
+            changes.update(self._renamed(clash, ours, theirs))
+        if self.conflicts:
+            return ours
+        root = build_directory(self._in.group, entries, self._in.sink)[0]
+        return apply_changes(self._in.source, self._in.sink, self._in.group, root, changes) if changes else root
+
+    def _renamed(self, clash: Clash, ours: RecordHash, theirs: RecordHash) -> Mapping[str, Entry | None]:
+        """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""
+        o = lookup(self._in.source, ours, clash.ours) if clash.ours else None
+        t = lookup(self._in.source, theirs, clash.theirs) if clash.theirs else None
+        kind = ConflictKind.RENAME if o and t else ConflictKind.RENAME_DELETE
+        twin = clash.theirs if o and t else ""
+        conflict = PathConflict(clash.path, kind, clash.base, o, t, self._is_text(clash.base, o, t), twin)
+        entry = self._decide(conflict)
+        choice = self._choices.get(clash.path)
+        if choice is None:
+            return {}
+        return clash.after(entry if isinstance(choice, bytes) and entry is not None else choice)  # type: ignore[arg-type]
 
     def _entries(
         self, where: str, depth: int, base: tuple[Entry, ...], ours: tuple[Entry, ...], theirs: tuple[Entry, ...]

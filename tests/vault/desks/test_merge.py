@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
-from vault.desks.merge import ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
+from vault.desks.merge import Choice, ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, merge_text, regions_of
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, lookup, walk
@@ -54,7 +54,10 @@ def test_sides_are_symmetric_and_nothing_is_decided(base: Model, ours: Model, th
     assert (one.root is None) == bool(one.conflicts)
     if one.root is not None:
         for path, content in model_of(objects, one.root).items():
-            assert content in {base.get(path), ours.get(path), theirs.get(path)} or path in one.merged
+            here = {base.get(path), ours.get(path), theirs.get(path)}
+            # A file that one side renamed has the other side's content of the old name.
+            moved = {*ours.values(), *theirs.values()} if (path in ours) != (path in theirs) else set()
+            assert content in here | moved or path in one.merged
 
 
 @settings(max_examples=300)
@@ -127,12 +130,64 @@ def test_names_that_differ_in_case_need_a_person() -> None:
     assert model_of(objects, resolve_with(outcome, {"d/readme": b"C"})) == {"d/README": b"C"}
 
 
-def test_a_rename_in_case_against_an_edit_is_one_decision() -> None:
+def test_a_file_renamed_here_and_edited_there_merges_under_its_new_name() -> None:
+    # CLAY-74, faults 31: the same content, only another case, both sides' lines, and the other side's mode.
+    cases: list[tuple[Model, Model, Model, Model]] = [
+        ({"a": b"1\n2\n"}, {"sub/b": b"1\n2\n"}, {"a": b"1\n2!\n"}, {"sub/b": b"1\n2!\n"}),
+        ({"readme": b"1\n"}, {"README": b"1\n"}, {"readme": b"2\n"}, {"README": b"2\n"}),
+        (
+            {"a": b"1\n2\n3\n4\n5\n"},
+            {"b": b"1!\n2\n3\n4\n5\n"},
+            {"a": b"1\n2\n3\n4\n5?\n"},
+            {"b": b"1!\n2\n3\n4\n5?\n"},
+        ),
+        (
+            {f"old/{i}": b"%d\n" % i for i in range(9)},
+            {f"new/{i}": b"%d\n" % i for i in range(9)},
+            {f"old/{i}": b"%d!\n" % i for i in range(9)},
+            {f"new/{i}": b"%d!\n" % i for i in range(9)},
+        ),
+        ({"a": b"1\n2\n"}, {"b": b"1\n2\n"}, {"b": b"1\n2\n"}, {"b": b"1\n2\n"}),
+    ]
+    for base, ours, theirs, expected in cases:
+        for one, two in ((ours, theirs), (theirs, ours)):
+            objects = MemoryObjects()
+            outcome = merged(objects, base, one, two)
+            assert outcome.root is not None, outcome.conflicts
+            assert model_of(objects, outcome.root) == expected
+
+
+def test_both_renamed_it_or_one_deleted_it_is_for_a_person() -> None:
+    # CLAY-76, faults 31: no name is chosen, and every choice gives what it says.
+    base, ours, theirs = {"a": b"1\n2\n", "k": b"k"}, {"b": b"1\n2\n", "k": b"k"}, {"c": b"1\n2\n!\n", "k": b"k"}
     objects = MemoryObjects()
-    outcome = merged(objects, {"readme": b"1\n"}, {"README": b"1\n"}, {"readme": b"2\n"})
-    assert conflicts_of(outcome) == [("readme", "delete/edit")]
-    assert model_of(objects, resolve_with(outcome, {"readme": "ours"})) == {"README": b"1\n"}
-    assert model_of(objects, resolve_with(outcome, {"readme": "theirs"})) == {"readme": b"2\n"}
+    outcome = merged(objects, base, ours, theirs)
+    (clash,) = outcome.conflicts
+    assert (clash.path, clash.kind, clash.twin) == ("b", ConflictKind.RENAME, "c")
+    assert clash.base is not None
+    assert clash.ours is not None
+    assert clash.theirs is not None
+    choices: list[tuple[Choice, Model]] = [("ours", ours), ("theirs", theirs), ("base", base)]
+    for choice, expected in [*choices, (b"new\n", {"b": b"new\n", "k": b"k"})]:
+        assert model_of(objects, resolve_with(outcome, {"b": choice})) == expected
+    gone: Model = {"k": b"k"}
+    for one, two, side in ((ours, gone, "theirs"), (gone, ours, "ours")):
+        outcome = merged(objects, base, one, two)
+        assert conflicts_of(outcome) == [("b", "rename/delete")]
+        kept = resolve_with(outcome, {"b": "ours" if side == "theirs" else "theirs"})
+        assert model_of(objects, resolve_with(outcome, {"b": "theirs" if side == "theirs" else "ours"})) == gone
+        assert model_of(objects, kept) == ours
+
+
+def test_looking_for_renames_has_bounds() -> None:
+    # CLAY-74: empty files are all alike, and hundreds of new names are not read.
+    many = {f"n{i}": b"1\n2\n%d\n" % i for i in range(60)}
+    for base, ours, theirs in (
+        ({"a": b""}, {"b": b""}, {"a": b"x"}),
+        ({"a": b"1\n2\nx\n"}, many, {"a": b"1\n2\nx\n4\n"}),
+        ({"a": b"1\n"}, {"a/in": b"1\n"}, {"a": b"2\n"}),
+    ):
+        assert merged(MemoryObjects(), base, ours, theirs).root is None
 
 
 def test_deleting_a_folder_against_adding_to_it_keeps_what_is_new() -> None:
@@ -237,6 +292,8 @@ def test_conflict_kinds_are_stable_words() -> None:
         "mode",
         "directory/file",
         "twin",
+        "rename/rename",
+        "rename/delete",
     ]
 
 

@@ -1,0 +1,237 @@
+"""Files that one side renamed and the other touched (CLAY-74; LAZ-39).
+
+A rename is no fact of a tree; it is found, in bounded work, only where it matters: a path that one side lost and the
+other changed or lost too. The same content under a new name comes first, then the most similar text. Where the other
+side edited the file, both trees are brought to the new name and merge as if it had always been there. Where both
+renamed it differently, or the other deleted it, a person is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from vault.desks.diff import Change, diff_trees, is_text
+from vault.desks.edit import PathInTheWay, apply_changes
+from vault.desks.ports import Sink, Source
+from vault.desks.tree import Entry, TwinNames, lookup, read_entry
+from vault.records import RecordHash
+
+__all__ = ["Clash", "Renamed", "follow_renames"]
+
+_MAX_SIMILAR = 40  # lost files, and new ones, that are compared by content: at most this many pairs squared
+_MAX_BYTES = 128 << 10
+_ALIKE = 0.6  # of the lines of the longer text
+_MAX_SINGLE = 200  # renames tried one by one when all at once do not fit
+
+Moves = dict[str, Entry | None]
+
+
+class Clash(NamedTuple):
+    """One lost path on which the two sides cannot both have their way.
+
+    Args:
+        old: the path in the base.
+        base: what stood there.
+        ours: my new path, or nothing when I deleted it.
+        theirs: the other side's, likewise.
+    """
+
+    old: str
+    base: Entry
+    ours: str
+    theirs: str
+
+    @property
+    def path(self) -> str:
+        """The path by which it is named: mine, else theirs."""
+        return self.ours or self.theirs
+
+    def after(self, choice: Literal["ours", "theirs", "base"] | Entry) -> Moves:
+        """Return what a person's choice changes in the tree that holds both new paths."""
+        gone: Moves = dict.fromkeys(filter(None, (self.ours, self.theirs)))
+        match choice:
+            case "ours":
+                gone.pop(self.ours, None)
+            case "theirs":
+                gone.pop(self.theirs, None)
+            case "base":
+                gone[self.old] = self.base
+            case entry:
+                gone[self.path] = entry
+        return gone
+
+
+class Renamed(NamedTuple):
+    """The three trees with followed renames, and what a person has to decide."""
+
+    base: RecordHash
+    ours: RecordHash
+    theirs: RecordHash
+    clashes: tuple[Clash, ...] = ()
+
+
+def follow_renames(
+    source: Source, sink: Sink, group: str, base: RecordHash, ours: RecordHash, theirs: RecordHash
+) -> Renamed:
+    """Bring renamed files to one name on all three sides, as far as that is plain.
+
+    Args:
+        source: where the trees are read; sees what goes into the sink.
+        sink: takes rewritten pages.
+        group: the full group id.
+        base: the merge base's tree.
+        ours: my tree.
+        theirs: the other side's tree.
+
+    Raises:
+        MissingObject, TreeError: a tree cannot be read.
+    """
+    mine, other = (_Side(diff_trees(source, base, side)) for side in (ours, theirs))
+    wanted = (mine.lost.keys() & other.touched) | (other.lost.keys() & mine.touched)
+    if not wanted:
+        return Renamed(base, ours, theirs)
+    by_me, by_them = (side.renames(source, wanted) for side in (mine, other))
+    moves: list[tuple[Moves, Moves, Moves]] = []
+    clashes = []
+    for old in sorted(by_me.keys() | by_them.keys()):
+        q, r = by_me.get(old, ""), by_them.get(old, "")
+        before = (mine.lost.get(old) or other.lost[old]).named(old.rpartition("/")[2])
+        if old in mine.lost and old in other.lost:
+            if q == r:
+                moves.append(({old: None, q: before}, {}, {}))
+            elif other.leaves(q) and mine.leaves(r):
+                clashes.append(Clash(old, before, q, r))
+            continue
+        new, there = (q, theirs) if q else (r, ours)
+        edited = lookup(source, there, old)
+        if edited is None or edited.is_dir or not (other if q else mine).leaves(new):
+            continue
+        rewrite: Moves = {old: None, new: edited}
+        moves.append(({old: None, new: before}, {} if q else rewrite, rewrite if q else {}))
+    trees = _moved(source, sink, group, (base, ours, theirs), moves)
+    return Renamed(*trees, tuple(clashes))
+
+
+class _Side:
+    """What one side did to the base."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self.lost: dict[str, Entry] = {}
+        self.new: dict[str, Entry] = {}
+        self.touched: set[str] = set()
+        self._above: set[str] = set()  # directories in which something changed
+        for change in changes:
+            self.touched.add(change.path)
+            self._above.update(_parents(change.path))
+            if change.before is not None and not change.before.is_dir and change.after is None:
+                self.lost[change.path] = change.before
+            elif change.after is not None and not change.after.is_dir and change.before is None:
+                self.new[change.path] = change.after
+
+    def leaves(self, path: str) -> bool:
+        """Tell whether this side did nothing at, below or above a path, so that another's file may stand there."""
+        return path not in self.touched and path not in self._above and not self.touched.intersection(_parents(path))
+
+    def renames(self, source: Source, wanted: set[str]) -> dict[str, str]:
+        """Return the new path of each lost one that is wanted and was renamed."""
+        found: dict[str, str] = {}
+        by_content: dict[tuple[str, RecordHash], list[str]] = {}
+        for path, entry in sorted(self.new.items()):
+            if entry.size:  # empty files are all alike
+                by_content.setdefault((entry.kind, entry.hash), []).append(path)
+        # Of several lost files with one content each takes its own name first, whether the other side touched it
+        # or not, so that what is wanted does not take another's.
+        lost = sorted(self.lost)
+        for is_same_name in (True, False):
+            for old in lost:
+                twins = by_content.get((self.lost[old].kind, self.lost[old].hash), [])
+                fitting = [
+                    path
+                    for path in twins
+                    if (not is_same_name or _name(path) == _name(old)) and not _is_inside(path, old)
+                ]
+                if old not in found and fitting:
+                    found[old] = fitting[0]
+                    twins.remove(fitting[0])
+        taken = set(found.values())
+        self._similar(source, sorted(wanted & (self.lost.keys() - found.keys())), taken, found)
+        return {old: new for old, new in found.items() if old in wanted}
+
+    def _similar(self, source: Source, lost: list[str], taken: set[str], found: dict[str, str]) -> None:
+        new = sorted(self.new.keys() - taken)
+        if not lost or not new or len(lost) > _MAX_SIMILAR or len(new) > _MAX_SIMILAR:
+            return
+        before = {path: _lines(source, self.lost[path]) for path in lost}
+        after = {path: _lines(source, self.new[path]) for path in new}
+        scores = [
+            (-_alike(x, y), _name(old) != _name(path), old, path)
+            for old, x in before.items()
+            for path, y in after.items()
+            if x and y and not _is_inside(path, old) and _alike(x, y) >= _ALIKE
+        ]
+        for _, _, old, path in sorted(scores):
+            if old not in found and path not in taken:
+                found[old] = path
+                taken.add(path)
+
+
+def _parents(path: str) -> list[str]:
+    names = path.split("/")
+    return ["/".join(names[:depth]) for depth in range(1, len(names))]
+
+
+def _is_inside(one: str, two: str) -> bool:
+    """Tell whether a path lies in the other's place, which a file and a folder cannot share."""
+    return one.startswith(two + "/") or two.startswith(one + "/")
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _lines(source: Source, entry: Entry) -> Counter[bytes]:
+    if entry.kind != "f" or not 0 < entry.size <= _MAX_BYTES:
+        return Counter()
+    content = read_entry(source, entry)
+    return Counter(content.splitlines()) if is_text(content) else Counter()
+
+
+def _alike(x: Counter[bytes], y: Counter[bytes]) -> float:
+    return (x & y).total() / max(x.total(), y.total())
+
+
+def _moved(
+    source: Source,
+    sink: Sink,
+    group: str,
+    trees: tuple[RecordHash, RecordHash, RecordHash],
+    moves: list[tuple[Moves, Moves, Moves]],
+) -> tuple[RecordHash, RecordHash, RecordHash]:
+    """Return the trees with all moves made; a move that does not fit into one of them is made in none."""
+
+    def made(
+        now: tuple[RecordHash, RecordHash, RecordHash], part: list[tuple[Moves, Moves, Moves]]
+    ) -> tuple[RecordHash, RecordHash, RecordHash]:
+        done = [
+            apply_changes(source, sink, group, tree, {k: v for move in part for k, v in move[at].items()})
+            if any(move[at] for move in part)
+            else tree
+            for at, tree in enumerate(now)
+        ]
+        return done[0], done[1], done[2]
+
+    if not moves:
+        return trees
+    try:
+        return made(trees, moves)
+    except (PathInTheWay, TwinNames):
+        if len(moves) > _MAX_SINGLE:
+            return trees
+    for move in moves:
+        try:
+            trees = made(trees, [move])
+        except (PathInTheWay, TwinNames):
+            continue
+    return trees
