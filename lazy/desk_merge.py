@@ -19,7 +19,7 @@ from vault.graph import ancestors, merge_bases, newest
 from vault.history import Relation, relation
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import Watch, adopt_commit, changes, checkout_of, record_commit, seal_commit
+from vault.work import Watch, adopt_commit, changes, checkout_of, finish_checkouts, record_commit, seal_commit
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
@@ -77,6 +77,7 @@ def merge_desk(
     """
     if dry_run:
         return _plan(vault, desk, that, strategy, watch)
+    finish_checkouts(vault, watch)
     with vault.writing() as w:
         saved = seal_commit(w, vault, "before merge", desk=desk, watch=watch)
         done = _merge(w, vault, desk, that, strategy, watch)
