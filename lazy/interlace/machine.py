@@ -13,7 +13,7 @@ goes back (9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Final
 
 from lazy.interlace.ads import Advertisement, partitions, summarise
@@ -287,7 +287,12 @@ class InterlaceMachine:
         self.ledger.begin_iteration()
         schema, limit = self._need_agreed().schema, self.limits.max_advertisement_records
         entries = self._port.effective_send() if self.config.sends else ()
-        allowed = {record: tuple(f for f in fields if schema.allows(f[0])) for record, fields in entries}
+        selected = self._select()
+        allowed = {
+            record: tuple(f for f in fields if schema.allows(f[0]))
+            for record, fields in entries
+            if selected is None or record in selected
+        }
         ads = (Advertisement.of(record, self.config.source, fields) for record, fields in allowed.items())
         self._sending = partitions(ads)
         if any(len(group) > limit for group in self._sending.values()):
@@ -327,19 +332,8 @@ class InterlaceMachine:
         return self._send(RequestList(self.ledger.requests))
 
     def _evaluate(self) -> tuple[RecordHash, ...]:
-        agreed, executable, tick = self._need_agreed(), self._executable, self.tick
-        assert executable is not None  # noqa: S101 - made together with the plan
-        assert tick is not None  # noqa: S101 - set together with what was agreed
         config, entries = self.config, self._peer_state.entries
-        runtime = runtime_facts(
-            agreed,
-            here=config.here,
-            peer=self._peer,
-            tick=tick,
-            transport=config.transport,
-            encrypted=config.encrypted,
-        )
-        chosen = executable.may_request(Evaluation(self._peer_source, entries, runtime))
+        chosen = self._need_executable().may_request(self._evaluation())
         wanted = set(chosen) - self.ledger.settled(with_deferred=not config.retries_deferred)
         wanted.intersection_update(entries)
         if wanted:
@@ -349,6 +343,30 @@ class InterlaceMachine:
         if wanted:
             wanted -= self._port.refused(wanted)
         return tuple(sorted(wanted)[: config.max_requests or self.limits.max_advertisement_records])
+
+    def _select(self) -> Set[RecordHash] | None:
+        """Return what both operands select of the records here, now; None if that is all (FAC-18, FAC-19)."""
+        if not self.config.sends or not self._need_executable().sends:
+            return None
+        return self._need_executable().may_send(self._evaluation())
+
+    def _need_executable(self) -> Executable:
+        assert self._executable is not None  # noqa: S101 - made together with the plan
+        return self._executable
+
+    def _evaluation(self) -> Evaluation:
+        """Return the finite snapshot that a policy may look at (INT-93)."""
+        agreed, config, tick = self._need_agreed(), self.config, self.tick
+        assert tick is not None  # noqa: S101 - set together with what was agreed
+        runtime = runtime_facts(
+            agreed,
+            here=config.here,
+            peer=self._peer,
+            tick=tick,
+            transport=config.transport,
+            encrypted=config.encrypted,
+        )
+        return Evaluation(self._peer_source, self._peer_state.entries, runtime)
 
     def _judge(self, theirs: RequestList) -> Event:
         """Say what the peer's request list means, from what both sides have seen."""
@@ -384,8 +402,9 @@ class InterlaceMachine:
         missing: list[RecordHash] = []
         left = self.limits.max_total_transferred_bytes - self.ledger.bytes_sent
         budget = self.config.serve_bytes
+        selected = self._select() if hashes else None
         for record in hashes:
-            allowed = self.config.sends and self._port.may_send(record)
+            allowed = self.config.sends and (selected is None or record in selected) and self._port.may_send(record)
             data = self._port.load(record) if allowed else None
             if data is None:
                 missing.append(record)

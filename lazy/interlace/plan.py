@@ -95,14 +95,13 @@ Select = Callable[[Evaluation], Set[RecordHash]]
 
 @dataclass(frozen=True, slots=True)
 class PolicyModule:
-    """A selector module: its canonical text, and how to run its receiving half here.
-
-    Its sending half, `SelectHave`, is run where the records are: behind `RecordPort.effective_send`.
+    """A selector module: its canonical text, and how to run its two halves here.
 
     Args:
         text: the canonical lacegram.
         needed_fields: the advertised fields it reads; None if it may read any.
         select: gives what `SelectAdvertised` selects of the advertisements (FAC-17).
+        send: gives what `SelectHave` selects of the records here; None if that is just what the port offers.
 
     Raises:
         MalformedModule: the text is not canonical.
@@ -111,6 +110,7 @@ class PolicyModule:
     text: str
     needed_fields: frozenset[str] | None
     select: Select = field(compare=False)
+    send: Select | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         _check_canonical(self.text)
@@ -297,10 +297,12 @@ class Executable:
     Args:
         plan_id: the plan it was made of.
         selects: what the two operands select of a peer's advertisements.
+        sends: what those operands select of the records here that narrow what the port offers.
     """
 
     plan_id: str
     selects: tuple[Select, ...]
+    sends: tuple[Select, ...] = ()
 
     def check(self, plan: Plan) -> None:
         """Check that this was made of the agreed plan.
@@ -317,9 +319,23 @@ class Executable:
         Raises:
             EvaluationFailed: an operand could not be evaluated (INT-108).
         """
+        return self._intersect(self.selects, evaluation)
+
+    def may_send(self, evaluation: Evaluation) -> Set[RecordHash] | None:
+        """Return what both operands select of the records here; None if that is all that the port offers.
+
+        What is returned narrows the port's offer and never widens it (FAC-18, FAC-19, INT-4).
+
+        Raises:
+            EvaluationFailed: an operand could not be evaluated (INT-108).
+        """
+        return self._intersect(self.sends, evaluation) if self.sends else None
+
+    @staticmethod
+    def _intersect(selects: tuple[Select, ...], evaluation: Evaluation) -> Set[RecordHash]:
         try:
-            chosen = self.selects[0](evaluation)
-            for select in self.selects[1:]:
+            chosen = selects[0](evaluation)
+            for select in selects[1:]:
                 chosen = chosen & select(evaluation)
         except (InterlaceAbort, EnvironmentFault, Cancelled):
             raise
@@ -340,5 +356,6 @@ def compile_plan(
     needed = None if needs[0] is None or needs[1] is None else needs[0] | needs[1]
     plan = Plan.of(mine, theirs, needed)
     # The same module on both sides selects the same set; running it once is enough.
-    modules = {module.id: module for module in (my_module, their_module)}
-    return plan, Executable(plan.id, tuple(module.select for module in modules.values()))
+    modules = {module.id: module for module in (my_module, their_module)}.values()
+    sends = tuple(module.send for module in modules if module.send is not None)
+    return plan, Executable(plan.id, tuple(module.select for module in modules), sends)

@@ -119,6 +119,7 @@ def check(program: Program, profile: Iterable[Base] = ()) -> Checked:
             if name in known:
                 reads.add(name)
         _check_safety(rule)
+        _check_keys(rule, known)
     components = _components(program, derived)
     strata = _strata(program, components)
     all_arities = {**{name: known[name].arity for name in reads}, **arities}
@@ -172,6 +173,34 @@ def _check_safety(rule: Rule) -> None:
         for name in atom.variables:
             if name not in bound:
                 raise _at(RuleUnsafe, f"The variable {name} of {atom.predicate} is bound by no positive literal.", atom)
+
+
+def _check_keys(rule: Rule, known: Mapping[str, Base]) -> None:
+    """Check that the first term of every keyed fact comes from elsewhere, so that nobody lists them all (FAC-14)."""
+    atoms = [literal.atom for literal in rule.body if not literal.negated and literal.atom.predicate not in BUILTINS]
+    keyed = [atom for atom in atoms if atom.predicate in known and known[atom.predicate].keyed]
+    bound = {name for atom in atoms if atom not in keyed for name in atom.variables}
+    waiting = keyed
+    while waiting:
+        ready = [atom for atom in waiting if _has_key(atom, bound)]
+        if not ready:
+            raise _unkeyed(waiting[0])
+        bound.update(name for atom in ready for name in atom.variables)
+        waiting = [atom for atom in waiting if atom not in ready]
+    for literal in rule.body:
+        name = literal.atom.predicate
+        if literal.negated and name in known and known[name].keyed and not _has_key(literal.atom, bound):
+            raise _unkeyed(literal.atom)
+
+
+def _has_key(atom: Atom, bound: set[str]) -> bool:
+    key = atom.terms[0]
+    return isinstance(key, Constant) or (isinstance(key, Variable) and key.name in bound)
+
+
+def _unkeyed(atom: Atom) -> RuleError:
+    name = atom.predicate
+    return _at(RuleUnsafe, f"{name} is answered for one record at a time; another literal must give its first.", atom)
 
 
 def _read(rule: Rule) -> Iterator[Atom]:

@@ -35,6 +35,7 @@ _FUNCTIONS: Final = frozenset(
         "json_extract",
         "lace_blob",
         "lace_digest",
+        "lace_entries",
         "lace_fields",
         "lace_num_le",
         "lace_num_lt",
@@ -113,6 +114,7 @@ class Guard:
             for function, count, call in (
                 ("lace_text", 2, headers.text_of),
                 ("lace_digest", 1, headers.digest_of),
+                ("lace_entries", 1, self._entries),
                 ("lace_fields", 2, self._fields),
                 ("lace_blob", 1, self._blob_hash),
                 ("lace_num_lt", 2, num_lt),
@@ -127,6 +129,10 @@ class Guard:
     def _fields(self, stored: bytes, name: str | None) -> str | None:
         self._steps += _READING_STEPS
         return headers.fields(stored, name)
+
+    def _entries(self, stored: bytes) -> str | None:
+        self._steps += _READING_STEPS
+        return headers.entries(stored)
 
     def _blob_hash(self, stored: bytes) -> str | None:
         self._steps += _READING_STEPS

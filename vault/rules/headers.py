@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from vault.records import B64AError, b64a
+from vault.desks.pages import PageRef, parse_page
+from vault.errors import DataError
+from vault.records import B64AError, Plex, b64a, parse_record
 
-__all__ = ["UNINDEXED", "UNNAMED", "blob_hash", "digest_of", "fields", "is_unindexed", "text_of"]
+__all__ = ["UNINDEXED", "UNNAMED", "blob_hash", "digest_of", "entries", "fields", "is_unindexed", "text_of"]
 
 UNINDEXED: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
 """Extra headers whose values hardly repeat, which the store keeps out of its fact rows."""
@@ -22,6 +24,9 @@ UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
 _MARK: Final = "🖧: ".encode()
 _BLOB_MARK: Final = b"\n" + _MARK + b"B."
 _HASH_CHARACTERS: Final = 48
+_DATA: Final = "lace/data"
+_CHUNK_LINK: Final = b"\nChunk+Link: "
+_TREE_APP: Final = b"\nApp: lace/tree\n"
 
 
 def is_unindexed(name: str) -> bool:
@@ -51,6 +56,29 @@ def blob_hash(stored: bytes) -> str | None:
         return None
     start = at + 1 + len(_MARK)
     return stored[start : start + _HASH_CHARACTERS].decode("ascii", "replace")
+
+
+def entries(stored: bytes) -> str | None:
+    """Return what a tree record or a manifest holds as JSON: a list of [name, kind, target] (FAC-14).
+
+    Pages of a large directory have the kind "page", the parts of a large content "chunk"; neither has a name.
+    """
+    if _CHUNK_LINK not in stored and _TREE_APP not in stored:
+        return None
+    try:
+        record = parse_record(stored, verify=False)
+        if not isinstance(record, Plex) or record.app not in UNNAMED:
+            return None
+        if record.app == _DATA:
+            parts = (value.rpartition(" ")[2] for name, value in record.extras if name == "Chunk+Link")
+            return json.dumps([("", "chunk", target) for target in parts])
+        rows = [
+            ("", "page", item.hash.text) if isinstance(item, PageRef) else (item.name, item.kind, item.hash.text)
+            for item in parse_page(record.blob.data).items
+        ]
+    except DataError:
+        return None
+    return json.dumps(rows)
 
 
 def fields(stored: bytes, name: str | None) -> str | None:

@@ -23,11 +23,13 @@ class Base:
         name: as programs write it.
         arity: how many terms it takes.
         meaning: one line for people.
+        keyed: whether it is only ever answered for a first term that something else gives.
     """
 
     name: str
     arity: int
     meaning: str = ""
+    keyed: bool = False
 
 
 def _table(*rows: Base) -> Mapping[str, Base]:
@@ -51,11 +53,11 @@ BASE: Final = _table(
     Base("TickTAI", 1, "the current tick of the exchange"),
     Base("ClockSkewSeconds", 1, "how far the two clocks are apart"),
     Base("Member", 1, "verifier of somebody who belongs to the group"),
-    Base("DeskFile", 3, "hash of a commit, path, hash of the content"),
+    Base("TreeEntry", 4, "P, name, kind (f, l, d; page or chunk without a name), target", keyed=True),
 )
 """Every base predicate that is always declared; `catalog` adds a profile's own."""
 
-RECORD_FACTS: Final = frozenset({"Have", "Field", "RecordLink", "BlobHash", "PlexHash", "Shared"})
+RECORD_FACTS: Final = frozenset({"Have", "Field", "RecordLink", "BlobHash", "PlexHash", "Shared", "TreeEntry"})
 """What a store answers by itself."""
 
 BUILTINS: Final[Mapping[str, int]] = MappingProxyType(

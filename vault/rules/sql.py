@@ -178,7 +178,7 @@ class _Statement:
             apart = bool(known) and bool(unit.variables) and not unit.variables & known
             return apart, self.estimate(unit, known) * unit.cost
 
-        return min(units, key=rank)
+        return min((unit for unit in units if not unit.keyed or _has_key(unit, known)), key=rank)
 
     def add(self, unit: Unit, gained: str = "") -> None:
         """Append a unit to the join."""
@@ -295,6 +295,12 @@ class _Statement:
         lower = f"{value} >= {self._constant(prefix, TEXT)}"
         after = _after(prefix)
         return lower if after is None else f"{lower} AND {value} < {self._constant(after, TEXT)}"
+
+
+def _has_key(unit: Unit, bound: set[str]) -> bool:
+    """Tell whether the record of a unit is known; the check of the program saw to it that it will be."""
+    key = unit.bindings[0].term
+    return isinstance(key, Constant) or (isinstance(key, Variable) and key.name in bound)
 
 
 def _after(prefix: str) -> str | None:

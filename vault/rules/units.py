@@ -60,6 +60,7 @@ class Unit:
         joins: further tables of the same record.
         position: expression of the record's position, if it is a record fact.
         cost: how dear a row is: 1 for a column, more if stored bytes are read.
+        keyed: whether its record must be known before it is read.
     """
 
     predicates: list[str]
@@ -71,6 +72,7 @@ class Unit:
     joins: list[str] = field(default_factory=list)
     position: str = ""
     cost: int = 1
+    keyed: bool = False
 
     @property
     def variables(self) -> set[str]:
@@ -139,6 +141,12 @@ def _record_unit(atom: Atom, a: str) -> Unit:
             unit.bindings = [Binding(e, kind, term) for (e, kind), term in zip(columns, atom.terms[1:], strict=True)]
         case "Field":
             return _field_unit(atom, a)
+        case "TreeEntry":
+            unit = Unit(["TreeEntry"], "store", "main.body", a, [], position=f"{a}.p", cost=50, keyed=True)
+            unit.bindings = [
+                Binding(f"json_extract({a}j.value, '$[{n}]')", TEXT, term) for n, term in enumerate(atom.terms[1:])
+            ]
+            unit.joins = [f"json_each(lace_entries({a}.bytes)) AS {a}j"]
         case "BlobHash":
             unit = Unit(["BlobHash"], "store", "main.body", a, [], position=f"{a}.p", cost=20)
             unit.bindings = [Binding(f"lace_blob({a}.bytes)", TEXT, atom.terms[1])]

@@ -140,8 +140,8 @@ def test_strata_lie_above_what_they_negate() -> None:
 def test_every_base_predicate_can_be_read_and_none_defined() -> None:
     """FAC-8: base facts are supplied, never derived."""
     for base in (*BASE.values(), Base("Profiled", 3)):
-        terms = ",".join(["_"] * base.arity)
-        check(parse_program(f"A() :- {base.name}({terms})."), [base])
+        terms = ",".join(["X" if base.keyed else "_"] + ["_"] * (base.arity - 1)) if base.arity else ""
+        check(parse_program(f"A() :- {'Have(X), ' if base.keyed else ''}{base.name}({terms})."), [base])
         with pytest.raises(RulePredicateError):
             check(parse_program(f"{base.name}({','.join(['X'] * base.arity)}) :- A(X)."), [base])
 

@@ -40,13 +40,11 @@ LONG = {"Have": [(f"{n:04}" * 256,) for n in range(2000)]}
 def test_a_hostile_program_ends_in_a_clear_error(
     program: str, facts: dict[str, list[tuple[str, ...]]], error: type[LaceError]
 ) -> None:
-    """FAC-12: a breach is an error, soon, and in bounded memory; nothing of the evaluation comes out."""
-    limits = Limits(tuples=100_000, seconds=1.0, temp_pages=8192)
-    start = time.process_time()
+    """FAC-12: a breach is an error, in bounded work and memory; nothing of the evaluation comes out."""
+    limits = Limits(tuples=100_000, steps=20_000_000, temp_pages=8192)
     with pytest.raises(error) as caught:
-        evaluate(check(parse_program(program)), TupleFacts(facts), limits=limits, clock=time.monotonic)
+        evaluate(check(parse_program(program)), TupleFacts(facts), limits=limits)
     assert caught.value.message.endswith(".")
-    assert time.process_time() - start < 2
 
 
 def test_memory_for_tuples_is_bounded() -> None:
@@ -58,10 +56,8 @@ def test_memory_for_tuples_is_bounded() -> None:
 def test_long_texts_beside_a_store_are_bounded_too(tmp_path: Path) -> None:
     """FAC-12: tuples that hold whole texts are stored while they are found."""
     program = check(parse_program("A(X,Y,Z) :- Here(X), Here(Y), Here(Z)."))
-    start = time.process_time()
     with open_store(tmp_path) as store, pytest.raises(RulesOutOfReach, match="more than 32 MiB"):
         evaluate(program, StoreFacts(store.path, {"Here": LONG["Have"]}), limits=Limits(temp_pages=8192))
-    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("seen", [None, View(records=frozenset())])
@@ -102,10 +98,8 @@ def test_ten_thousand_rules_are_refused_while_they_are_read() -> None:
     """FAC-12: the size of a program is bounded before anything is built of it."""
     text = "".join(f"A{n}(X) :- Have(X).\n" for n in range(10_000))
     tracemalloc.start()
-    start = time.process_time()
     with pytest.raises(RuleTooLarge, match="256 rules"):
         parse_program(text)
-    assert time.process_time() - start < 2
     assert tracemalloc.get_traced_memory()[1] < 8_000_000
     tracemalloc.stop()
 
@@ -121,13 +115,11 @@ def test_ten_thousand_rules_are_refused_while_they_are_read() -> None:
 )
 def test_deep_and_long_programs(text: str) -> None:
     """FAC-12: depth costs no stack; a chain of rules as long as may be still runs."""
-    start = time.process_time()
     if text.startswith("A0"):
         assert evaluate(check(parse_program(text)), TupleFacts({"Have": [("x",)]}), queries=["A0"]) == {"A0": {("x",)}}
     else:
         with pytest.raises(RuleError, match="column"):
             parse_program(text)
-    assert time.process_time() - start < 2
 
 
 def test_the_limit_of_tuples_is_exact() -> None:

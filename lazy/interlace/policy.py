@@ -1,0 +1,121 @@
+"""Modules that are rule programs: what they may look at here, how both halves run, how several become one (FAC-7..20).
+
+A module is run where the records are. What it may look at follows from its origin, which the receiver assigns and the
+text never says (FAC-16): a module of this side reads the whole store; one of the peer's reads the records that this
+side's exposure shows to that peer, and nothing that is only known here. Both halves run on SQLite behind the guard of
+the rule engine, so time, memory and tables are bounded whoever wrote the rules.
+
+The sending half narrows what the port offers: `MaySend(P)` is `Have(P)`, exposed to the peer, and selected by both
+operands (FAC-18, FAC-19). The default policy needs no evaluation for it: the port's exposure log is its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
+
+from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule, Select
+from vault.records import RecordHash
+from vault.rules import FactSource, Limits, RuleModule, StoreFacts, TupleFacts, View, compile_module
+from vault.rules.compose import compose
+from vault.rules.facts import Row
+
+__all__ = ["LocalFacts", "composed", "local_module", "registry"]
+
+# A peer that is allowed less than the whole time of a round can always be asked again.
+_OWN_LIMITS = Limits()
+PEER_LIMITS = Limits(seconds=5.0, steps=200_000_000, temp_pages=32_768)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFacts:
+    """What rules may look at on this side of a link.
+
+    Args:
+        source: the record facts of this vault, with what else its own rules may know, such as `Member`.
+        shown: the records that the peer's rules may see: what this side exposes to that peer.
+        clock: seconds of a clock that never goes back, for the limits of time.
+        limits: bounds of this side's rules.
+        peer_limits: bounds of the peer's.
+    """
+
+    source: StoreFacts | TupleFacts
+    shown: View
+    clock: Callable[[], float] | None = field(default=None, compare=False)
+    limits: Limits = _OWN_LIMITS
+    peer_limits: Limits = PEER_LIMITS
+
+    def own(self, evaluation: Evaluation) -> FactSource:
+        """Return the facts for a module of this side."""
+        facts = {**self.source.rows, **_exchange_facts(evaluation)}
+        return StoreFacts(self.source.store, facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
+
+    def peers(self, evaluation: Evaluation) -> FactSource:
+        """Return the facts for a module of the peer's: the store behind the view, and what the exchange says."""
+        facts = _exchange_facts(evaluation)
+        return StoreFacts(self.source.store, facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
+
+
+def _exchange_facts(evaluation: Evaluation) -> dict[str, list[Row]]:
+    """Return advertisements and runtime facts as tuples; those are all equal on both sides or about the peer."""
+    source = evaluation.source
+    rows: dict[str, list[Row]] = {"Advertised": [], "AdvertisedField": []}
+    for fact in evaluation.runtime:
+        rows.setdefault(fact.predicate, []).append(fact.args)
+    for record, fields in evaluation.advertised.items():
+        text = record.text
+        rows["Advertised"].append((text, source))
+        rows["AdvertisedField"] += [(text, source, name, str(index), value) for name, index, value in fields]
+    return rows
+
+
+def registry(facts: LocalFacts, known: Iterable[PolicyModule] = (GROUP_SHARED,)) -> ModuleRegistry:
+    """Return the modules that can be run on a link: the known ones, and whatever the peer brings (FAC-15, FAC-16).
+
+    The peer's module runs under this side's query view for that peer, whatever it says of itself (FAC-7).
+    """
+
+    def compiler(text: str) -> PolicyModule:
+        return _policy(compile_module(text), facts, own=False)
+
+    return ModuleRegistry(known, compiler)
+
+
+def local_module(text: str, facts: LocalFacts) -> PolicyModule:
+    """Return a module of this side's own, to be presented as its operand.
+
+    Raises:
+        RuleError: the text is no program, or not in its canonical form.
+    """
+    return _policy(compile_module(text), facts, own=True)
+
+
+def composed(texts: Iterable[str], facts: LocalFacts) -> PolicyModule:
+    """Return one module that selects what all of several local policies select (FAC-20).
+
+    Raises:
+        RuleError: a text is no program, or all together break a limit.
+    """
+    chosen = {*texts}
+    if chosen == {GROUP_SHARED.text}:
+        return GROUP_SHARED
+    return local_module(compose(chosen), facts)
+
+
+def _policy(module: RuleModule, facts: LocalFacts, *, own: bool) -> PolicyModule:
+    view = None if own else facts.shown
+    limits = facts.limits if own else facts.peer_limits
+
+    def select(predicate: str) -> Select:
+        def run(evaluation: Evaluation) -> Set[RecordHash]:
+            source = facts.own(evaluation) if own else facts.peers(evaluation)
+            rows = module.tuples(predicate, source, view=view, limits=limits, clock=facts.clock)
+            if predicate == "SelectHave":
+                return {RecordHash.parse(row[0]) for row in rows}
+            names = {record.text: record for record in evaluation.advertised}
+            label = evaluation.source
+            return {names[row[0]] for row in rows if row[1] == label and row[0] in names}
+
+        return run
+
+    return PolicyModule(module.text, module.needed_fields, select("SelectAdvertised"), select("SelectHave"))
