@@ -28,12 +28,12 @@ _CLASSES = "org.apache.spark.deploy."
 _PATIENCE = 90.0
 
 
-def _answers(directory: Path, scratch: Path, *where: str) -> dict[str, Any]:
+def _answers(directory: Path, scratch: Path, *where: str, name: str = "all", **more: str) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-m", "lace_tui", "--json", "report", "all", "--input", str(directory), *where],
+        [sys.executable, "-m", "lace_tui", "--json", "report", name, "--input", str(directory), *where],
         capture_output=True,
         cwd=scratch,
-        env=_environ(scratch),
+        env=_environ(scratch) | more,
         timeout=600,
         check=False,
     )
@@ -89,6 +89,20 @@ def on_one_core(faulty: Group, tmp_path_factory: pytest.TempPathFactory) -> dict
 def test_two_cores(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
     assert on_one_core["findings"] == 7
     assert _answers(faulty.directory, tmp_path, "--master", "local[2]") == on_one_core
+
+
+def test_a_machine_without_java(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
+    """The extra brings its own: PATH holds every program of this machine but java."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for folder in reversed(os.environ["PATH"].split(os.pathsep)):
+        for program in Path(folder).iterdir() if Path(folder).is_dir() else []:
+            if program.name != "java":
+                link = programs / program.name
+                link.unlink(missing_ok=True)
+                link.symlink_to(program)
+    told = _answers(faulty.directory, tmp_path, "--master", "local[1]", name="equivocation", PATH=str(programs))
+    assert told["rows"] == on_one_core["reports"]["equivocation"]
 
 
 def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
