@@ -6,9 +6,8 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from lazy.conflicts import (
     Conflict,
@@ -20,13 +19,13 @@ from lazy.conflicts import (
     conflict_named,
     note_head_conflict,
 )
-from lazy.merging import base_of, fold
+from lazy.merging import base_of
 from lazy.people import SELF
+from lazy.taking import BOTH, Picks, held, merged_tree
 from lazy.update import follow
-from vault.desks.edit import NoSuchPath, apply_changes
-from vault.desks.merge import merge_trees, resolve_with
-from vault.desks.ports import MemoryObjects
-from vault.desks.tree import Entry, lookup
+from vault.desks.diff import diff_trees
+from vault.desks.merge import merge_trees
+from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError
 from vault.graph import ancestors, merge_bases, newest
 from vault.history import commit_info
@@ -35,9 +34,11 @@ from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.work import (
+    Checkout,
     VersionTaken,
     Watch,
     adopt_commit,
+    changes,
     checkout_of,
     finish_checkouts,
     record_commit,
@@ -46,7 +47,7 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "resolve_merged", "resolve_prefer"]
+__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "plan_resolve", "resolve_merged", "resolve_prefer"]
 
 
 class NoSuchSide(CallerError):
@@ -93,7 +94,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
         chosen = pick_side(vault, conflict, side)
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         if conflict.kind is ConflictKind.HEAD:
-            return _settle_heads(w, vault, conflict, {None: chosen.commit}, "", watch)
+            return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
         parents = newest(vault.store, [*(s.commit for s in conflict.sides), *conflict.results])
         result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
@@ -110,6 +111,8 @@ def resolve_merged(
     takes: Mapping[str, str] | None = None,
     reason: str = "",
     *,
+    regions: Mapping[str, Mapping[int, str]] | None = None,
+    edited: Callable[[str], bytes | None] = lambda _path: None,
     watch: Watch = Watch(),
 ) -> Resolved:
     """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
@@ -120,21 +123,22 @@ def resolve_merged(
         version: the version of the merged release.
         takes: path -> side, for paths that shall be one side's.
         reason: why; it travels in the resolution.
+        regions: path -> number of a region -> side, or `both`.
+        edited: returns the bytes of a merged file, or None.
         watch: progress and cancel.
 
     Raises:
         NoSuchConflict, NoSuchSide: as `resolve_prefer`.
         VersionTaken: the version exists.
+        MarkersLeft, NoSuchRegion, RegionUndecided, NoSuchPath: a choice cannot be taken; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         check_free(vault, conflict.desk, version)
-        picked: dict[str | None, RecordHash] = {
-            path: pick_side(vault, conflict, side).commit for path, side in (takes or {}).items()
-        }
+        picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
         if conflict.kind is ConflictKind.HEAD:
-            done = _settle_heads(w, vault, conflict, picked, reason, watch)
+            done = _settle_heads(w, vault, conflict, picks, reason, watch)
             released = seal_release(w, vault, version, reason, desk=conflict.desk)
             return Resolved(done.conflict, Status.MERGED, None, released.release, done.commit, done.written)
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
@@ -144,7 +148,8 @@ def resolve_merged(
             *conflict.results,
             *([base.commit] if base else []),
         ]
-        tree = _merged_tree(w, vault, heads, picked, ours=base.commit if base else None)
+        picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
+        tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None)
         before = base.tree if base else None
         result = follow(w, vault, conflict.desk, before, tree, watch)
         parents = newest(vault.store, heads)
@@ -246,6 +251,74 @@ def pick_side(vault: Vault, conflict: Conflict, word: str) -> Side:
     return found[0]
 
 
+def picks_of(
+    vault: Vault,
+    conflict: Conflict,
+    takes: Mapping[str, str],
+    regions: Mapping[str, Mapping[int, str]],
+    edited: Callable[[str], bytes | None] = lambda _path: None,
+) -> Picks:
+    """Return a person's words for paths and regions as the sides they mean.
+
+    Raises:
+        NoSuchSide: a word means none, or several.
+    """
+
+    def side(word: str) -> RecordHash:
+        return pick_side(vault, conflict, word).commit
+
+    return Picks(
+        paths={path: side(word) for path, word in takes.items()},
+        regions={
+            path: {number: word if word == BOTH else side(word) for number, word in chosen.items()}
+            for path, chosen in regions.items()
+        },
+        edited=edited,
+    )
+
+
+def _with_folder(
+    source: Source, vault: Vault, conflict: Conflict, picks: Picks, base: Checkout | None, tree: RecordHash | None
+) -> Picks:
+    """Let clashing paths that nothing else is chosen for be as in my folder, where it says how."""
+    if picks.all is not None or tree is None:
+        return picks
+    sides = [*(side.commit for side in conflict.sides), *conflict.results]
+    return replace(picks, held=held(source, vault, sides, base.commit if base else None, tree))
+
+
+def plan_resolve(
+    vault: Vault,
+    name: str,
+    *,
+    prefer: str = "",
+    takes: Mapping[str, str] | None = None,
+    regions: Mapping[str, Mapping[int, str]] | None = None,
+    edited: Callable[[str], bytes | None] = lambda _path: None,
+    watch: Watch = Watch(),
+) -> tuple[Conflict, tuple[str, ...]]:
+    """Return the conflict and the paths a decision would change in the folder; writes nothing (LAZ-39).
+
+    Raises:
+        As `resolve_prefer` and `resolve_merged`.
+    """
+    conflict = conflict_named(vault, name)
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
+    base = checkout_of(vault, conflict.desk)
+    chosen = pick_side(vault, conflict, prefer) if prefer else None
+    if chosen is not None and conflict.kind is ConflictKind.VERSION:
+        tree = commit_info(vault.store, chosen.commit).tree
+    else:
+        picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
+        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
+        mine = base.commit if base and base.commit in newest(vault.store, heads) else None
+        also = base.also if base else ()
+        picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
+        tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
+    return conflict, tuple(change.path for change in diff_trees(overlay, dirty.tree, tree))
+
+
 def check_free(vault: Vault, desk: str, version: Version) -> None:
     """Refuse a version that is released already (CYB-5).
 
@@ -256,54 +329,19 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         raise VersionTaken(f"{desk} {version} is already released.")
 
 
-def _merged_tree(
-    w: Writer,
-    vault: Vault,
-    heads: Sequence[RecordHash],
-    picked: Mapping[str | None, RecordHash],
-    *,
-    ours: RecordHash | None,
-    also: Sequence[RecordHash] = (),
-) -> RecordHash:
-    """Merge heads pairwise into one tree; a conflicting path is the picked side's, else as in my folder.
-
-    A path that was picked by name is that side's, whether it was in conflict or not; `picked[None]` stands for every
-    conflicting path.
-    """
-    order = sorted(newest(vault.store, heads), key=lambda head: (head != ours, head.text))
-    tree = commit_info(vault.store, order[0]).tree
-    done = [*also, order[0]]
-    for head in order[1:]:
-        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
-        side: Literal["ours", "theirs"] = "theirs" if picked.get(None) == head else "ours"
-        tree = outcome.root or resolve_with(outcome, {conflict.path: side for conflict in outcome.conflicts})
-        w.flush()
-        done.append(head)
-    entries = {path: _entry(w, vault, head, path) for path, head in picked.items() if path is not None}
-    for path, entry in entries.items():
-        if entry is None and all(_entry(w, vault, head, path) is None for head in order):
-            raise NoSuchPath(f"{path} is in none of the sides.")
-    tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
-    w.flush()
-    return tree
-
-
-def _entry(w: Writer, vault: Vault, head: RecordHash, path: str) -> Entry | None:
-    return lookup(w, commit_info(vault.store, head).tree, path)
-
-
 def _settle_heads(
     w: Writer,
     vault: Vault,
     conflict: Conflict,
-    picked: Mapping[str | None, RecordHash],
+    picks: Picks,
     reason: str,
     watch: Watch,
 ) -> Resolved:
     seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
-    tree = _merged_tree(w, vault, heads, picked, ours=base.commit if base else None, also=base.also if base else ())
+    picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
+    tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None, also=base.also if base else ())
     result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
     names = ", ".join(side.name for side in conflict.sides if side.node != vault.node.text)
     commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")

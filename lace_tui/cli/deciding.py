@@ -3,43 +3,98 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.files import write_lazy_files
 from lazy.merging import merge_heads
 from lazy.places import places
-from lazy.resolve import Resolved, accept_resolution, resolve_merged, resolve_prefer
+from lazy.resolve import Resolved, accept_resolution, plan_resolve, resolve_merged, resolve_prefer
+from lazy.taking import PathRegions, path_regions
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
+from vault.files import NotWritable, Unreadable, write_atomic
 from vault.history import commit_info
 from vault.names import Version
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import Watch, checkout_of
 
-__all__ = ["configure", "conflict_data", "conflict_line", "run"]
+__all__ = ["configure", "conflict_data", "conflict_line", "regions_of_conflict", "run"]
+
+_SHOWN_LINES = 20  # of one side of one region
+
+
+class _Pick(argparse.Action):
+    """Collects `--path P --take SIDE` and `--path P --region N --take SIDE` in the order they stand."""
+
+    def __call__(self, _parser: Any, namespace: argparse.Namespace, value: Any, option: str | None = None) -> None:
+        picks: list[_Picked] = [*(getattr(namespace, "picks", None) or [])]
+        match option:
+            case "--path":
+                picks.append(_Picked(value))
+            case _ if not picks:
+                raise BadArguments(f"lace resolve: {option} stands before any --path.", hint=_PICK_HINT)
+            case "--region":
+                picks[-1].number = _number(value)
+            case _ if picks[-1].number:
+                picks[-1].regions[picks[-1].number] = value
+                picks[-1].number = 0
+            case _:
+                picks[-1].side = value
+        namespace.picks = picks
+
+
+class _Picked:
+    """One path as the words so far say."""
+
+    __slots__ = ("number", "path", "regions", "side")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.side = ""
+        self.regions: dict[int, str] = {}
+        self.number = 0  # of a region whose side comes next
+
+
+_PICK_HINT = "For example: --path a.txt --take local, or --path a.txt --region 1 --take bob --region 2 --take both"
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise BadArguments(f"lace resolve: {text!r} is no number of a region.", hint=_PICK_HINT)
+    return int(text)
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add how a conflict is decided."""
     if verb == "conflicts":
         parser.add_argument("--all", action="store_true", help="settled ones too")
+        parser.add_argument("--regions", action="store_true", help="show the lines that clash, numbered for resolve")
+        parser.add_argument("--drafts", metavar="DIR", default="", help="write clashing texts with markers into DIR")
         return
-    parser.add_argument("conflict", metavar="CONFLICT", help="an id, or [DESK@]VERSION when only one fits")
+    parser.add_argument("conflict", metavar="CONFLICT", nargs="?", help="an id, or [DESK@]VERSION when only one fits")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--prefer", metavar="SIDE", help="keep one side: local, remote, a person or a release")
     how.add_argument("--merged", metavar="VERSION", help="release a merge under a new version")
     how.add_argument(
         "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
     )
-    parser.add_argument("--path", action="append", default=[], metavar="P", help="with --merged: a path ...")
-    parser.add_argument("--take", action="append", default=[], metavar="SIDE", help="... and whose content it gets")
+    parser.add_argument("--path", action=_Pick, metavar="P", help="with --merged: a path ...")
+    parser.add_argument("--region", action=_Pick, metavar="N", help="... one clashing region of it ...")
+    parser.add_argument("--take", action=_Pick, metavar="SIDE", help="... and whose content or lines it gets")
+    parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
+    parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and do nothing")
     parser.add_argument("-m", "--message", default="", metavar="REASON", help="why; friends can read it")
+    parser.set_defaults(picks=[])
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
@@ -51,25 +106,89 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """
     with context.open_vault() as vault:
         if context.verb == "conflicts":
-            return _conflicts(vault, settled=args.all)
+            return _conflicts(context, vault, args)
         return _resolve(context, vault, args)
 
 
 # Conflicts
 
 
-def _conflicts(vault: Vault, *, settled: bool) -> Answer:
+def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    directory = context.cwd / args.drafts if args.drafts else None
     with vault.store.reading():
-        found = conflicts(vault, include_settled=settled)
+        found = conflicts(vault, include_settled=args.all)
         rows = [conflict_data(vault, conflict) for conflict in found]
+        blocks: list[list[str]] = [[] for _ in found]
+        if args.regions or directory is not None:
+            for conflict, row, lines in zip(found, rows, blocks, strict=True):
+                shown = regions_of_conflict(vault, conflict)
+                row["regions"] = [_region_data(path) for path in shown if path.regions]
+                lines += [line for path in shown for line in _region_lines(path)]
+                row["drafts"] = _write_drafts(directory, shown) if directory is not None else []
 
     def text(paint: Paint) -> str:
         if not found:
             return "no conflicts"
-        blocks = [_block(conflict, row["paths"], paint) for conflict, row in zip(found, rows, strict=True)]
-        return "\n\n".join(blocks)
+        texts = [
+            "\n".join([_block(conflict, row["paths"], paint), *more])
+            for conflict, row, more in zip(found, rows, blocks, strict=True)
+        ]
+        return "\n\n".join(texts)
 
     return Answer({"conflicts": rows}, text)
+
+
+def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
+    """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
+    base = checkout_of(vault, conflict.desk)
+    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
+    try:
+        outcome = merge_heads(vault, heads, base.commit if base else None)
+        return path_regions(outcome)
+    except LaceError:
+        return []
+
+
+def _region_data(path: PathRegions) -> dict[str, Any]:
+    clashing = [region for region in path.regions if region.kind == "conflict"]
+    return {
+        "path": path.conflict.path,
+        "regions": [
+            {
+                "number": number,
+                **{side: _shown(getattr(region, side)) for side in ("base", "ours", "theirs")},
+            }
+            for number, region in enumerate(clashing, 1)
+        ],
+    }
+
+
+def _shown(lines: Sequence[bytes]) -> str:
+    return b"".join(lines).decode("utf-8", "backslashreplace")
+
+
+def _region_lines(path: PathRegions) -> list[str]:
+    lines = []
+    clashing = [region for region in path.regions if region.kind == "conflict"]
+    for number, region in enumerate(clashing, 1):
+        lines.append(f"    {inert(path.conflict.path)} region {number}")
+        for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
+            lines += [f"      {sign} {inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
+    return lines
+
+
+def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
+    written = []
+    for path in paths:
+        if path.draft is not None:
+            target = directory / path.conflict.path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise NotWritable(f"{target.parent} cannot be made: {error.strerror}.") from error
+            write_atomic(target, path.draft)
+            written.append(path.conflict.path)
+    return written
 
 
 def conflict_data(vault: Vault, conflict: Conflict) -> dict[str, Any]:
@@ -149,13 +268,88 @@ def _block(conflict: Conflict, paths: list[str], paint: Paint) -> str:
 
 
 def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
-    if len(args.path) != len(args.take):
-        raise BadArguments("lace resolve: each --path needs its --take.", hint="For example: --path a.txt --take local")
-    if args.path and args.merged is None:
-        raise BadArguments("lace resolve: --path and --take go with --merged VERSION.")
+    choices = _choices(context, args)
+    if args.all:
+        return _resolve_all(context, vault, args)
+    if args.conflict is None:
+        raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
+    if args.dry_run:
+        return _planned(context, vault, args, choices)
     with context.watching() as watch:
-        done = _decide(vault, args, watch)
+        done = _decide(vault, args, choices, watch)
     write_lazy_files(vault)
+    return _resolved(vault, done)
+
+
+def _choices(context: Context, args: argparse.Namespace) -> dict[str, Any]:
+    """Return what was chosen by path, by region and in files.
+
+    Raises:
+        BadArguments: the words do not go together.
+    """
+    picks: list[_Picked] = args.picks
+    for pick in picks:
+        if pick.number or not (pick.side or pick.regions) or (pick.side and pick.regions):
+            raise BadArguments(f"lace resolve: --path {pick.path} needs its --take.", hint=_PICK_HINT)
+    if (picks or args.files) and args.merged is None:
+        raise BadArguments("lace resolve: --path, --take and --files go with --merged VERSION.")
+    if args.all and (args.prefer is None or args.conflict is not None):
+        raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
+    folder = context.cwd / args.files if args.files else None
+    if folder is not None and not folder.is_dir():
+        raise FolderMissing(f"There is no folder {folder}.")
+    return {
+        "takes": {pick.path: pick.side for pick in picks if pick.side},
+        "regions": {pick.path: pick.regions for pick in picks if pick.regions},
+        "edited": partial(_edited, folder),
+    }
+
+
+def _edited(folder: Path | None, path: str) -> bytes | None:
+    """Return a file as the person merged it, or None where they made none."""
+    file = folder / path if folder is not None else None
+    if file is None or not file.is_file():
+        return None
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:
+    if args.accept is not None:
+        raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
+    with context.watching() as watch:
+        conflict, written = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+    data = {"planned": True, "conflict": conflict.id, "written": written}
+    lines = [f"{conflict.id} would change {len(written)} paths in your folder:", *(f"  {inert(p)}" for p in written)]
+    return Answer(data, "\n".join(lines))
+
+
+def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    """Decide every open conflict for one side; what was settled by an earlier decision is passed over."""
+    answers: list[Answer] = []
+    for listed in conflicts(vault):
+        if listed.id not in {conflict.id for conflict in conflicts(vault)}:
+            continue
+        args.conflict = listed.id
+        if args.dry_run:
+            answers.append(_planned(context, vault, args, {}))
+            continue
+        with context.watching() as watch:
+            answers.append(_resolved(vault, _decide(vault, args, {}, watch)))
+    if not args.dry_run:
+        write_lazy_files(vault)
+
+    def text(paint: Paint) -> str:
+        parts = [a.text if isinstance(a.text, str) else a.text(paint) for a in answers]
+        return "\n".join(parts) or "no conflicts"
+
+    data = {"planned": args.dry_run, "resolved": [answer.data for answer in answers]}
+    return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
+
+
+def _resolved(vault: Vault, done: Resolved) -> Answer:
     where = [place.name for place in places(vault)]
     command = f"lace sync {where[0]}" if where else "lace place add NAME DIR"
     data = {
@@ -181,10 +375,10 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     return Answer(data, text, exit_code=1 if done.conflicts else 0)
 
 
-def _decide(vault: Vault, args: argparse.Namespace, watch: Watch) -> Resolved:
+def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch) -> Resolved:
     if args.prefer is not None:
         return resolve_prefer(vault, args.conflict, args.prefer, args.message, watch=watch)
     if args.merged is not None:
-        takes = dict(zip(args.path, args.take, strict=True))
-        return resolve_merged(vault, args.conflict, Version.parse(args.merged), takes, args.message, watch=watch)
+        version = Version.parse(args.merged)
+        return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, **choices)
     return accept_resolution(vault, args.conflict, args.accept, watch=watch)

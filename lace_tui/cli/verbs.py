@@ -222,16 +222,23 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "deciding",
         _SYNC,
         "List what disagrees, with every side of it.",
-        "[--all]",
-        examples=("lace conflicts", "lace conflicts --all"),
+        "[--all] [--regions] [--drafts DIR]",
+        examples=("lace conflicts", "lace conflicts --regions", "lace conflicts --drafts ../merge"),
     ),
     Verb(
         "resolve",
         _CLI + "deciding",
         _SYNC,
         "Decide a conflict: keep a side, release a merge, or accept what a friend decided.",
-        "CONFLICT (--prefer SIDE | --merged VERSION [--path P --take SIDE]... | --accept [PROPOSER]) [-m REASON]",
-        examples=("lace resolve 2.3.0 --prefer local", "lace resolve 2.3.0 --merged 2.3.0-merged -m both"),
+        "CONFLICT (--prefer SIDE | --merged VERSION [--path P [--region N] --take SIDE]... [--files DIR]"
+        " | --accept [PROPOSER]) [--all] [--dry-run] [-m REASON]",
+        examples=(
+            "lace resolve 2.3.0 --prefer local",
+            "lace resolve 2.3.0 --merged 2.3.0-merged -m both",
+            "lace resolve 2.3.0 --merged 2.3.1 --path song.md --region 1 --take bob --region 2 --take both",
+            "lace resolve 2.3.0 --merged 2.3.1 --files ../merge",
+            "lace resolve --all --prefer local --dry-run",
+        ),
     ),
     Verb(
         "audit",

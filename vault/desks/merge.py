@@ -106,6 +106,11 @@ class MergeOutcome:
         """Return the outcome of a merge in which nothing had to be done."""
         return cls(root)
 
+    @property
+    def source(self) -> Source | None:
+        """Where the sides of its conflicts are read; None when there are none."""
+        return self._input.source if self._input is not None else None
+
     def decided(self, root: RecordHash) -> MergeOutcome:
         """Return this outcome with a tree in which its conflicts are decided."""
         return MergeOutcome(root, self.merged, self.taken)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from vault.desks.diff import is_text
+from vault.errors import CallerError
 
-__all__ = ["Region", "can_merge", "draft_of", "merge_text", "regions_of"]
+__all__ = ["Region", "RegionSide", "RegionUndecided", "can_merge", "draft_of", "has_markers", "merge_text"]
+__all__ += ["regions_of", "take_regions"]
+
+RegionSide = Literal["ours", "theirs", "both", "base"]
 
 _MAX_LINES = 20_000  # the matcher's time grows with the product of equal lines
 
 Lines = tuple[bytes, ...]
+
+
+class RegionUndecided(CallerError):
+    """Regions of a text were chosen, but not these."""
+
+    code = "region-undecided"
+    exit_code = 2
+    hint = "Choose for each region of the file, or choose a side for the whole file."
 
 
 class Region(NamedTuple):
@@ -69,6 +81,52 @@ def merge_text(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
             return None
         parts += region.base or region.ours or region.theirs
     return b"".join(parts)
+
+
+def take_regions(path: str, base: bytes, ours: bytes, theirs: bytes, sides: Mapping[int, RegionSide]) -> bytes:
+    """Return the merged text with a choice for each region in conflict, counted from 1 (LAZ-39).
+
+    Args:
+        path: named in errors.
+        base: the text of the merge base.
+        ours: my text.
+        theirs: the other side's.
+        sides: by number: whose lines the region gets; "both" is mine and then theirs.
+
+    Raises:
+        RegionUndecided: a region has no choice, or there is no region of a number that has one.
+    """
+    parts: list[bytes] = []
+    number = 0
+    for region in regions_of(base, ours, theirs):
+        if region.kind != "conflict":
+            parts += region.base or region.ours or region.theirs
+            continue
+        number += 1
+        match sides.get(number):
+            case "ours":
+                parts += region.ours
+            case "theirs":
+                parts += region.theirs
+            case "base":
+                parts += region.base
+            case "both":
+                parts += _closed(region.ours, b"\n") if region.theirs else list(region.ours)
+                parts += region.theirs
+            case None:
+                raise RegionUndecided(f"Nobody chose for region {number} of {path}.")
+    if strange := sorted(sides.keys() - set(range(1, number + 1))):
+        raise RegionUndecided(f"{path} has {number} regions in conflict, and no region {strange[0]}.")
+    return b"".join(parts)
+
+
+def has_markers(content: bytes) -> bool:
+    """Tell whether a text still holds a conflict between markers, as `draft_of` writes them."""
+    wanted = [b"<<<<<<< ", b"=======", b">>>>>>> "]
+    for line in content.splitlines():
+        if wanted and (line == wanted[0] if wanted[0] == b"=======" else line.startswith(wanted[0])):
+            del wanted[0]
+    return not wanted
 
 
 def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -> bytes:

@@ -1,0 +1,229 @@
+"""What a person chose for each path of a conflict, and the tree it gives (LAZ-39; architecture, Deciding).
+
+A choice is a side for a path, a side for each region of a text, or the bytes of a merged file. What nobody chose for
+stays as it is in my folder, and a file in which conflict markers are left is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lazy.merging import fold
+from vault.desks.diff import MAX_TEXT_BYTES
+from vault.desks.edit import NoSuchPath, apply_changes
+from vault.desks.merge import Choice, ConflictKind, MergeOutcome, PathConflict, resolve_with
+from vault.desks.merge_text import Region, RegionSide, has_markers, regions_of, take_regions
+from vault.desks.ports import MemoryObjects, Source
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.errors import CallerError
+from vault.graph import ancestors, newest
+from vault.history import commit_info
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "Picks", "held", "merged_tree"]
+__all__ += ["path_regions"]
+
+BOTH = "both"  # of one region: my lines, then the other side's
+# One decision removes a name, so the path alone says nothing about what the other side has.
+_MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
+
+
+class MarkersLeft(CallerError):
+    """A merged file still holds the markers of its draft."""
+
+    code = "markers-left"
+    exit_code = 2
+    hint = "Edit the file until no line of <<<<<<<, ======= and >>>>>>> is left, or choose a side for it."
+
+
+class NoSuchRegion(CallerError):
+    """A region was chosen for a path that has none of that number, or is in no conflict of lines."""
+
+    code = "no-such-region"
+    exit_code = 2
+    hint = "See the regions with: lace conflicts --regions"
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """What a person chose.
+
+    Args:
+        all: the side for every conflicting path, unless something else is chosen for it.
+        paths: commit whose content a path gets, in conflict or not.
+        regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH`.
+        edited: returns the bytes of a merged file, or None where the person made none.
+        held: clashing paths that stay exactly as they are in my folder, unless something else is chosen; see `held`.
+    """
+
+    all: RecordHash | None = None
+    paths: Mapping[str, RecordHash] = field(default_factory=dict)
+    regions: Mapping[str, Mapping[int, RecordHash | str]] = field(default_factory=dict)
+    edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
+    held: Mapping[str, Entry | None] = field(default_factory=dict)
+
+
+class PathRegions(NamedTuple):
+    """One path in conflict: its regions in order when its lines can be shown, and a draft with markers."""
+
+    conflict: PathConflict
+    regions: tuple[Region, ...]
+    draft: bytes | None
+
+
+def merged_tree(
+    w: Writer | MemoryObjects,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    picks: Picks,
+    *,
+    ours: RecordHash | None,
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> RecordHash:
+    """Merge heads pairwise into one tree; a conflicting path is as picked, else as in my folder.
+
+    Args:
+        w: where trees are read and written; a memory for a plan.
+        vault: whose decision it is.
+        heads: commits to merge.
+        picks: what the person chose.
+        ours: the head that is mine, if any.
+        tree: stands for its tree.
+        also: further commits it contains.
+
+    Raises:
+        MarkersLeft, NoSuchRegion, RegionUndecided: a choice cannot be taken.
+        NoSuchPath: a path that was picked is in none of the sides.
+    """
+    order = sorted(newest(vault.store, heads), key=lambda head: (head != ours, head.text))
+    tree = tree or commit_info(vault.store, order[0]).tree
+    done = [*also, order[0]]
+    entries: dict[str, Entry | None] = {}
+    settled: set[str] = set()
+    for head in order[1:]:
+        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
+        choices: dict[str, Choice] = {}
+        for clash in outcome.conflicts:
+            choices[clash.path] = _choice(w, clash, head, picks)
+            pick = picks.paths.get(clash.path)
+            if clash.kind in _MOVED or clash.path in picks.regions:
+                settled.add(clash.path)
+            elif pick == head:
+                entries[clash.path] = clash.theirs
+            elif pick is not None and pick in done:
+                entries.setdefault(clash.path, clash.ours)
+        tree = outcome.root or resolve_with(outcome, choices)
+        _flush(w)
+        done.append(head)
+    if unused := picks.regions.keys() - settled:
+        raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
+    for path, head in picks.paths.items():
+        if path in settled or path in entries:
+            continue
+        entries[path] = _entry(w, vault, head, path)
+        if entries[path] is None and all(_entry(w, vault, one, path) is None for one in order):
+            raise NoSuchPath(f"{path} is in none of the sides.")
+    entries.update(_from_folder(w, picks))
+    tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
+    _flush(w)
+    return tree
+
+
+def held(
+    source: Source, vault: Vault, sides: Sequence[RecordHash], mine: RecordHash | None, tree: RecordHash
+) -> dict[str, Entry | None]:
+    """Return the paths on which the sides clash and my folder says how they shall be.
+
+    It does where my line has one of the sides already, or where I made of the path what it is on no side and was not
+    before: what I edited is then the decision, also where it would merge cleanly with one of the sides.
+
+    Args:
+        source: where trees are read.
+        vault: whose decision it is.
+        sides: commits of the conflict.
+        mine: what my folder stands on.
+        tree: my folder's tree.
+    """
+    overlay = MemoryObjects(fallback=source)
+    clashes = fold(overlay, overlay, vault, newest(vault.store, sides), ours=None)[0].conflicts
+    line = ancestors(vault.store, mine) if mine is not None else set()
+    is_mine = any(side.text in line for side in sides)
+    found = {clash.path: lookup(source, tree, clash.path) for clash in clashes}
+    return {
+        clash.path: found[clash.path]
+        for clash in clashes
+        if is_mine or found[clash.path] not in (clash.base, clash.ours, clash.theirs)
+    }
+
+
+def path_regions(outcome: MergeOutcome) -> list[PathRegions]:
+    """Return every conflicting path of a merge with the regions of its lines, to be shown or edited.
+
+    Raises:
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    source = outcome.source
+    if source is None:
+        return []
+    return [
+        PathRegions(clash, regions_of(*_texts(source, clash)) if clash.is_text else (), outcome.draft(clash.path))
+        for clash in outcome.conflicts
+    ]
+
+
+def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks) -> Choice:
+    if clash.path in picks.regions:
+        if not clash.is_text:
+            raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).")
+        sides: dict[int, RegionSide] = {
+            number: "both" if side == BOTH else "theirs" if side == head else "ours"
+            for number, side in picks.regions[clash.path].items()
+        }
+        return take_regions(clash.path, *_texts(source, clash), sides)
+    pick = picks.paths.get(clash.path)
+    if pick is None and (edited := picks.edited(clash.path)) is not None:
+        return _without_markers(clash.path, edited)
+    pick = pick or picks.all
+    if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:
+        _without_markers(clash.path, read_entry(source, clash.ours))
+    return "theirs" if pick == head else "ours"
+
+
+def _from_folder(source: Source, picks: Picks) -> dict[str, Entry | None]:
+    """Return the clashing paths that are as in my folder, once no marker is left in them."""
+    found = {}
+    for path, entry in picks.held.items():
+        if path in picks.paths or path in picks.regions or picks.edited(path) is not None:
+            continue
+        if entry is not None and entry.kind == "f" and entry.size <= MAX_TEXT_BYTES:
+            _without_markers(path, read_entry(source, entry))
+        found[path] = entry
+    return found
+
+
+def _without_markers(path: str, content: bytes) -> bytes:
+    if has_markers(content):
+        raise MarkersLeft(f"{path} still holds both sides between markers.")
+    return content
+
+
+def _texts(source: Source, conflict: PathConflict) -> tuple[bytes, bytes, bytes]:
+    base, ours, theirs = (
+        read_entry(source, entry) if entry is not None and entry.kind == "f" else b""
+        for entry in (conflict.base, conflict.ours, conflict.theirs)
+    )
+    return base, ours, theirs
+
+
+def _entry(source: Source, vault: Vault, head: RecordHash, path: str) -> Entry | None:
+    return lookup(source, commit_info(vault.store, head).tree, path)
+
+
+def _flush(w: Writer | MemoryObjects) -> None:
+    if isinstance(w, Writer):
+        w.flush()

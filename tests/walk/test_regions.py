@@ -1,0 +1,128 @@
+"""Deciding by path, by region and through files: what a person types is what is released (LAZ-39, CLAY-76)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.people import Person
+
+SONG = "".join(f"{number}\n" for number in range(1, 12))
+
+
+def _changed(*lines: tuple[int, str]) -> str:
+    parts = SONG.splitlines()
+    for number, text in lines:
+        parts[number - 1] = text
+    return "\n".join(parts) + "\n"
+
+
+@pytest.fixture
+def clash(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+    """Both released 2.0.0: two clashing regions in one song, a picture, and a file that does not clash."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    for name, content in (("song.md", SONG.encode()), ("logo.png", b"\0old"), ("free.md", b"1\n")):
+        alice.write(name, content)
+    alice.lace("release", "1.0.0")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    for person in (alice, bob):
+        name = person.name
+        person.write("song.md", _changed((2, f"{name} two"), (9, f"{name} nine")))
+        person.write("logo.png", b"\0" + name.encode())
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    return alice, bob
+
+
+def _song(person: Person) -> list[str]:
+    lines = (person.folder / "song.md").read_text().splitlines()
+    return [line for line in lines if not line.isdigit()]
+
+
+def _resolve(person: Person, *words: str, expect: int = 0) -> dict[str, Any]:
+    return person.lace("resolve", "2.0.0", "--merged", "2.0.0-merged", *words, expect=expect)
+
+
+def test_each_region_gets_its_side(clash: tuple[Person, Person]) -> None:
+    """LAZ-39: regions are shown with numbers, and each number takes a side, both, or is asked for."""
+    alice, _ = clash
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    (song,) = conflict["regions"]
+    assert song["path"] == "song.md"
+    assert [(r["number"], r["base"], r["ours"], r["theirs"]) for r in song["regions"]] == [
+        (1, "2\n", "alice two\n", "bob two\n"),
+        (2, "9\n", "alice nine\n", "bob nine\n"),
+    ]
+    assert "song.md region 2" in alice.text("conflicts", "--regions")
+    picture = ("--path", "logo.png", "--take", "bob")
+    before = (alice.folder / "song.md").read_text()
+    for wrong, code in (
+        (("--path", "song.md", "--region", "1", "--take", "bob"), "region-undecided"),
+        (("--path", "song.md", "--region", "1", "--take", "bob", "--region", "3", "--take", "bob"), "region-undecided"),
+        (("--path", "logo.png", "--region", "1", "--take", "bob"), "no-such-region"),
+        (("--path", "free.md", "--region", "1", "--take", "bob"), "no-such-region"),
+        (("--region", "1", "--take", "bob"), "bad-arguments"),
+        (("--path", "song.md", "--region", "x", "--take", "bob"), "bad-arguments"),
+        (("--path", "song.md"), "bad-arguments"),
+    ):
+        assert _resolve(alice, *wrong, expect=2)["error"]["code"] == code
+    regions = ("--path", "song.md", "--region", "1", "--take", "both", "--region", "2", "--take", "bob")
+    planned = _resolve(alice, *regions, *picture, "--dry-run")
+    assert planned["planned"]
+    assert planned["written"] == ["logo.png", "song.md"]
+    assert (alice.folder / "song.md").read_text() == before
+    done = _resolve(alice, *regions, *picture)
+    assert done["status"] == "merged"
+    assert sorted(done["written"]) == planned["written"]
+    assert _song(alice) == ["alice two", "bob two", "bob nine"]
+    assert (alice.folder / "logo.png").read_bytes() == b"\0bob"
+
+
+def test_a_merged_file_is_taken_when_no_marker_is_left(clash: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-39: drafts are written for an editor, and an unfinished one is refused before anything changes."""
+    alice, _ = clash
+    (conflict,) = alice.lace("conflicts", "--drafts", str(tmp_path / "merge"))["conflicts"]
+    assert conflict["drafts"] == ["song.md"]
+    draft = tmp_path / "merge" / "song.md"
+    text = draft.read_text()
+    assert text.count("<<<<<<< alice") == 2
+    assert text.count(">>>>>>> bob") == 2
+    assert _resolve(alice, "--files", str(tmp_path / "merge"), expect=2)["error"]["code"] == "markers-left"
+    assert alice.lace("conflicts")["conflicts"]
+    draft.write_text(SONG + "together\n")
+    assert _resolve(alice, "--files", str(tmp_path / "nowhere"), expect=2)["error"]["code"] == "folder-missing"
+    _resolve(alice, "--files", str(tmp_path / "merge"), "--path", "logo.png", "--take", "local")
+    assert _song(alice) == ["together"]
+    assert (alice.folder / "logo.png").read_bytes() == b"\0alice"
+
+
+def test_a_folder_with_markers_is_not_released_by_accident(clash: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-39: the folder as edited counts, but not while a draft stands in it."""
+    alice, _ = clash
+    alice.lace("conflicts", "--drafts", str(tmp_path / "merge"))
+    alice.write("song.md", (tmp_path / "merge" / "song.md").read_bytes())
+    assert _resolve(alice, expect=2)["error"]["code"] == "markers-left"
+    alice.write("song.md", SONG + "by hand\n")
+    _resolve(alice)
+    assert _song(alice) == ["by hand"]
+
+
+def test_all_conflicts_are_decided_at_once(clash: tuple[Person, Person]) -> None:
+    """LAZ-39: one side for everything, planned first; it ends when nothing is open."""
+    alice, _ = clash
+    planned = alice.lace("resolve", "--all", "--prefer", "remote", "--dry-run")
+    assert [row["written"] for row in planned["resolved"]] == [["logo.png", "song.md"]]
+    assert alice.lace("conflicts")["conflicts"]
+    done = alice.lace("resolve", "--all", "--prefer", "remote")
+    assert len(done["resolved"]) == 1
+    assert _song(alice) == ["bob two", "bob nine"]
+    assert alice.lace("resolve", "--all", "--prefer", "remote")["resolved"] == []
+    assert alice.lace("resolve", "2.0.0", "--all", "--prefer", "remote", expect=2)["error"]["code"] == "bad-arguments"
+    assert alice.lace("resolve", "--prefer", "remote", expect=2)["error"]["code"] == "bad-arguments"
