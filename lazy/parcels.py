@@ -98,7 +98,7 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
     if not positions:
         raise SelectsNothing(f"Nothing here answers to {selector!r}.")
     for p in positions:
-        for (stored,) in vault.store.rows("SELECT bytes FROM body WHERE p = ?", p):
+        for (stored,) in vault.store.rows("SELECT stored(p, bytes) FROM body WHERE p = ?", p):
             yield bytes(stored)
 
 

@@ -182,7 +182,8 @@ def _listing(vault: Vault, place: MailboxPlace, mine: _Mine) -> Listing | None:
 
 def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]:
     for kind, digest, size in vault.store.rows(
-        "SELECT b.kind, b.digest, length(b.bytes) FROM exposure e JOIN body b USING (p) WHERE e.at > ? ORDER BY e.at",
+        "SELECT b.kind, b.digest, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
+        " LEFT JOIN packed k USING (p) WHERE e.at > ? ORDER BY e.at",
         after,
     ):
         yield RecordHash(str(kind), bytes(digest)), int(size)
@@ -200,7 +201,8 @@ def _additions(
     rows = [
         (RecordHash(str(kind), bytes(digest)), str(app), int(size))
         for kind, digest, app, size in vault.store.rows(
-            "SELECT b.kind, b.digest, s.s, length(b.bytes) FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
+            "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
+            " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
             " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
             after,
         )

@@ -31,7 +31,7 @@ from transports.layout import (
 from transports.merging import MAX_RUN_ENTRIES
 from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run, encode_run
 from vault.errors import DataError
-from vault.records.hashes import MARKLINE_BYTES, RecordHash, Verifier, payload_digest
+from vault.records.hashes import RecordHash, Verifier, is_record
 
 __all__ = [
     "BundleIndex",
@@ -41,7 +41,6 @@ __all__ = [
     "Fetched",
     "FrameReads",
     "Slice",
-    "is_record",
     "write_bundles",
 ]
 
@@ -296,15 +295,6 @@ class BundleReader:
             parts.append(piece)
             size -= len(piece)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def is_record(record_hash: RecordHash, record: bytes | memoryview) -> bool:
-    """Return whether stored bytes carry this hash rightfully: markline and digest (REC-5).
-
-    It is the cheap half of validation; `vault.records.parse_record` is the whole of it.
-    """
-    view = memoryview(record)
-    return view[:MARKLINE_BYTES] == record_hash.markline and payload_digest(view[MARKLINE_BYTES:]) == record_hash.digest
 
 
 def write_bundles(

@@ -31,6 +31,7 @@ __all__ = [
     "fsync_directory",
     "make_directory",
     "read_bounded",
+    "refuse_write",
     "remove_leftovers",
     "write_atomic",
 ]
@@ -128,7 +129,7 @@ class AtomicFile:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
         except OSError as error:
-            _refuse_write(self.path, error)
+            refuse_write(self.path, error)
         return total
 
     def __exit__(
@@ -149,7 +150,7 @@ class AtomicFile:
             except FileExistsError:
                 continue
             except OSError as error:
-                _refuse_write(self.path, error)
+                refuse_write(self.path, error)
         raise NotWritable(
             f"{self.path} cannot be written: its directory is full of temporary files.",
             hint="Delete the files there whose names end in .tmp.",
@@ -166,7 +167,7 @@ class AtomicFile:
             os.close(fd)
             temp.replace(self.path)
         except OSError as error:
-            _refuse_write(self.path, error)
+            refuse_write(self.path, error)
         self._temp = None
         if self._durable:
             fsync_directory(self.path.parent)
@@ -217,7 +218,7 @@ def fsync_directory(path: str | os.PathLike[str]) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        _refuse_write(Path(path), error)
+        refuse_write(Path(path), error)
 
 
 def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:
@@ -310,7 +311,7 @@ def remove_leftovers(directory: str | os.PathLike[str]) -> int:
                 path.unlink(missing_ok=True)
                 removed += 1
     except OSError as error:
-        _refuse_write(Path(directory), error)
+        refuse_write(Path(directory), error)
     return removed
 
 
@@ -320,7 +321,13 @@ def _shortened(name: str) -> str:
     return name if len(raw) <= room else raw[:room].decode("utf-8", "ignore")
 
 
-def _refuse_write(path: Path, error: OSError) -> NoReturn:
+def refuse_write(path: Path, error: OSError) -> NoReturn:
+    """Raise `DiskFull` or `NotWritable` for a system error at a path.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: for every other reason.
+    """
     if error.errno in _FULL:
         raise DiskFull(f"There is no room left on the disk to write {path}.") from error
     raise NotWritable(f"{path} cannot be written: {_reason(error)}.") from error

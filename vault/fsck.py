@@ -33,7 +33,7 @@ _SCRATCH = "fsck.db"
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 _ROW = (
-    "SELECT p, CAST(kind AS BLOB), CAST(digest AS BLOB), CAST(bytes AS BLOB),"
+    "SELECT p, CAST(kind AS BLOB), CAST(digest AS BLOB), stored(p, CAST(bytes AS BLOB)),"
     " typeof(kind) || ', ' || typeof(digest) || ', ' || typeof(bytes) FROM body"
 )
 _TYPES = "text, blob, blob"
@@ -153,11 +153,33 @@ def _bodies(vault: Vault, watch: Watch) -> _Scan:
         scan.records += 1
         watch.progress(scan.records, total, "check")
         _body(scan, int(p), _name(kind, digest, p), stored, types)
+    _packs(vault, scan)
     with suppress(sqlite3.DatabaseError):  # the view may be gone; then only the gap in the numbers tells
         marks = ",".join("?" * len(scan.damaged))
         scan.audit += vault.store.db.execute(f"SELECT seq, p FROM audit WHERE p IN ({marks})", scan.damaged)  # noqa: S608
     scan.audit.sort()
     return scan
+
+
+def _packs(vault: Vault, scan: _Scan) -> None:
+    """Compare every byte of the packs with what was written; a record whose frame changed is fetched again."""
+    known = set(scan.damaged)
+    for problem, positions in vault.store.packs.damaged():
+        scan.bad.append(
+            BadThing("pack", problem.split(" from ")[0].split()[-1], "pack-damaged", f"{_opening(problem)}.")
+        )
+        for p in positions:
+            if p in known:
+                continue
+            known.add(p)
+            scan.damaged.append(p)
+            row = vault.store.db.execute("SELECT kind, CAST(digest AS BLOB) FROM body WHERE p = ?", (p,)).fetchone()
+            name = _name(str(row[0]).encode(), bytes(row[1]), p) if row else f"position {p}"
+            scan.bad.append(BadThing("record", name, "pack-damaged", f"The record {name} lies where {problem}."))
+
+
+def _opening(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _name(kind: bytes, digest: bytes, p: int) -> str:
@@ -309,7 +331,9 @@ def _scratch(vault: Vault) -> Iterator[Store]:
     try:
         with Store(path, create=True) as scratch:
             scratch.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
-            scratch.db.execute("DROP TABLE body")  # so that `body` means the attached one
+            scratch.db.executescript(
+                "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack"
+            )  # so that `body` means the attached one
             scratch.db.execute("ATTACH DATABASE ? AS live", (str(vault.store.path),))
             yield scratch
     finally:
@@ -346,13 +370,13 @@ def _make_anew(vault: Vault, watch: Watch) -> None:
 
 def _put_right(store: Store, scan: _Scan) -> None:
     """Take damaged records out, and file whole ones under their own name."""
+    for p in store.packs.resting_on(scan.damaged):  # before what they rest on goes
+        store.unpack(p)
     for p in scan.damaged:
-        store.run("DELETE FROM body WHERE p = ?", p)
-        store.run("DELETE FROM exposure WHERE p = ?", p)
+        store.forget(p)
     for p, own in scan.misnamed:
         if store.position(own) is not None:
-            store.run("DELETE FROM body WHERE p = ?", p)
-            store.run("DELETE FROM exposure WHERE p = ?", p)
+            store.forget(p)
         else:
             store.run("UPDATE body SET kind = ?, digest = ? WHERE p = ?", own.kind, own.digest, p)
     if scan.damaged:

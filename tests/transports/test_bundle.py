@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
-from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, is_record, write_bundles
+from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, write_bundles
 from transports.errors import BadBundle, BadRun
 from transports.layout import FRAME_CLOSE, FRAME_RAW_LIMIT
 from transports.listing import Listing
 from vault.errors import LaceError
-from vault.records.hashes import RecordHash
+from vault.records.hashes import RecordHash, is_record
 from vault.records.model import MAX_BLOB_BYTES, Plex
 from vault.records.tai import Tai
 

@@ -14,7 +14,7 @@ from blake3 import blake3
 from vault.records import b64a
 from vault.records.errors import HashTextError, VerifierTextError
 
-__all__ = ["DIGEST_BYTES", "KINDS", "MARK", "MARKLINE_BYTES", "RecordHash", "Verifier", "payload_digest"]
+__all__ = ["DIGEST_BYTES", "KINDS", "MARK", "MARKLINE_BYTES", "RecordHash", "Verifier", "is_record", "payload_digest"]
 
 KINDS = frozenset("BPS")
 DIGEST_BYTES = 32
@@ -132,3 +132,12 @@ class Verifier(_VerifierFields):
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def is_record(record_hash: RecordHash, record: bytes | memoryview) -> bool:
+    """Return whether stored bytes carry this hash rightfully: markline and digest (REC-5).
+
+    It is the cheap half of validation; `vault.records.parse_record` is the whole of it.
+    """
+    view = memoryview(record)
+    return view[:MARKLINE_BYTES] == record_hash.markline and payload_digest(view[MARKLINE_BYTES:]) == record_hash.digest

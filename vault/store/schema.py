@@ -1,6 +1,7 @@
 """Tables of the store, in three kinds, and the migrations that make them.
 
-*Truth* is `body`: stored record bytes by arrival position. *Local* tables hold what this person chose or saw and no
+*Truth* is `body`, with `packed`, `frame` and `pack` for what rests in pack files: stored record bytes by arrival
+position. *Local* tables hold what this person chose or saw and no
 record carries: places, cursors, refusals, the checkout. *Derived* tables are views over the bodies; `lace fsck
 --repair` may delete them all and rebuild the identical state.
 
@@ -29,6 +30,15 @@ class StoreTooNew(EnvironmentFault):
 
 _TRUTH: Final = """
 CREATE TABLE body(p INTEGER PRIMARY KEY, kind TEXT NOT NULL, digest BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);
+"""
+
+# A record whose `bytes` are empty rests in a pack: `packed` names its frame, `frame` the bytes of a pack file.
+_PACKS: Final = """
+CREATE TABLE pack(id INTEGER PRIMARY KEY, size INTEGER NOT NULL);
+CREATE TABLE frame(id INTEGER PRIMARY KEY, pack INTEGER NOT NULL, at INTEGER NOT NULL, stored INTEGER NOT NULL,
+    raw INTEGER NOT NULL, form INTEGER NOT NULL, depth INTEGER NOT NULL, bases BLOB NOT NULL, sum BLOB NOT NULL);
+CREATE TABLE packed(p INTEGER PRIMARY KEY, frame INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL);
+CREATE INDEX packed_frame ON packed(frame);
 """
 
 _LOCAL: Final = """
@@ -126,7 +136,12 @@ def _second(db: sqlite3.Connection) -> None:
     )
 
 
-_MIGRATIONS: Final = (_first, _second)
+def _packs(db: sqlite3.Connection) -> None:
+    """Version 3: content may rest in packs; what lies in rows stays there."""
+    _run(db, _PACKS)
+
+
+_MIGRATIONS: Final = (_first, _second, _packs)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

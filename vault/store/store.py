@@ -15,15 +15,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
+from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.sums import content_sha512
+from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
+from vault.records.hashes import is_record
 from vault.store import facts
 from vault.store.database import connect, faults_named, select_in
+from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
 from vault.store.views import Views
 
 __all__ = ["Store"]
 
+_CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 _NEXT_GENERATION = (
     "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
 )
@@ -38,11 +43,15 @@ class Store:
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
         self.db = connect(path, create=create)
+        self.packs = Packs(self.db, path.parent / "packs")
+        # Queries ask for a record's bytes wherever they rest; what is damaged answers with nothing, which no record is.
+        self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
         self._views = Views(self.db, self.content_sum)
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
+        self.packs.close()
         self.db.close()
 
     def __enter__(self) -> Self:
@@ -62,6 +71,7 @@ class Store:
             try:
                 before = self.db.total_changes
                 yield
+                self.packs.finish()
                 if self.db.total_changes != before:  # answers kept with the old number are out of date from now
                     self.db.execute(_NEXT_GENERATION)
                 self.db.execute("COMMIT")
@@ -72,6 +82,7 @@ class Store:
     def _roll_back(self) -> None:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
+        self.packs.abort()
         self._symbols.forget()
         self._views.forget()
 
@@ -104,17 +115,32 @@ class Store:
         counts = facts.Counts()
         self._views.begin()
         for record, stored in records:
+            is_packed = len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT
             row = self.db.execute(
                 "INSERT OR IGNORE INTO body(kind, digest, bytes) VALUES (?, ?, ?)",
-                (record.hash.kind, record.hash.digest, stored),
+                (record.hash.kind, record.hash.digest, b"" if is_packed else stored),
             )
             if row.rowcount and isinstance(record, Seal | Plex):
                 position = int(row.lastrowid or 0)
+                if is_packed:
+                    self.packs.take(position, stored)
                 facts.index(self.db, self._symbols, counts, position, record)
                 self._views.apply(position, record)
                 added.append(position)
         counts.write(self.db)
         return added
+
+    def forget(self, p: int) -> None:
+        """Take the record at position `p` out, inside `transaction`; the bytes of its pack stay until a prune."""
+        for table in ("body", "packed", "exposure"):
+            self.db.execute(f"DELETE FROM {table} WHERE p = ?", (p,))  # noqa: S608 - our own table names
+
+    def unpack(self, p: int) -> None:
+        """Bring the record at position `p` back from its pack into its row, inside `transaction`."""
+        row = self.db.execute("SELECT stored(p, bytes) FROM body WHERE p = ?", (p,)).fetchone()
+        if row is not None and row[0]:
+            self.db.execute("UPDATE body SET bytes = ? WHERE p = ?", (row[0], p))
+            self.db.execute("DELETE FROM packed WHERE p = ?", (p,))
 
     def settle(self, me: str | None, founding: str | None, *, final: bool = True) -> None:
         """Bring the views that depend on several records up to date: membership, vectors, sharing, visibility.
@@ -135,9 +161,30 @@ class Store:
         """Return the stored bytes of a record, or None when it is not here."""
         with faults_named(self.path):
             row = self.db.execute(
-                "SELECT bytes FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+                "SELECT bytes, p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
             ).fetchone()
-        return bytes(row[0]) if row else None
+            if row is None or row[0]:
+                return bytes(row[0]) if row else None
+            return self._packed(record, int(row[1]))
+
+    def _packed(self, record: RecordHash, p: int) -> bytes:
+        """Return the proven bytes of a record that rests in a pack (REC-5).
+
+        Raises:
+            PackDamaged, BadFrame: they are not that record's.
+        """
+        found = self.packs.read(p) or b""
+        if not is_record(record, found):
+            raise PackDamaged(f"The bytes stored for {record.text} are not that record.")
+        return found
+
+    def _stored_bytes(self, p: int, inline: bytes) -> bytes:
+        if inline:
+            return inline
+        try:
+            return self.packs.read(p) or b""
+        except DataError:
+            return b""
 
     def content(self, record: RecordHash) -> bytes | None:
         """Return a whole content or page of at most 32 MiB, put together from its chunks; None when not here.
@@ -156,13 +203,19 @@ class Store:
         """Return what one record holds itself: the data of its Blob, or its list of parts; None when not here."""
         with faults_named(self.path):
             row = self.db.execute(
-                "SELECT r.size, CASE WHEN r.size = 0 THEN b.bytes ELSE substr(b.bytes, -r.size) END"
+                "SELECT r.size, CASE WHEN r.size = 0 THEN b.bytes ELSE substr(b.bytes, -r.size) END, b.p"
                 " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
                 (record.digest, record.kind),
             ).fetchone()
-        if row is None or row[0]:
-            return bytes(row[1]) if row else None
-        whole = parse_record(bytes(row[1]), verify=False) if record.kind == "P" else None
+            if row is None:
+                return None
+            size, found = int(row[0]), bytes(row[1] or b"")
+            if not found:
+                found = self._packed(record, int(row[2]))
+                found = found[-size:] if size else found
+        if size:
+            return found
+        whole = parse_record(found, verify=False) if record.kind == "P" else None
         return part_of(whole) if isinstance(whole, Plex) else b""
 
     def length(self, record: RecordHash) -> int | None:
@@ -187,7 +240,7 @@ class Store:
     def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
         """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
         for p, kind, digest, stored in self.db.execute(
-            "SELECT p, kind, digest, bytes FROM body WHERE p >= ? ORDER BY p", (first,)
+            "SELECT p, kind, digest, stored(p, bytes) FROM body WHERE p >= ? ORDER BY p", (first,)
         ):
             yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
 

@@ -1,0 +1,251 @@
+"""Packs: large content outside the database, durable before it is named, found when it is damaged."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.vault.vaults import found
+from vault import fsck
+from vault.desks.content import data_plex
+from vault.errors import DataError
+from vault.files import DiskFull, NotWritable
+from vault.records import Plex
+from vault.store import Store
+from vault.store import packs as packs_module
+from vault.store.packio import PackIO
+from vault.store.packs import PACK_MIN_BYTES, PackDamaged
+from vault.store.schema import SCHEMA_VERSION
+from vault.vault import Vault
+from vault.work import commit, release
+
+_GROUP = "friends/0123456789abcdef"
+
+
+def plexes(count: int, size: int = 20_000, seed: int = 1) -> list[Plex]:
+    draw = random.Random(seed)
+    return [data_plex(_GROUP, draw.randbytes(size)) for _ in range(count)]
+
+
+def put(store: Store, records: list[Plex]) -> None:
+    with store.transaction():
+        store.add((record, record.encode()) for record in records)
+        store.settle(None, None)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "store.db", create=True) as made:
+        yield made
+
+
+def pack_files(store: Store) -> list[Path]:
+    return sorted((store.path.parent / "packs").glob("*"))
+
+
+def test_large_content_rests_in_packs_and_small_in_rows(store: Store) -> None:
+    """REC-5: what is read is proven again."""
+    large, small = plexes(40), plexes(3, 100, seed=2)
+    text = data_plex(_GROUP, b"the same line again\n" * 3_000)
+    with store.transaction():
+        store.add((record, record.encode()) for record in [*large, *small, text])
+        for record in [*large, text]:  # also before anything is on the disk
+            assert store.stored(record.hash) == record.encode()
+            assert store.content(record.hash) == record.blob.data
+        store.settle(None, None)
+    for record in [*large, *small, text]:
+        assert store.stored(record.hash) == record.encode()
+        assert store.part(record.hash) == record.blob.data
+    assert store.rows("SELECT count(*) FROM packed")[0][0] == 41
+    (path,) = pack_files(store)
+    assert path.name == "00000001.pack"
+    assert path.stat().st_size == store.rows("SELECT size FROM pack")[0][0]
+    assert path.stat().st_size < 41 * 20_500  # the text shrank, the noise did not grow
+    assert [bytes(stored) for _, _, stored in store.bodies()] == [r.encode() for r in [*large, *small, text]]
+
+
+def test_a_record_as_small_as_the_bound_stays_in_its_row(store: Store) -> None:
+    overhead = len(data_plex(_GROUP, b"x" * 1_000).encode()) - 1_000
+    below = data_plex(_GROUP, b"x" * (PACK_MIN_BYTES - overhead - 1))
+    at = data_plex(_GROUP, b"x" * (PACK_MIN_BYTES - overhead))
+    assert (len(below.encode()), len(at.encode())) == (PACK_MIN_BYTES - 1, PACK_MIN_BYTES)
+    put(store, [below, at])
+    assert store.rows("SELECT p FROM packed") == [(2,)]
+
+
+def test_what_a_crash_left_unnamed_is_cut_by_the_next_writer(store: Store) -> None:
+    """APP-13: bytes that nothing names cost nothing and harm nothing."""
+    put(store, plexes(2))
+    (path,) = pack_files(store)
+    named = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(b"torn" * 1_000)
+    more = plexes(1, seed=3)
+    put(store, more)
+    assert path.stat().st_size == store.rows("SELECT size FROM pack")[0][0] < named + 21_000
+    assert store.stored(more[0].hash) == more[0].encode()
+    for record in plexes(2):
+        assert store.stored(record.hash) == record.encode()
+
+
+def test_a_pack_nobody_names_is_begun_anew(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "packs").mkdir()
+    (tmp_path / "packs" / "00000001.pack").write_bytes(b"left by a crash" * 10_000)
+    records = plexes(2)
+    put(store, records)
+    assert pack_files(store)[0].stat().st_size == store.rows("SELECT size FROM pack")[0][0]
+    assert store.stored(records[0].hash) == records[0].encode()
+
+
+def test_a_transaction_that_is_undone_leaves_no_record(store: Store) -> None:
+    records = plexes(80)
+
+    def cut_off() -> None:
+        with store.transaction():
+            store.add((record, record.encode()) for record in records)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        cut_off()
+    assert store.stored(records[0].hash) is None
+    assert store.rows("SELECT count(*) FROM frame") == [(0,)]
+    put(store, records)
+    assert all(store.stored(record.hash) == record.encode() for record in records)
+
+
+def test_a_full_pack_is_followed_by_another(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packs_module, "PACK_BYTES", 600_000)
+    first, second = plexes(60), plexes(60, seed=9)
+    put(store, first)
+    put(store, second)
+    assert len(pack_files(store)) >= 3
+    for record in [*first, *second]:
+        assert store.stored(record.hash) == record.encode()
+    with Store(store.path) as other:
+        assert all(other.stored(record.hash) == record.encode() for record in first)
+
+
+class Refusing(PackIO):
+    """A disk that fails at one kind of call."""
+
+    def __init__(self, call: str, number: int) -> None:
+        self.call, self.number = call, number
+
+    def append(self, fd: int, at: int, data: bytes) -> None:
+        if self.call == "append":
+            raise OSError(self.number, os.strerror(self.number))
+        super().append(fd, at, data)
+
+    def sync(self, fd: int) -> None:
+        if self.call == "sync":
+            raise OSError(self.number, os.strerror(self.number))
+        super().sync(fd)
+
+
+@pytest.mark.parametrize(("call", "number", "error"), [("append", 28, DiskFull), ("sync", 5, NotWritable)])
+@pytest.mark.parametrize("count", [2, 200])
+def test_a_disk_that_refuses_stores_nothing(
+    tmp_path: Path, call: str, number: int, error: type[Exception], count: int
+) -> None:
+    """APP-13: with and without the writing thread, the transaction ends as if it had never been."""
+    records = plexes(count)
+    with Store(tmp_path / "store.db", create=True) as store:
+        store.packs._io = Refusing(call, number)
+        with pytest.raises(error):
+            put(store, records)
+        assert store.rows("SELECT count(*) FROM body") == [(0,)]
+        store.packs._io = PackIO()
+        put(store, records)
+        assert store.stored(records[-1].hash) == records[-1].encode()
+
+
+def test_damaged_packs_are_named_and_never_read_as_content(store: Store) -> None:
+    """REC-5: no wrong byte is handed out."""
+    records = plexes(3)
+    put(store, records)
+    (path,) = pack_files(store)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with Store(store.path) as fresh, pytest.raises(PackDamaged):
+        [fresh.part(record.hash) for record in records]
+    path.write_bytes(data[:5_000])
+    with Store(store.path) as fresh, pytest.raises(PackDamaged):
+        fresh.stored(records[2].hash)
+    more = plexes(1, seed=5)
+    put(store, more)  # never written over: a pack that lost bytes is left alone
+    assert len(pack_files(store)) == 2
+    path.unlink()
+    with Store(store.path) as fresh:
+        with pytest.raises(PackDamaged):
+            fresh.stored(records[0].hash)
+        assert fresh.stored(more[0].hash) == more[0].encode()
+
+
+def test_a_frame_that_rests_on_itself_or_too_deep_is_refused(store: Store) -> None:
+    text = data_plex(_GROUP, b"the same line again\n" * 3_000)
+    put(store, [text])
+    with store.transaction():
+        store.run("UPDATE frame SET bases = ?, depth = 1", (1).to_bytes(8, "little"))
+    with Store(store.path) as fresh, pytest.raises(DataError):
+        fresh.stored(text.hash)
+    with store.transaction():
+        store.run("UPDATE frame SET depth = 99")
+    with Store(store.path) as fresh, pytest.raises(DataError):
+        fresh.stored(text.hash)
+
+
+@pytest.fixture
+def grown(tmp_path: Path) -> Iterator[Vault]:
+    vault = found(tmp_path)
+    (vault.folder / "noise").write_bytes(random.Random(4).randbytes(600_000))
+    (vault.folder / "text").write_bytes(b"".join(b"line %d\n" % n for n in range(60_000)))
+    commit(vault, "first")
+    release(vault)
+    yield vault
+    vault.close()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_flipped_bit_of_a_pack_is_found_named_and_put_aside(grown: Vault, seed: int) -> None:
+    """REC-82: one bit, anywhere in what a pack's frames hold."""
+    path = grown.dot / "packs" / "00000001.pack"
+    assert fsck.check(grown).ok
+    data = bytearray(path.read_bytes())
+    at = random.Random(seed).randrange(8 * 8, len(data) * 8)
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    with Vault(grown.folder, grown.around) as fresh:
+        report = fsck.check(fresh)
+        assert ("pack", path.name) in {(bad.kind, bad.name) for bad in report.bad}
+        assert "record" in {bad.kind for bad in report.bad}
+        repaired = fsck.repair(fresh)
+        assert repaired.ok, repaired.bad
+        missing = {hash_text for (hash_text,) in fresh.store.rows("SELECT want FROM hole")}
+        assert missing
+
+
+def test_a_vault_without_packs_goes_on_with_them(tmp_path: Path) -> None:
+    """APP-13: what lies in rows stays there and is read beside what lies in packs."""
+    records = plexes(4)
+    path = tmp_path / "store.db"
+    with Store(path, create=True) as store:
+        put(store, records[:2])
+    db = sqlite3.connect(path)
+    for p, record in enumerate(records[:2], 1):
+        db.execute("UPDATE body SET bytes = ? WHERE p = ?", (record.encode(), p))
+    for table in ("pack", "frame", "packed"):
+        db.execute(f"DROP TABLE {table}")
+    db.execute("PRAGMA user_version = 2")
+    db.commit()
+    db.close()
+    with Store(path) as store:
+        assert store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        put(store, records[2:])
+        assert all(store.stored(record.hash) == record.encode() for record in records)
+        assert store.rows("SELECT p FROM packed ORDER BY p") == [(3,), (4,)]

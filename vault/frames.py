@@ -1,0 +1,103 @@
+"""Encodings below records: the bytes of some records as they are, compressed, or compressed against others' bytes.
+
+The same encodings serve packs and bundles. Nobody is told of them: decoding gives the exact bytes back or fails, and
+what was decoded is compared with the records' own hashes by whoever asked (architecture, Encodings; CLAY-37).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import zstandard
+
+from vault.errors import DataError
+
+__all__ = [
+    "MAX_BASES",
+    "MAX_DEPTH",
+    "MAX_FRAME_BYTES",
+    "MAX_PREFIX_BYTES",
+    "RAW",
+    "ZSTD",
+    "BadFrame",
+    "decode",
+    "encode",
+]
+
+RAW: Final = 0
+ZSTD: Final = 1
+MAX_FRAME_BYTES: Final = 33 << 20  # raw: room for the largest record
+MAX_PREFIX_BYTES: Final = 1 << 20
+MAX_BASES: Final = 64  # records one frame may be compressed against
+MAX_DEPTH: Final = 8  # frames read for one record: a frame's bases lie in frames that are less deep
+_SAMPLE: Final = 16 << 10
+_PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
+# A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
+_HASH_LOG: Final = 20
+_WINDOW_LOG: Final = 21
+
+
+class BadFrame(DataError):  # noqa: N818 - named like its siblings
+    """A frame does not decode to what is said of it."""
+
+    code = "frame-damaged"
+    exit_code = 41
+    hint = "Run: lace fsck --repair, and sync."
+
+
+def encode(data: bytes, prefix: bytes = b"", *, level: int = 3) -> tuple[int, bytes]:
+    """Return the form and the stored bytes of a frame: compressed only where that pays.
+
+    Args:
+        data: the raw bytes.
+        prefix: bytes that a reader will have too, and that these are like.
+        level: of zstd.
+    """
+    if prefix:
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            level, window_log=_WINDOW_LOG, hash_log=_HASH_LOG, write_content_size=True
+        )
+        base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        stored = zstandard.ZstdCompressor(dict_data=base, compression_params=parameters).compress(data)
+        return (ZSTD, stored) if len(stored) <= len(data) * _PAYS else (RAW, data)
+    compressor = zstandard.ZstdCompressor(level=level, write_content_size=True)
+    if len(data) > 2 * _SAMPLE:
+        middle = len(data) // 2
+        sample = data[middle : middle + _SAMPLE]
+        if len(compressor.compress(sample)) > len(sample) * _PAYS:
+            return RAW, data
+    stored = compressor.compress(data)
+    return (ZSTD, stored) if len(stored) <= len(data) * _PAYS else (RAW, data)
+
+
+def decode(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
+    """Return the raw bytes of a frame.
+
+    Args:
+        form: `RAW` or `ZSTD`.
+        stored: its bytes as they rest.
+        raw: how many bytes it decodes to.
+        prefix: what it was compressed against.
+
+    Raises:
+        BadFrame: it does not decode to exactly that many bytes; no more memory than that was taken.
+    """
+    if not 0 <= raw <= MAX_FRAME_BYTES or len(prefix) > MAX_PREFIX_BYTES:
+        raise BadFrame("A frame is said to be larger than any frame may be.")
+    if form == RAW:
+        if len(stored) != raw:
+            raise BadFrame(f"A frame has {len(stored)} bytes where {raw} are said.")
+        return stored
+    if form != ZSTD:
+        raise BadFrame(f"A frame has the unknown form {form}.")
+    try:
+        if zstandard.frame_content_size(stored) != raw:
+            raise BadFrame("A frame states another size than is said of it.")
+        base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
+        tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=1 << 26)
+        data = tool.decompress(stored, max_output_size=raw, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise BadFrame(f"A frame does not decode: {error}.") from error
+    if len(data) != raw:
+        raise BadFrame("A frame decodes to another size than is said of it.")
+    return data

@@ -1,0 +1,426 @@
+"""Packs: where content rests that is too large for a row (architecture, decision 3; docs/formats.md section 7).
+
+A pack is an append-only file of frames under `.vault/packs`. A frame holds the stored bytes of a few records, as they
+are, compressed, or compressed against the bytes of records that rest here already (their *bases*). What a frame means
+stands in the store alone: a pack is flushed before the transaction that names its frames commits, so a crash leaves
+bytes at its end that nothing names, and the next writer cuts them.
+
+Encodings are below records: what is read is compared with the record's own hash before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from blake3 import blake3
+
+from vault.errors import DataError
+from vault.files import refuse_write
+from vault.frames import MAX_BASES, MAX_DEPTH, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
+from vault.store.packio import PackIO
+
+__all__ = ["PACK_BYTES", "PACK_MIN_BYTES", "PackDamaged", "Packs"]
+
+PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
+PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
+FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
+_MAGIC: Final = b"LACEPCK0"
+_IN_FLIGHT: Final = 24  # frames a writing thread may lag behind
+_THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
+_SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
+_CACHED_BYTES: Final = 8 << 20
+_SUM_BYTES: Final = 16
+_OPEN_PACKS: Final = 8
+
+
+class PackDamaged(DataError):
+    """A record's bytes in a pack are gone or are not that record's."""
+
+    code = "pack-damaged"
+    exit_code = 41
+    hint = "Run: lace fsck --repair, and sync; friends who have the content give it back."
+
+
+class _Row(NamedTuple):
+    """A frame as the store names it."""
+
+    id: int
+    pack: int
+    at: int
+    stored: int
+    raw: int
+    form: int
+    depth: int
+    bases: bytes
+
+
+@dataclass(slots=True)
+class _Open:
+    """The frame that is being filled."""
+
+    id: int
+    bases: tuple[int, ...] = ()
+    prefix: bytes = b""
+    depth: int = 0
+    parts: list[bytes] = field(default_factory=list)
+    raw: int = 0
+
+
+class _Written(NamedTuple):
+    frame: _Open
+    form: int
+    pack: int
+    at: int
+    stored: int
+    sum: bytes
+
+
+class Packs:
+    """The packs of one store connection. Writing happens inside the store's transaction only.
+
+    Args:
+        db: the store's connection.
+        directory: `.vault/packs`; made when first needed.
+        io: the file calls.
+    """
+
+    def __init__(self, db: sqlite3.Connection, directory: Path, io: PackIO | None = None) -> None:
+        self._db = db
+        self._directory = directory
+        self._io = io or PackIO()
+        self._open: _Open | None = None
+        self._here: dict[int, bytes] = {}  # frames that are not yet all on the disk, and read all the same
+        self._waiting: deque[tuple[_Open, Future[_Written] | _Written]] = deque()
+        self._pool: ThreadPoolExecutor | None = None
+        self._fd = -1
+        self._pack = self._end = self._unsynced = 0
+        self._next = 0
+        self._frames = 0
+        self._is_new = False
+        self._last = (0, 0)  # the newest pack and how many of its bytes are named
+        self._grown: dict[int, int] = {}
+        self._readers: dict[int, int] = {}
+        self._cache: OrderedDict[int, bytes] = OrderedDict()
+        self._cached = 0
+
+    def close(self) -> None:
+        """Close every file."""
+        self.abort()
+        for fd in self._readers.values():
+            self._io.close(fd)
+        self._readers.clear()
+
+    def path(self, pack: int) -> Path:
+        """Return where a pack lies."""
+        return self._directory / f"{pack:08d}.pack"
+
+    # Writing
+
+    def take(self, p: int, stored: bytes, bases: Sequence[int] = ()) -> None:
+        """Put the bytes of the new record at position `p` into a frame.
+
+        Args:
+            p: its position; the row that names it is written with this call.
+            stored: its stored bytes.
+            bases: positions of records whose bytes are like these; only a hint.
+        """
+        frame = self._open
+        wanted = tuple(bases[:MAX_BASES])
+        if frame is not None and (frame.bases != wanted or frame.raw + len(stored) > FRAME_BYTES):
+            self._close_frame()
+            frame = None
+        if frame is None:
+            frame = self._begin_frame(wanted)
+        self._db.execute("INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)", (p, frame.id, frame.raw, len(stored)))
+        frame.parts.append(stored)
+        frame.raw += len(stored)
+
+    def finish(self) -> None:
+        """Write what is left, name it in the store, and make the files durable; before the transaction commits.
+
+        Raises:
+            DiskFull, NotWritable: the packs cannot be written; the transaction must not commit.
+        """
+        if self._next == 0:
+            return
+        self._close_frame()
+        while self._waiting:
+            self._collect()
+        with self._faults():
+            if self._fd >= 0:
+                self._io.sync(self._fd)
+            if self._is_new:
+                self._io.sync_directory(self._directory)
+        self._db.executemany(
+            "INSERT INTO pack VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET size = excluded.size",
+            list(self._grown.items()),
+        )
+        self._rest()
+
+    def abort(self) -> None:
+        """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
+        while self._waiting:
+            _, job = self._waiting.popleft()
+            if isinstance(job, Future):
+                job.cancel()
+                job.exception() if not job.cancelled() else None
+        self._open = None
+        self._cache.clear()
+        self._cached = 0
+        self._rest()
+
+    def _rest(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+        if self._fd >= 0:
+            self._io.close(self._fd)
+        self._fd, self._pack, self._end, self._unsynced = -1, 0, 0, 0
+        self._next = self._frames = 0
+        self._is_new = False
+        self._here.clear()
+        self._grown.clear()
+
+    def _begin_frame(self, bases: tuple[int, ...]) -> _Open:
+        if self._next == 0:
+            self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
+            last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
+            self._last = (int(last[0]), int(last[1])) if last else (0, 0)
+        self._open = _Open(self._next)
+        self._next += 1
+        if bases:
+            self._rest_on(self._open, bases)
+        return self._open
+
+    def _rest_on(self, frame: _Open, bases: tuple[int, ...]) -> None:
+        """Compress a frame against these records, where their own frames are not too deep."""
+        frame.bases = bases
+        depth = 0
+        for p in bases:
+            row = self._db.execute(
+                "SELECT f.depth FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,)
+            ).fetchone()
+            if row is not None and (row[0] is None or int(row[0]) + 1 >= MAX_DEPTH):
+                return
+            depth = max(depth, int(row[0]) + 1 if row is not None else 1)
+        try:
+            prefix = self._prefix(bases)
+        except DataError:
+            return
+        frame.prefix, frame.depth = prefix, depth
+
+    def _close_frame(self) -> None:
+        frame, self._open = self._open, None
+        if frame is None or not frame.parts:
+            return
+        data = b"".join(frame.parts)
+        frame.parts = []
+        self._here[frame.id] = data
+        self._frames += 1
+        if self._frames > _THREAD_AFTER and self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-pack")
+        if self._pool is None:
+            self._waiting.append((frame, self._write(frame, data)))
+        else:
+            self._waiting.append((frame, self._pool.submit(self._write, frame, data)))
+        while len(self._waiting) > (_IN_FLIGHT if self._pool is not None else 0):
+            self._collect()
+
+    def _collect(self) -> None:
+        frame, job = self._waiting.popleft()
+        done = job.result() if isinstance(job, Future) else job
+        depth, bases = (frame.depth, _numbers(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
+        self._db.execute(
+            "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (frame.id, done.pack, done.at, done.stored, frame.raw, done.form, depth, bases, done.sum),
+        )
+        self._grown[done.pack] = done.at + done.stored
+        del self._here[frame.id]
+
+    def _write(self, frame: _Open, data: bytes) -> _Written:
+        """Encode a frame and append it; the only thing a second thread does, one frame after the other."""
+        form, stored = encode(data, frame.prefix)
+        with self._faults():
+            self._make_room()
+            at = self._end
+            self._io.append(self._fd, at, stored)
+            self._end += len(stored)
+            self._unsynced += len(stored)
+            if self._unsynced >= _SYNC_BYTES:
+                self._io.sync(self._fd)
+                self._unsynced = 0
+        return _Written(frame, form, self._pack, at, len(stored), blake3(stored).digest()[:_SUM_BYTES])
+
+    def _make_room(self) -> None:
+        """Have a pack open that takes a frame; what a crash left at its end is cut."""
+        if self._fd >= 0:
+            if self._end < PACK_BYTES:
+                return
+            self._io.sync(self._fd)
+            self._io.close(self._fd)
+            self._fd = -1
+            self._begin_pack(self._pack + 1)
+            return
+        last, size = self._last
+        if last and size < PACK_BYTES:
+            try:
+                self._fd = self._io.open_append(self.path(last))
+            except FileNotFoundError:
+                self._begin_pack(last + 1)
+                return
+            there = self._io.size(self._fd)
+            if there >= size:
+                if there > size:
+                    self._io.cut(self._fd, size)
+                self._pack, self._end = last, size
+                return
+            self._io.close(self._fd)  # shorter than what is named: damaged, and not to be written over
+            self._fd = -1
+        self._begin_pack(last + 1)
+
+    def _begin_pack(self, number: int) -> None:
+        self._io.make_directory(self._directory)
+        self._fd = self._io.create(self.path(number))
+        self._io.append(self._fd, 0, _MAGIC)
+        self._pack, self._end, self._unsynced = number, len(_MAGIC), 0
+        self._is_new = True
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            refuse_write(self._directory, error)
+
+    # Reading
+
+    def read(self, p: int) -> bytes | None:
+        """Return the stored bytes of the record at position `p`, unproven; None when they do not rest in a pack.
+
+        Raises:
+            PackDamaged: they are gone.
+            BadFrame: their frame does not decode.
+        """
+        row = self._db.execute("SELECT frame, at, size FROM packed WHERE p = ?", (p,)).fetchone()
+        if row is None:
+            return None
+        frame, at, size = (int(value) for value in row)
+        found = self._slice(frame, at, size)
+        if len(found) != size:
+            raise PackDamaged(f"The bytes of the record at position {p} are not whole in its pack.")
+        return found
+
+    def _slice(self, frame: int, at: int, size: int) -> bytes:
+        if self._open is not None and frame == self._open.id:
+            return b"".join(self._open.parts)[at : at + size]
+        data = self._here.get(frame) or self._cache.get(frame)
+        if data is not None:
+            return data[at : at + size]
+        row = self._row(frame)
+        if row.form == RAW:
+            return self._bytes(row.pack, row.at + at, size)
+        data = self._decoded(row, MAX_DEPTH)
+        return data[at : at + size]
+
+    def _decoded(self, row: _Row, depth: int) -> bytes:
+        known = self._cache.get(row.id)
+        if known is not None:
+            self._cache.move_to_end(row.id)
+            return known
+        if depth <= 0 or row.depth >= MAX_DEPTH:
+            raise BadFrame(f"The frame {row.id} rests on more than {MAX_DEPTH} others.")
+        prefix = self._prefix(_positions(row.bases), depth - 1, row.depth) if row.bases else b""
+        data = decode(row.form, self._bytes(row.pack, row.at, row.stored), row.raw, prefix)
+        self._cache[row.id] = data
+        self._cached += len(data)
+        while self._cached > _CACHED_BYTES and len(self._cache) > 1:
+            self._cached -= len(self._cache.popitem(last=False)[1])
+        return data
+
+    def _prefix(self, bases: Sequence[int], depth: int = MAX_DEPTH, below: int = MAX_DEPTH) -> bytes:
+        """Return the bytes of a frame's bases together; each must lie in a frame that is less deep."""
+        parts = []
+        size = 0
+        for p in bases:
+            row = self._db.execute(
+                "SELECT k.frame, k.at, k.size, b.bytes FROM body b LEFT JOIN packed k USING (p) WHERE b.p = ?", (p,)
+            ).fetchone()
+            if row is None:
+                raise PackDamaged(f"The record at position {p}, on which others rest, is gone.")
+            if row[0] is None:
+                part = bytes(row[3])
+            else:
+                frame = self._row(int(row[0]))
+                if frame.depth >= below:
+                    raise BadFrame(f"The frame {frame.id} is deeper than what rests on it.")
+                if frame.form == RAW:
+                    part = self._bytes(frame.pack, frame.at + int(row[1]), int(row[2]))
+                else:
+                    part = self._decoded(frame, depth)[int(row[1]) : int(row[1]) + int(row[2])]
+            size += len(part)
+            if size > MAX_PREFIX_BYTES:
+                raise BadFrame("A frame rests on more bytes than any frame may.")
+            parts.append(part)
+        return b"".join(parts)
+
+    def _row(self, frame: int) -> _Row:
+        row = self._db.execute(
+            "SELECT id, pack, at, stored, raw, form, depth, bases FROM frame WHERE id = ?", (frame,)
+        ).fetchone()
+        if row is None:
+            raise PackDamaged(f"The frame {frame} is not named in the store.")
+        return _Row(*row)
+
+    def _bytes(self, pack: int, at: int, size: int) -> bytes:
+        fd = self._readers.get(pack)
+        try:
+            if fd is None:
+                fd = self._readers[pack] = self._io.open_read(self.path(pack))
+                if len(self._readers) > _OPEN_PACKS:
+                    self._io.close(self._readers.pop(next(iter(self._readers))))
+            found = self._io.read(fd, at, size)
+        except OSError as error:
+            raise PackDamaged(f"The pack {self.path(pack).name} cannot be read: {error.strerror or error}.") from error
+        if len(found) != size:
+            raise PackDamaged(f"The pack {self.path(pack).name} ends before byte {at + size}.")
+        return found
+
+    def resting_on(self, positions: Collection[int]) -> list[int]:
+        """Return the positions of the records whose frames were compressed against one of these."""
+        gone = set(positions)
+        found: list[int] = []
+        for frame, bases in self._db.execute("SELECT id, bases FROM frame WHERE length(bases) > 0").fetchall():
+            if gone.intersection(_positions(bases)):
+                found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
+        return found
+
+    def damaged(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield what is wrong with the packs as they rest, with the positions of the records that lie there."""
+        for frame, pack, at, stored, known in self._db.execute(
+            "SELECT id, pack, at, stored, sum FROM frame f WHERE EXISTS (SELECT 1 FROM packed WHERE frame = f.id)"
+            " ORDER BY id"
+        ).fetchall():
+            name = self.path(int(pack)).name
+            try:
+                same = blake3(self._bytes(int(pack), int(at), int(stored))).digest()[:_SUM_BYTES] == bytes(known)
+                problem = f"the bytes of {name} from {at} on are not those that were written"
+            except DataError as error:
+                same, problem = False, error.message.rstrip(".")
+            if not same:
+                rows = self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))
+                yield problem, [int(row[0]) for row in rows]
+
+
+def _numbers(positions: Sequence[int]) -> bytes:
+    return b"".join(p.to_bytes(8, "little") for p in positions)
+
+
+def _positions(numbers: bytes) -> list[int]:
+    return [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]
