@@ -236,7 +236,7 @@ def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:
     try:
         path.mkdir(mode=mode, exist_ok=True)
     except OSError as error:
-        _refuse_write(path, error)
+        refuse_write(path, error)
     fsync_directory(path.parent)
 
 
