@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lazy.people import label_of
+from lazy.quarantine import QUARANTINE_BYTES, keep, trim
 from vault.desks.tree import parse_page
 from vault.errors import DataError, LaceError
 from vault.lock import Holder
@@ -37,7 +38,14 @@ class RefusedRecord(DataError):
 
 def forget_strangers(w: Writer) -> None:
     """Ask again, at the next visit, for what was refused because its signer was no member: trust has changed."""
-    if w.store.run("DELETE FROM refused WHERE code = ?", _STRANGER).rowcount:
+    strangers = w.store.rows("SELECT 1 FROM refused WHERE code = ? LIMIT 1", _STRANGER)
+    if strangers:
+        # What is kept need not be fetched: the end of the next round judges it again.
+        w.store.run(
+            "DELETE FROM refused WHERE code = ? AND NOT EXISTS"
+            " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
+            _STRANGER,
+        )
         w.store.run("UPDATE seen SET whole = 0")
 
 
@@ -68,6 +76,8 @@ class Receiver:
     _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
     _strange_bytes: int = 0
     _refused: set[RecordHash] = field(default_factory=set)
+    _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
+    _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
 
     # What to ask for
@@ -232,14 +242,35 @@ class Receiver:
 
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
-        for record_hash, (seal, _) in self._strangers.items():
+        for record_hash, (seal, stored) in self._strangers.items():
             who = label_of(self.vault, seal.signer.text)
             reason = f"it is sealed by {who}, who is no member"
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
+            elif self._kept_bytes + len(stored) <= QUARANTINE_BYTES:
+                self._kept.append((seal, stored))
+                self._kept_bytes += len(stored)
             self.refuse(record_hash, _STRANGER, reason)
         self._strangers.clear()
         self._strange_bytes = 0
+
+    def _judge_kept(self, w: Writer) -> None:
+        """Judge again what was kept in quarantine and whose signer belongs by now."""
+        rows = w.store.rows(
+            "SELECT kind, digest, bytes FROM quarantine WHERE signer IN (SELECT node FROM member) ORDER BY digest"
+        )
+        for kind, digest, stored in rows:
+            record = self._validated(RecordHash(str(kind), bytes(digest)), bytes(stored))
+            if isinstance(record, Seal):
+                self._strangers[record.hash] = (record, bytes(stored))
+                self._strange_bytes += len(stored)
+        if rows:
+            self._store(w, [])
+            w.store.run(
+                "DELETE FROM refused WHERE code = ? AND EXISTS"
+                " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
+                _STRANGER,
+            )
 
     def _note_mismatches(self, w: Writer) -> None:
         """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
@@ -251,6 +282,7 @@ class Receiver:
 
     def finish(self, w: Writer) -> None:
         """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
+        self._judge_kept(w)
         self._refuse_strangers()
         self._stash.clear()
         self._stashed_bytes = 0
@@ -273,3 +305,8 @@ class Receiver:
                     {"code": refusal.code, "source": self.source},
                     motivation=refusal.reason,
                 )
+        for seal, stored in self._kept:
+            keep(w, seal, stored)
+        self._kept.clear()
+        self._kept_bytes = 0
+        trim(w)

@@ -300,6 +300,21 @@ VERBS: tuple[Verb, ...] = (
         "lines",
         ("lace record verify friends.records", "lace --json record verify < friends.records"),
     ),
+    Verb("quarantine", _CLI + "quarantine", _LOOK, "List what was refused, why, and what of it is kept."),
+    Verb(
+        "quarantine admit",
+        _CLI + "quarantine",
+        _LOOK,
+        "Judge a refused record again, once its signer belongs.",
+        "HASH",
+    ),
+    Verb(
+        "quarantine drop",
+        _CLI + "quarantine",
+        _LOOK,
+        "Throw away a refused record that is kept; it is not fetched again.",
+        "HASH",
+    ),
     Verb("rules check", _CLI + "rules", _LOOK, "Check a rule program and name it; run nothing.", "FILE"),
     Verb("rules eval", _CLI + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
     Verb(

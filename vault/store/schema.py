@@ -140,8 +140,15 @@ def _packs(db: sqlite3.Connection) -> None:
     """Version 3: content may rest in packs; what lies in rows stays there."""
     _run(db, _PACKS)
 
+    """Keep valid records of strangers without effect (LAZ-71)."""
+    _run(
+        db,
+        "CREATE TABLE quarantine(digest BLOB PRIMARY KEY, kind TEXT NOT NULL, signer TEXT NOT NULL,"
+        " size INTEGER NOT NULL, bytes BLOB NOT NULL);",
+    )
 
-_MIGRATIONS: Final = (_first, _second, _packs)
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

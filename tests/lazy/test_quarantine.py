@@ -1,0 +1,137 @@
+"""Refused records are remembered, strangers' are kept within bounds, and a person can judge them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lazy.quarantine
+from lazy import circle
+from lazy.quarantine import NotInQuarantine, SignerStillStrange, drop, quarantined
+from lazy.readmit import readmit
+from lazy.receive import Receiver
+from tests.vault.vaults import found
+from vault.desks.content import data_plex
+from vault.profile import NodeCard
+from vault.records import RecordHash, Seal
+from vault.suite import SigningKey
+from vault.vault import Vault
+
+EVE, MAX = (SigningKey.from_seed(bytes([n]) * 32) for n in (8, 9))
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Iterator[Vault]:
+    """A vault with nobody else in it."""
+    vault = found(tmp_path)
+    yield vault
+    vault.close()
+
+
+def card(vault: Vault, label: str, key: SigningKey) -> Seal:
+    plex = NodeCard.to_plex(group=vault.group, node=key.verifier, label=label, machine=None, tai=vault.around.tai())
+    return Seal.sign(plex, key)
+
+
+def take(vault: Vault, *records: tuple[RecordHash, bytes]) -> Receiver:
+    """Let records arrive in one round."""
+    receiver = Receiver(vault, "stick")
+    receiver.take(list(records))
+    with vault.writing() as w:
+        receiver.finish(w)
+    return receiver
+
+
+def arrive(vault: Vault, *seals: Seal) -> Receiver:
+    return take(vault, *((seal.hash, seal.encode()) for seal in seals))
+
+
+def test_a_strangers_record_is_kept_and_counts_for_nothing(alice: Vault) -> None:
+    """LAZ-71, decision 10: it is named with its reason, not stored, and not asked for again."""
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    (one,) = quarantined(alice)
+    assert (one.hash, one.code, one.source, one.size) == (strange.hash.text, "stranger", "stick", len(strange.encode()))
+    assert one.app == "lace/node"
+    assert not alice.store.have([strange.hash])
+    assert strange.hash in Receiver(alice, "stick").refused_before()
+
+
+def test_what_breaks_a_rule_leaves_only_its_name(alice: Vault) -> None:
+    """LAZ-70: bytes that are no record are gone; the refusal is remembered."""
+    plex = data_plex(alice.group, b"x")
+    take(alice, (plex.hash, b"not it"))
+    (one,) = quarantined(alice)
+    assert (one.hash, one.size) == (plex.hash.text, 0)
+
+
+def test_trust_brings_it_in_without_another_visit(alice: Vault) -> None:
+    """LAZ-71, decision 10: when trust changes, what is kept is judged at the next round's end."""
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    with pytest.raises(SignerStillStrange):
+        readmit(alice, strange.hash.text)
+    assert len(quarantined(alice)) == 1
+    circle.admit(alice, "eve", EVE.verifier.text)
+    take(alice)
+    assert alice.store.have([strange.hash])
+    assert quarantined(alice) == []
+
+
+def test_a_person_judges_one_again(alice: Vault) -> None:
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    circle.admit(alice, "eve", EVE.verifier.text)
+    found_again, stored = readmit(alice, strange.hash.text[:12])
+    assert (found_again.hash, stored) == (strange.hash.text, True)
+    assert alice.store.have([strange.hash])
+    assert quarantined(alice) == []
+
+
+def test_a_refusal_without_bytes_is_forgotten_so_that_it_is_fetched(alice: Vault) -> None:
+    plex = data_plex(alice.group, b"x")
+    take(alice, (plex.hash, b"not it"))
+    _, stored = readmit(alice, plex.hash.text)
+    assert not stored
+    assert quarantined(alice) == []
+    assert plex.hash not in Receiver(alice, "stick").refused_before()
+
+
+def test_what_is_dropped_stays_refused(alice: Vault) -> None:
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    drop(alice, strange.hash.text)
+    (one,) = quarantined(alice)
+    assert one.size == 0
+    assert strange.hash in Receiver(alice, "stick").refused_before()
+
+
+@pytest.mark.parametrize("text", ["", "S.", "S.nothing", "'; --"])
+def test_a_hash_that_is_not_there(alice: Vault, text: str) -> None:
+    arrive(alice, *(card(alice, f"eve{n}", EVE) for n in range(2)))
+    with pytest.raises(NotInQuarantine):
+        drop(alice, text)
+
+
+def test_no_flood_fills_it(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decision 10: bytes are bounded, and one stranger leaves room for another."""
+    size = len(card(alice, "n0", EVE).encode())
+    monkeypatch.setattr(lazy.quarantine, "QUARANTINE_BYTES", 12 * size)
+    arrive(alice, *(card(alice, f"n{n}", EVE) for n in range(9)))
+    arrive(alice, *(card(alice, f"m{n}", MAX) for n in range(2)))
+    kept = [one for one in quarantined(alice) if one.size]
+    assert len(quarantined(alice)) == 11
+    assert sum(one.size for one in kept) <= 12 * size
+    assert len(kept) == 5
+
+
+def test_memory_of_refusals_is_bounded(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decision 10: the oldest are forgotten first, with what was kept of them."""
+    monkeypatch.setattr(lazy.quarantine, "MAX_REMEMBERED", 3)
+    seals = [card(alice, f"n{n}", EVE) for n in range(5)]
+    for seal in seals:
+        arrive(alice, seal)
+    assert {one.hash for one in quarantined(alice)} == {seal.hash.text for seal in seals[2:]}
+    assert alice.store.rows("SELECT count(*) FROM quarantine") == [(3,)]
