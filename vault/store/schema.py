@@ -140,6 +140,8 @@ def _packs(db: sqlite3.Connection) -> None:
     """Version 3: content may rest in packs; what lies in rows stays there."""
     _run(db, _PACKS)
 
+
+def _quarantine(db: sqlite3.Connection) -> None:
     """Keep valid records of strangers without effect (LAZ-71)."""
     _run(
         db,
