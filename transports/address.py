@@ -64,6 +64,14 @@ def parse_address(text: str, cwd: Path) -> Address:
     Raises:
         UnknownPlaceKind: the kind is not known, or known and not spoken by this version.
     """
+    try:
+        return _parsed(text, cwd)
+    except OSError as error:  # too long a name, or one that this system cannot carry
+        reason = (error.strerror or str(error)).lower()
+        raise UnknownPlaceKind(f"{text[:60]!r} names no place that can be on this machine: {reason}.") from error
+
+
+def _parsed(text: str, cwd: Path) -> Address:
     kind, path = detect_kind(text, cwd)
     if kind is AddressKind.GIT:
         return _git_address(text, path)

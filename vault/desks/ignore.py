@@ -8,6 +8,8 @@ a rule would delete files at every friend.
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import TYPE_CHECKING
 
 from blake3 import blake3
@@ -20,7 +22,9 @@ __all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore"]
 IGNORE_FILE = ".laceignore"
 MAX_IGNORE_BYTES = 65_536
 _MAX_RULES = 1_000
-_MAX_WILDCARDS = 6  # matching time grows by the length of the name to this power
+_MAX_WILDCARDS = 3  # in one name of a rule: matching time grows by the length of the name to this power
+_MAX_COSTLY = 10  # rules that have so many
+_STARS = re.compile(r"(\\.)|\*{2,}")
 
 
 class Ignore:
@@ -36,9 +40,10 @@ class Ignore:
         if len(content) > MAX_IGNORE_BYTES:
             self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")
             content = b""
+        self._costly = 0
         rules = [
             line
-            for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+            for number, line in enumerate(map(_simple, content.decode("utf-8", "replace").splitlines()), 1)
             if line.strip() and not line.startswith("#") and self._is_usable(number, line)
         ]
         if len(rules) > _MAX_RULES:
@@ -47,12 +52,15 @@ class Ignore:
         self._spec = _compiled(rules) if rules else None
 
     def _is_usable(self, number: int, line: str) -> bool:
-        if line.replace("**", "*").count("*") > _MAX_WILDCARDS or len(line) > 1024:
+        names = line.split("/")
+        power = max(names.count("**"), *(name.count("*") for name in names if name != "**"), 0)
+        self._costly += power == _MAX_WILDCARDS
+        if power > _MAX_WILDCARDS or len(line) > 1024 or self._costly > _MAX_COSTLY:
             self.faults.append(f"rule {number} has too many wildcards and is not used")
             return False
         try:
             _compiled([line])
-        except ValueError:
+        except (ValueError, OverflowError, RecursionError, re.error):
             self.faults.append(f"rule {number} is not a valid pattern and is not used")
             return False
         return True
@@ -62,7 +70,15 @@ class Ignore:
         return self._spec is not None and self._spec.match_file(path + "/" if is_dir else path)
 
 
+def _simple(line: str) -> str:
+    """Return a rule that means the same without stars side by side, each of which would be tried on its own."""
+    names = (name if name == "**" else _STARS.sub(lambda found: found[1] or "*", name) for name in line.split("/"))
+    return "/".join(names)
+
+
 def _compiled(rules: list[str]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - 13 ms that only a folder with rules needs
 
-    return GitIgnoreSpec.from_lines(rules)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # a set that looks nested is what the rule says
+        return GitIgnoreSpec.from_lines(rules)

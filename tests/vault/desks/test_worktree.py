@@ -458,3 +458,15 @@ def test_a_long_read_can_be_stopped(desk: Desk) -> None:
             now_ns=LATER,
             cancel=stop,
         )
+
+
+def test_rules_of_a_stranger_cost_no_time_to_speak_of() -> None:
+    """APP-12: stars side by side are one star, and few rules may have many."""
+    name = "a" * 250
+    rules = Ignore(b"*" * 40 + b"a" + b"*" * 40 + b"b\n[a-T]\n" + b"*a*a*b\n" * 30)
+    assert not rules.matches(name, is_dir=False)
+    assert len(rules.faults) == 21
+    assert Ignore(b"***.o\n").matches("x.o", is_dir=False)
+    assert Ignore(b"a/**/b\n").matches("a/x/y/b", is_dir=False)
+    assert Ignore(b"\\**\n").matches("*x", is_dir=False)
+    assert not Ignore(b"\\**\n").matches("x", is_dir=False)
