@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from vault.errors import DataError
 from vault.rules import headers
 from vault.rules.errors import RulesOutOfReach
 from vault.rules.limits import Limits
 from vault.store.database import StoreDamaged, faults_named
+from vault.store.packs import Packs
 
 __all__ = ["Guard", "num_le", "num_lt"]
 
 _EVERY_STEPS: Final = 10_000  # rarer than this costs nothing measurable, ten times as often costs a fifth
 _BETWEEN_STEPS: Final = 1_000
 _READING_STEPS: Final = 500  # finding something in a record's bytes takes as long
-_READABLE: Final = frozenset({"rec", "field", "link", "shared", "body", "sym", "counts", "exposure"})
+_READABLE: Final = frozenset({"rec", "field", "link", "shared", "body", "sym", "counts", "exposure", "packed", "frame"})
 _FUNCTIONS: Final = frozenset(
     {
         "cast",
@@ -39,6 +41,7 @@ _FUNCTIONS: Final = frozenset(
         "lace_fields",
         "lace_num_le",
         "lace_num_lt",
+        "lace_stored",
         "lace_text",
         "max",
         "substr",
@@ -94,6 +97,7 @@ class Guard:
         self._steps = 0
         self._deadline = 0.0
         self._stopped: BaseException | None = None
+        self._packs: Packs | None = None
         if store is not None and not store.is_file():
             raise StoreDamaged(f"The store {store.name} is missing from {store.parent}.")
         with faults_named(self._path):
@@ -117,6 +121,7 @@ class Guard:
                 ("lace_entries", 1, self._entries),
                 ("lace_fields", 2, self._fields),
                 ("lace_blob", 1, self._blob_hash),
+                ("lace_stored", 2, self._stored),
                 ("lace_num_lt", 2, num_lt),
                 ("lace_num_le", 2, num_le),
             ):
@@ -124,7 +129,19 @@ class Guard:
         except BaseException:
             db.close()
             raise
+        if store is not None:
+            self._packs = Packs(db, store.parent / "packs")
         return db
+
+    def _stored(self, p: int, inline: bytes) -> bytes:
+        """Return a record's bytes wherever they rest; what is damaged answers with nothing, which has no facts."""
+        if inline or self._packs is None:
+            return inline
+        self._steps += _READING_STEPS
+        try:
+            return self._packs.read(p) or b""
+        except DataError:
+            return b""
 
     def _fields(self, stored: bytes, name: str | None) -> str | None:
         self._steps += _READING_STEPS
@@ -140,6 +157,8 @@ class Guard:
 
     def close(self) -> None:
         """Close the connection and forget all temporary tables."""
+        if self._packs is not None:
+            self._packs.close()
         self.db.close()
 
     @contextmanager

@@ -146,10 +146,10 @@ def _record_unit(atom: Atom, a: str) -> Unit:
             unit.bindings = [
                 Binding(f"json_extract({a}j.value, '$[{n}]')", TEXT, term) for n, term in enumerate(atom.terms[1:])
             ]
-            unit.joins = [f"json_each(lace_entries({a}.bytes)) AS {a}j"]
+            unit.joins = [f"json_each(lace_entries(lace_stored({a}.p, {a}.bytes))) AS {a}j"]
         case "BlobHash":
             unit = Unit(["BlobHash"], "store", "main.body", a, [], position=f"{a}.p", cost=20)
-            unit.bindings = [Binding(f"lace_blob({a}.bytes)", TEXT, atom.terms[1])]
+            unit.bindings = [Binding(f"lace_blob(lace_stored({a}.p, {a}.bytes))", TEXT, atom.terms[1])]
         case "PlexHash":
             unit = Unit(["PlexHash"], "store", "main.rec", a, [], [f"{a}.plex IS NOT NULL"], position=f"{a}.p")
             unit.bindings = [Binding(f"lace_text('P', {a}.plex)", TEXT, atom.terms[1])]
@@ -180,7 +180,7 @@ def _field_unit(atom: Atom, a: str) -> Unit:
     parts = [Binding(f"json_extract({a}j.value, '$[{n}]')", TEXT, term) for n, term in enumerate((name, index, value))]
     wanted = "NULL" if not isinstance(name, Constant) else "{constant}"
     unit = Unit(["Field"], "store", "main.body", a, [first, *parts], position=f"{a}.p", cost=50)
-    unit.joins = [f"json_each(lace_fields({a}.bytes, {wanted})) AS {a}j"]
+    unit.joins = [f"json_each(lace_fields(lace_stored({a}.p, {a}.bytes), {wanted})) AS {a}j"]
     return unit
 
 

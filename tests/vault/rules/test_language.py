@@ -146,6 +146,24 @@ def test_every_base_predicate_can_be_read_and_none_defined() -> None:
             check(parse_program(f"{base.name}({','.join(['X'] * base.arity)}) :- A(X)."), [base])
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "TreeEntry(P,_,_,X)",
+        "TreeEntry(_,_,_,X)",
+        "TreeEntry(P,_,_,X), TreeEntry(X,_,_,P)",
+        "Have(X), not TreeEntry(_,_,_,X)",
+        "Have(X), TreeEntry(P,X,_,_)",
+    ],
+)
+def test_nobody_lists_all_entries_of_all_trees(body: str) -> None:
+    """FAC-14: a keyed fact is only read for a record that something else gives."""
+    with pytest.raises(RuleUnsafe, match="one record at a time"):
+        check(parse_program(f"A(X) :- {body}."))
+    check(parse_program("A(X) :- Have(P), TreeEntry(P,_,_,Q), TreeEntry(Q,_,_,X), not TreeEntry(X,_,_,_)."))
+    check(parse_program("A(X) :- TreeEntry('P.x',_,_,X)."))
+
+
 def test_a_profile_cannot_bend_what_is_known() -> None:
     """FAC-14: declared base facts come beside the known ones."""
     for base in (Base("Have", 2), Base("Lt", 2)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -12,12 +13,16 @@ from hypothesis import strategies as st
 from tests.vault.rules.naive import naive
 from tests.vault.rules.programs import checked_programs
 from tests.vault.rules.stores import GROUP, KEYS, Facts, add, facts_of, make, open_store, share
+from vault.desks.chunks import add_content
+from vault.desks.content import data_plex
+from vault.desks.tree import Entry, build_directory
 from vault.records import Plex, Seal
 from vault.rules import BASE, Incremental, StoreFacts, View, check, evaluate, parse_program
 from vault.rules.check import Checked
 from vault.rules.errors import BadRuleFact
 from vault.rules.headers import UNINDEXED, UNNAMED
 from vault.store import Store, facts
+from vault.store.packs import PACK_MIN_BYTES
 
 LOST = "S.Z~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~x.H3"
 
@@ -39,7 +44,8 @@ def _records() -> list[Plex | Seal]:
     # The digest of a Seal under the letter of a Plex names no record that is here.
     other = f"P{two.hash.text[1:]}"
     four = make("t/b", "n/é", 5, (("About", one.hash.text), ("Tag", "n/1")), (("xy", three.hash.text), ("prev", other)))
-    return [data, beacon, one, two, three, four]
+    packed = make("lace/data", "large", 6, data=Random(1).randbytes(PACK_MIN_BYTES), signer=None)
+    return [data, beacon, one, two, three, four, packed]
 
 
 RECORDS = _records()
@@ -80,6 +86,40 @@ def test_the_letter_of_a_hash_counts(store: Path) -> None:
     assert evaluate(program, StoreFacts(store))["Here2"] == {(HASHES[n],) for n in (0, 2, 3, 4)}
     program = check(parse_program(f"Here2(Q) :- RecordLink('{HASHES[5]}',_,_,_,Q), Have(Q)."))
     assert evaluate(program, StoreFacts(store))["Here2"] == {(HASHES[4],)}
+
+
+class Made:
+    """Where made records go."""
+
+    def __init__(self) -> None:
+        self.records: list[Plex] = []
+
+    def add(self, plex: Plex, /) -> None:
+        self.records.append(plex)
+
+
+def test_what_trees_and_manifests_hold_is_told_for_one_at_a_time(tmp_path: Path) -> None:
+    """FAC-14: entries of directories, pages, and chunks of contents, from bytes in rows or in packs."""
+    made = Made()
+    large = Random(2).randbytes(400_000)
+    files = [Entry("f", "-", 1, data_plex(GROUP, bytes([n % 256])).hash, f"file-{n:05}") for n in range(3_000)]
+    wide, size = build_directory(GROUP, files, made)
+    content = add_content(GROUP, large, made)
+    entries = [Entry("d", "-", size, wide, "wide"), Entry("f", "x", len(large), content, "it's")]
+    root, _ = build_directory(GROUP, entries, made)
+    with open_store(tmp_path) as store:
+        add(store, [*made.records])
+        rules = "All(T,N,K,X) :- In(T), TreeEntry(T,N,K,X). In(X) :- In(T), TreeEntry(T,_,_,X). In(T) :- Here(T)."
+        found = evaluate(check(parse_program(rules)), StoreFacts(store.path, {"Here": [(root.text,)]}))["All"]
+        assert store.rows("SELECT count(*) FROM packed")[0][0] > 0
+    named = {(name, kind, target) for _, name, kind, target in found if name}
+    expected = {*files, *entries}
+    assert named == {(entry.name, entry.kind, entry.hash.text) for entry in expected}
+    pages = {target for _, name, kind, target in found if kind == "page" and not name}
+    assert len(pages) > 1
+    parts = [target for source, _, kind, target in found if kind == "chunk"]
+    assert {target for source, _, kind, target in found} == {entry.hash.text for entry in expected} | pages | set(parts)
+    assert {record.hash.text for record in made.records} <= {root.text} | {target for *_, target in found}
 
 
 @pytest.mark.parametrize("name", sorted({"Have", "Field", "RecordLink", "BlobHash", "PlexHash", "Shared"}))
@@ -187,7 +227,7 @@ def test_views_made_anew_are_noticed(tmp_path: Path) -> None:
                 store.rebuild(None, None)
             assert not kept.refresh()
             assert (kept.tuples("Tagged"), kept.tuples("Untagged")) != before
-            records = [RECORDS[n] for n in (0, 1, 3, 4, 5)]
+            records = [RECORDS[n] for n in (0, 1, 3, 4, 5, 6)]
             known = naive(program, facts_of(records))
             assert {name: kept.tuples(name) for name in known} == known
             assert kept.refresh()
