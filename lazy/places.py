@@ -9,15 +9,16 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lazy.people import node_of, peers
-from transports.address import AddressKind, parse_address
-from transports.drop import Drop
-from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, PlaceError
 from vault.names import check_name
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from transports.mailbox import MailboxPlace
 
 __all__ = [
     "NameTaken",
@@ -135,6 +136,9 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     check_name(name, "place name")
     if any(place.name == name for place in places(vault)) or any(p.name == name for p in peers(vault)):
         raise NameTaken(f"The name {name!r} is already in use.")
+    from transports.address import AddressKind, parse_address  # noqa: PLC0415 - naming a place opens no road
+    from transports.drop import Drop  # noqa: PLC0415
+
     address = parse_address(uri, cwd)
     if address.kind is AddressKind.GIT:
         place_id = _git_place_id(vault, address.uri, create=create)
@@ -191,6 +195,9 @@ def open_place(place: Place) -> MailboxPlace:
     Raises:
         PlaceError: it is not there, or it is another medium under the same path.
     """
+    from transports.address import AddressKind, parse_address  # noqa: PLC0415
+    from transports.drop import Drop  # noqa: PLC0415
+
     address = parse_address(place.uri, Path("/"))
     if address.kind is AddressKind.GIT and place.home is not None:
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one

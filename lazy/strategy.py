@@ -7,14 +7,16 @@ cannot do stays queued, and it never fails the commit or release that it follows
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from lazy.places import Place, places
-from lazy.results import PlaceResult, Problem
-from lazy.sync import sync
 from vault.errors import Cancelled, LaceError
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import Watch
+
+if TYPE_CHECKING:
+    from lazy.results import PlaceResult
 
 __all__ = ["Occasion", "due", "follow"]
 
@@ -37,7 +39,10 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
         strategy == Occasion.RELEASE and occasion is Occasion.COMMIT
     ):
         return []
-    results = []
+    from lazy.results import PlaceResult, Problem  # noqa: PLC0415 - most commits push nothing
+    from lazy.sync import sync  # noqa: PLC0415
+
+    results: list[PlaceResult] = []
     for place in places(vault):
         try:
             results += sync(vault, [place.name], pull=False, watch=watch)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
-from lazy.results import PlaceResult
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.vault import Vault
 from vault.work import MAIN, Changes, Committed
+
+if TYPE_CHECKING:
+    from lazy.results import PlaceResult
 
 __all__ = [
     "SHOWN",

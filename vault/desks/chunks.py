@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
-from pyfastcdc import FastCDC
 
 from vault.desks.content import data_plex
 from vault.desks.pages import Entry, TreeError, TreeTooLarge
@@ -91,6 +90,8 @@ class _Cutter:
     """Finds the cuts in a stream of bytes, a window at a time."""
 
     def __init__(self) -> None:
+        from pyfastcdc import FastCDC  # noqa: PLC0415 - only a large file is cut
+
         self._cdc = FastCDC(
             CHUNK_AVERAGE,
             min_size=CHUNK_MIN,
