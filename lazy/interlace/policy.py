@@ -20,11 +20,21 @@ from vault.rules import FactSource, Limits, RuleModule, StoreFacts, TupleFacts, 
 from vault.rules.compose import compose
 from vault.rules.facts import Row
 
-__all__ = ["LocalFacts", "composed", "local_module", "registry"]
+__all__ = ["LocalFacts", "composed", "local_module", "peer_limits", "registry"]
 
-# A peer that is allowed less than the whole time of a round can always be asked again.
 _OWN_LIMITS = Limits()
-PEER_LIMITS = Limits(seconds=5.0, steps=200_000_000, temp_pages=32_768)
+
+
+def peer_limits(records: int) -> Limits:
+    """Return the bounds of rules that a peer brings, for a store of so many records.
+
+    Harm ends within two seconds; honest work over a large store, which grows with it, gets its time.
+    """
+    more = max(records, 0) / 1_000_000
+    return Limits(seconds=1.5 + 5 * more, steps=int(60_000_000 + 200_000_000 * more), temp_pages=32_768)
+
+
+_PEER_LIMITS = peer_limits(100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class LocalFacts:
     shown: View
     clock: Callable[[], float] | None = field(default=None, compare=False)
     limits: Limits = _OWN_LIMITS
-    peer_limits: Limits = PEER_LIMITS
+    peer_limits: Limits = _PEER_LIMITS
 
     def own(self, evaluation: Evaluation) -> FactSource:
         """Return the facts for a module of this side."""
