@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from lazy.conflicts import conflicts
+from lazy.conflicts import Conflict, conflicts
 from lazy.people import peers
 from lazy.places import places
-from lazy.queue import queue
+from lazy.queue import waiting_counts
 from lazy.update import heads_to_update
 from lazy.vectors import Mark, ahead_behind, my_vector, vectors
-from vault.history import Relation, highest_version, line_head, relation, releases
+from vault.history import Relation, line_head, relation
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
@@ -98,11 +98,15 @@ def status(vault: Vault) -> Status:
     """Return the state as stored; nothing outside `.vault` is touched."""
     store = vault.store
     with store.reading():
-        waiting = queue(vault)
+        waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
+        held = _held(vault)
         mine = my_vector(vault)
         known = vectors(vault)
-        found_peers = tuple(_peer(vault, person.name, person.node, mine, known[person.name]) for person in peers(vault))
+        found_peers = tuple(
+            _peer(vault, person.name, person.node, mine, known[person.name], held.get(person.node))
+            for person in peers(vault)
+        )
         last = {
             str(p): (str(t), json.loads(str(r))) for p, t, r in store.rows("SELECT place, tai, result FROM last_sync")
         }
@@ -112,7 +116,7 @@ def status(vault: Vault) -> Status:
             name=vault.name,
             group=vault.group,
             member=bool(store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)),
-            desks=(_desk(vault, MAIN),),
+            desks=(_desk(vault, MAIN, open_conflicts),),
             peers=found_peers,
             places=tuple(
                 PlaceStatus(
@@ -125,8 +129,8 @@ def status(vault: Vault) -> Status:
                 )
                 for place in places(vault)
             ),
-            ahead=len({entry.record for entry in waiting if entry.what.startswith("release ")}),
-            queue=len(waiting),
+            ahead=unconfirmed,
+            queue=waiting,
             conflicts=len(open_conflicts),
             requests=int(
                 str(store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][0])
@@ -135,23 +139,38 @@ def status(vault: Vault) -> Status:
         )
 
 
-def _desk(vault: Vault, desk: str) -> DeskStatus:
-    own = releases(vault.store, desk, node=vault.node.text)
+def _held(vault: Vault) -> dict[str, tuple[Version, Version]]:
+    """Return the lowest and highest visible version of each node, in one pass over the releases."""
+    found: dict[str, tuple[Version, Version]] = {}
+    for node, text in vault.store.rows("SELECT DISTINCT node, version FROM release WHERE visible = 1"):
+        version = Version.parse(str(text))
+        low, high = found.get(str(node), (version, version))
+        found[str(node)] = (min(low, version), max(high, version))
+    return found
+
+
+def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus:
+    highest: dict[bool, Version] = {}
+    for node, text in vault.store.rows("SELECT node, version FROM release WHERE visible = 1 AND desk = ?", desk):
+        version, is_mine = Version.parse(str(text)), node == vault.node.text
+        highest[is_mine] = max(highest.get(is_mine, version), version)
     head = line_head(vault.store, vault.node.text, desk)
     heads, waiting = heads_to_update(vault, desk)
     base = checkout_of(vault, desk)
     return DeskStatus(
         desk,
-        max((release.version for release in own), default=None),
+        highest.get(True),
         head.number if head else 0,
-        _relation(vault, base.commit if base else None, heads, waiting),
+        _relation(vault, base.commit if base else None, heads, waiting, open_conflicts),
         unreleased(vault, desk),
-        highest_version(vault.store, desk),
+        max(highest.values(), default=None),
     )
 
 
-def _relation(vault: Vault, ours: RecordHash | None, heads: list[RecordHash], waiting: list[str]) -> Relation:
-    if waiting or any(c.kind == "head" for c in conflicts(vault)):
+def _relation(
+    vault: Vault, ours: RecordHash | None, heads: list[RecordHash], waiting: list[str], open_conflicts: list[Conflict]
+) -> Relation:
+    if waiting or any(c.kind == "head" for c in open_conflicts):
         return Relation.CONFLICTING
     found = {relation(vault.store, ours, head) for head in heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
@@ -162,9 +181,15 @@ def _relation(vault: Vault, ours: RecordHash | None, heads: list[RecordHash], wa
     return Relation.SAME
 
 
-def _peer(vault: Vault, name: str, node: str, mine: dict[str, Mark], theirs: dict[str, Mark]) -> PeerStatus:
+def _peer(
+    vault: Vault,
+    name: str,
+    node: str,
+    mine: dict[str, Mark],
+    theirs: dict[str, Mark],
+    held: tuple[Version, Version] | None,
+) -> PeerStatus:
     row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", node)
-    held = sorted(release.version for release in releases(vault.store, node=node))
     ahead, behind = ahead_behind(mine, theirs) if theirs else (sum(m.seq for m in mine.values()), 0)
     if not row:
         state = "not synced"
@@ -179,7 +204,7 @@ def _peer(vault: Vault, name: str, node: str, mine: dict[str, Mark], theirs: dic
         node,
         state,
         Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
-        "none" if not held else f"{held[0]}" if len(held) == 1 else f"{held[0]}-{held[-1]}",
+        "none" if held is None else f"{held[0]}" if held[0] == held[1] else f"{held[0]}-{held[1]}",
         behind,
         ahead,
         int(row[0][1] or 0) if row else 0,

@@ -101,15 +101,16 @@ def heads_to_update(
         NothingFrom: `peer` or `version` names nothing that is visible here.
     """
     node = node_of(vault, peer) if peer else None
+    judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
+    if not judged and version is None and node is None:
+        return newest(vault.store, _last_released(vault, desk)), []
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
         raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
     commits = {release.commit for release in found}
     contested: dict[RecordHash, str] = {}
-    for conflict in conflicts(vault, include_settled=True):
-        if conflict.desk != desk or conflict.version is None:
-            continue
+    for conflict in judged:
         sides = {side.commit for side in conflict.sides}
         if conflict.is_open:
             contested.update(dict.fromkeys(sides, conflict.id))
@@ -118,6 +119,14 @@ def heads_to_update(
             commits = (commits - sides) | set(conflict.results)
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
     return newest(vault.store, commits - contested.keys()), waiting
+
+
+def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
+    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7)."""
+    rows = vault.store.rows(
+        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node", desk
+    )
+    return {RecordHash.parse(str(commit)) for commit, _ in rows}
 
 
 def update(
