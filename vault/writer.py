@@ -34,15 +34,18 @@ class Writer:
         self._vault = vault
         self.store = vault.store
         self._pending: list[Plex] = []
+        self._near: dict[RecordHash, Sequence[RecordHash]] = {}
         self._pending_bytes = 0
         self._logged: tuple[int, bytes] | None = None
         self._afterwards: list[Callable[[], object]] = []
 
     # Records
 
-    def put(self, records: Iterable[Seal | Plex]) -> None:
-        """Store validated records."""
-        self.store.add((record, record.encode()) for record in records)
+    def put(
+        self, records: Iterable[Seal | Plex], near: Mapping[RecordHash, Sequence[RecordHash]] | None = None
+    ) -> None:
+        """Store validated records; see `Store.add`."""
+        self.store.add(((record, record.encode()) for record in records), near)
 
     def add(self, plex: Plex) -> None:
         """Queue one content or tree record for storing; this makes the writer a `Sink`."""
@@ -50,6 +53,12 @@ class Writer:
         self._pending_bytes += len(plex.blob.data)
         if len(self._pending) >= _BATCH_RECORDS or self._pending_bytes >= _BATCH_BYTES:
             self.flush()
+
+    def add_near(self, plex: Plex, bases: Sequence[RecordHash]) -> None:
+        """Queue one record whose bytes are like those of `bases`, which are stored."""
+        if bases:
+            self._near[plex.hash] = bases
+        self.add(plex)
 
     def content(self, record: RecordHash) -> bytes | None:
         """Return a whole content or page, what is queued included; this makes the writer a `Source`."""
@@ -72,7 +81,8 @@ class Writer:
     def flush(self) -> None:
         """Store what is queued."""
         pending, self._pending, self._pending_bytes = self._pending, [], 0
-        self.put(pending)
+        near, self._near = self._near, {}
+        self.put(pending, near)
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""

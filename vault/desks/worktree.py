@@ -40,6 +40,7 @@ from vault.desks.folder import (
     stream_file,
 )
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
+from vault.desks.near import Near, NearSink
 from vault.desks.paths import (
     MAX_DEPTH,
     MAX_PATH_BYTES,
@@ -365,7 +366,7 @@ class _Scan:
         try:
             if entry.is_dir(follow_symlinks=False):
                 return self._subdirectory(fd, entry.name, path, depth, base.below(name))
-            return self._take(fd, entry.name, path, entry.stat(follow_symlinks=False))
+            return self._take(fd, entry.name, path, entry.stat(follow_symlinks=False), base)
         except FileChanging:
             self._skip(where, name, "was being written while it was read; it is taken next time")
         except OSError as error:
@@ -386,7 +387,7 @@ class _Scan:
             return None
         return Seen(b"d", bool(illegal_elsewhere(_split(path)[1])), (0, 0, 0, 0, 0), found[0], found[1])
 
-    def _take(self, fd: int, disk: str, path: str, status: os.stat_result) -> Seen | None:
+    def _take(self, fd: int, disk: str, path: str, status: os.stat_result, base: BaseDirectory) -> Seen | None:
         where, name = _split(path)
         noticed = bool(illegal_elsewhere(name))
         if stat.S_ISLNK(status.st_mode):
@@ -405,7 +406,7 @@ class _Scan:
             return None
         elif status.st_size > MAX_DIRECT_BYTES:
             kind = b"f"
-            digest, now, size = self._stream(fd, disk, path, status.st_size)
+            digest, now, size = self._stream(fd, disk, path, status.st_size, base.entries().get(name))
         else:
             content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
             kind, size = b"f", len(content)
@@ -419,9 +420,13 @@ class _Scan:
         self._sink.add(plex)
         return plex.hash.digest
 
-    def _stream(self, fd: int, disk: str, path: str, size: int) -> tuple[bytes, Signature, int]:
+    def _stream(self, fd: int, disk: str, path: str, size: int, old: Entry | None) -> tuple[bytes, Signature, int]:
         """Take a large file piece by piece; of one that changes meanwhile, chunks nothing names may be left."""
-        writer = ContentWriter(self._group, self._bulk if size > MAX_TEXT_BYTES else self._sink)
+        sink = self._bulk if size > MAX_TEXT_BYTES else self._sink
+        near = None
+        if isinstance(sink, NearSink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
+            sink = near = Near(sink, self._source, old.hash)
+        writer = ContentWriter(self._group, sink)
 
         def take(piece: bytes) -> None:
             self._cancel()
@@ -429,7 +434,10 @@ class _Scan:
             self._progress(self.files, 0, path)
 
         now = stream_file(fd, disk, take)
-        return writer.finish().digest, now, writer.size
+        made = writer.finish().digest
+        if near is not None:
+            near.finish()
+        return made, now, writer.size
 
 
 def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:

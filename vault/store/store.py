@@ -9,7 +9,7 @@ routing and cursors, never visibility (INT-125).
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -101,11 +101,16 @@ class Store:
 
     # Records
 
-    def add(self, records: Iterable[tuple[Record, bytes]]) -> list[int]:
+    def add(
+        self,
+        records: Iterable[tuple[Record, bytes]],
+        near: Mapping[RecordHash, Sequence[RecordHash]] | None = None,
+    ) -> list[int]:
         """Store validated records with their stored bytes; known ones are skipped.
 
         Args:
             records: pairs of a validated record and exactly its stored bytes. Bare Blobs are never stored (H-8).
+            near: stored records whose bytes are like those of new ones; only a hint for how they rest.
 
         Returns:
             The positions of the records that were new, in order. Must run inside `transaction`, and `settle`
@@ -123,12 +128,16 @@ class Store:
             if row.rowcount and isinstance(record, Seal | Plex):
                 position = int(row.lastrowid or 0)
                 if is_packed:
-                    self.packs.take(position, stored)
+                    self.packs.take(position, stored, self._positions((near or {}).get(record.hash, ())))
                 facts.index(self.db, self._symbols, counts, position, record)
                 self._views.apply(position, record)
                 added.append(position)
         counts.write(self.db)
         return added
+
+    def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
+        found = (self.position(record) for record in records)
+        return tuple(p for p in found if p is not None)
 
     def forget(self, p: int) -> None:
         """Take the record at position `p` out, inside `transaction`; the bytes of its pack stay until a prune."""

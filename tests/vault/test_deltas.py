@@ -1,0 +1,118 @@
+"""A new version of a large file rests as what changed; the records are those of any other vault (CLAY-37)."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vault.vaults import found
+from vault.desks.chunks import ContentWriter, add_content
+from vault.desks.near import Near
+from vault.desks.ports import MemoryObjects
+from vault.errors import DataError
+from vault.frames import MAX_DEPTH
+from vault.fsck import check
+from vault.records import Plex, RecordHash
+from vault.vault import Vault
+from vault.work import checkout_of, commit, export_tree
+
+_GROUP = "friends/0123456789abcdef"
+_NOISE = random.Random(8).randbytes(1_500_000)
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Iterator[Vault]:
+    vault = found(tmp_path)
+    yield vault
+    vault.close()
+
+
+def stored_bytes(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT sum(size) FROM pack")[0][0])
+
+
+def test_a_small_change_of_a_large_file_costs_little_and_is_given_back_exactly(alice: Vault, tmp_path: Path) -> None:
+    """CLAY-37: every version of many reads back exactly, also where one rests on another."""
+    sizes, contents, trees = [], [], []
+    content = bytearray(random.Random(5).randbytes(3_000_000))
+    for number in range(12):
+        content[1_000_000 + number : 1_000_020 + number] = b"%20d" % number
+        (alice.folder / "large").write_bytes(content)
+        commit(alice, f"version {number}")
+        standing = checkout_of(alice)
+        assert standing is not None
+        sizes.append(stored_bytes(alice))
+        contents.append(bytes(content))
+        trees.append(standing.tree)
+    added = [after - before for before, after in itertools.pairwise(sizes)]
+    assert sorted(added)[len(added) // 2] < 2_000  # a chunk of 16 KiB of noise and two manifests of 4 KiB
+    assert max(added) > 10_000  # the chain ends, and a whole one begins the next
+    (deepest,) = alice.store.rows("SELECT max(depth) FROM frame")[0]
+    assert 2 < deepest < MAX_DEPTH
+    with Vault(alice.folder, alice.around) as fresh:
+        for number in (11, 0, 5, 8):
+            export_tree(fresh, trees[number], tmp_path / str(number))
+            assert (tmp_path / str(number) / "large").read_bytes() == contents[number]
+        assert check(fresh).ok
+
+
+def test_a_chain_with_a_broken_link_fails_by_name(alice: Vault) -> None:
+    content = random.Random(5).randbytes(3_000_000)
+    for word in (b"first", b"second"):
+        (alice.folder / "large").write_bytes(content[:900_000] + word + content[900_000:])
+        commit(alice, "x")
+    (frame, bases) = alice.store.rows("SELECT id, bases FROM frame WHERE depth = 1 LIMIT 1")[0]
+    (digest,) = alice.store.rows("SELECT digest FROM body JOIN packed USING (p) WHERE frame = ?", frame)[0]
+    itself = alice.store.rows("SELECT p FROM packed WHERE frame = ?", frame)[0][0]
+    for wrong in (bytes(bases)[::-1], int(itself).to_bytes(8, "little"), bytes(bases)[:8] + bytes(8)):
+        alice.store.run("UPDATE frame SET bases = ? WHERE id = ?", wrong, frame)
+        with Vault(alice.folder, alice.around) as fresh, pytest.raises(DataError) as caught:
+            fresh.store.stored(RecordHash("P", bytes(digest)))
+        assert caught.value.exit_code == 41
+
+
+class Sink:
+    """Notes every record and hint."""
+
+    def __init__(self, known: MemoryObjects) -> None:
+        self.known = known
+        self.plexes: list[Plex] = []
+
+    def add(self, plex: Plex, /) -> None:
+        self.plexes.append(plex)
+
+    def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> None:
+        assert all(base in self.known for base in bases)
+        self.plexes.append(plex)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    cuts=st.lists(st.tuples(st.integers(0, 1_500_000), st.integers(0, 300_000), st.binary(max_size=2_000)), max_size=4),
+    source_is_empty=st.booleans(),
+)
+def test_hints_change_no_record(cuts: list[tuple[int, int, bytes]], source_is_empty: bool) -> None:
+    """CLAY-37: whatever changed, the records and their order are those of a vault that never saw the old version."""
+    old = MemoryObjects()
+    before = add_content(_GROUP, _NOISE, old)
+    content = _NOISE
+    for at, gone, put in cuts:
+        content = content[:at] + put + content[at + gone :]
+    plain, hinted = Sink(old), Sink(old)
+    writer = ContentWriter(_GROUP, plain)
+    writer.add(content)
+    first = writer.finish()
+    near = Near(hinted, MemoryObjects() if source_is_empty else old, before)
+    writer = ContentWriter(_GROUP, near)
+    writer.add(content)
+    assert writer.finish() == first
+    near.finish()
+    assert sorted(p.hash for p in hinted.plexes) == sorted(p.hash for p in plain.plexes)
+    if len(content) > 262_144:
+        assert hinted.plexes[-1].hash == first

@@ -1,0 +1,168 @@
+"""Which older bytes a new chunk is like: the content a file had before, laid beside the one it has now.
+
+Chunks that both versions share are the posts between which they differ; what is new between two posts is like what
+the older version had there. That is only a hint to the store, which may compress one against the other; the records
+are the same without it (architecture, Encodings).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+from vault.desks.chunks import CHUNK_MAX
+from vault.desks.ports import Source
+from vault.frames import MAX_BASES
+from vault.profile import Chunk, Manifest
+from vault.records import Plex, RecordHash
+
+__all__ = ["Near", "NearSink"]
+
+_AHEAD = 2_048  # old chunks looked through for the next post: 32 MiB or so
+_GAP_BYTES = 128 << 10  # new bytes handed on together; so a base is seldom read for little
+_BASE_BYTES = 512 << 10
+_MANIFESTS = 8
+
+
+@runtime_checkable
+class NearSink(Protocol):
+    """A sink that can use a hint."""
+
+    def add(self, plex: Plex, /) -> object:
+        """Take one record."""
+
+    def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> object:
+        """Take one record whose bytes are like those of `bases`, which are here."""
+
+
+class Near:
+    """A sink for the records of one content that replaces an older one.
+
+    Args:
+        sink: takes every record, with the hint where there is one.
+        source: where the older content is read.
+        old: its record; nothing of it needs to be here.
+    """
+
+    def __init__(self, sink: NearSink, source: Source, old: RecordHash) -> None:
+        self._sink = sink
+        self._source = source
+        self._manifests: dict[int, deque[tuple[int, RecordHash]]] = {}
+        self._seen = 0
+        self._walk = self._chunks(old)
+        self._window: deque[Chunk] = deque()
+        self._first = 0  # number of the window's first chunk in the old content
+        self._index: dict[RecordHash, int] = {}
+        self._gap: list[Plex] = []
+        self._gap_bytes = 0
+
+    def add(self, plex: Plex, /) -> None:
+        """Take one record; chunks come before the manifests that list them."""
+        if not plex.blob.data:
+            self._close(self._like(self._gap_bytes))
+            self._sink.add_near(plex, self._beside(plex))
+            return
+        self._fill()
+        at = self._index.get(plex.hash)
+        if at is None:
+            self._gap.append(plex)
+            self._gap_bytes += len(plex.blob.data)
+            if self._gap_bytes >= _GAP_BYTES:
+                bases = self._like(self._gap_bytes)
+                used = len(bases)
+                self._close(bases)
+                self._drop(used)
+            return
+        self._close(self._until(at))
+        self._drop(at + 1 - self._first)
+        self._sink.add(plex)
+
+    def finish(self) -> None:
+        """Hand on what still waits."""
+        self._close(self._like(self._gap_bytes))
+
+    def _close(self, bases: list[RecordHash]) -> None:
+        gap, self._gap, self._gap_bytes = self._gap, [], 0
+        for plex in gap:
+            if bases:
+                self._sink.add_near(plex, bases)
+            else:
+                self._sink.add(plex)
+
+    def _until(self, at: int) -> list[RecordHash]:
+        """Return the old chunks up to the next post, the nearest ones when they are many."""
+        bases: list[RecordHash] = []
+        size = 0
+        for number in range(at - self._first - 1, -1, -1):
+            link = self._window[number]
+            size += link.length
+            if size > _BASE_BYTES or len(bases) == MAX_BASES:
+                break
+            bases.append(link.target)
+        return bases[::-1]
+
+    def _like(self, size: int) -> list[RecordHash]:
+        """Return the next old chunks, a little more than as many bytes."""
+        bases: list[RecordHash] = []
+        room = size + CHUNK_MAX if size else 0
+        for link in self._window:
+            if room <= 0 or len(bases) == MAX_BASES:
+                break
+            bases.append(link.target)
+            room -= link.length
+        return bases
+
+    def _drop(self, count: int) -> None:
+        for _ in range(min(count, len(self._window))):
+            link = self._window.popleft()
+            if self._index.get(link.target) == self._first:
+                del self._index[link.target]
+            self._first += 1
+
+    def _fill(self) -> None:
+        if len(self._window) > _AHEAD // 2:
+            return
+        while len(self._window) < _AHEAD:
+            link = next(self._walk, None)
+            if link is None:
+                return
+            self._index.setdefault(link.target, self._first + len(self._window))
+            self._window.append(link)
+
+    def _beside(self, plex: Plex) -> list[RecordHash]:
+        """Return the old manifests of one level that list what stands before the present place."""
+        level = int(plex.first("Level") or 0)
+        known = self._manifests.get(level)
+        if not known:
+            return []
+        bases = [record for first, record in known if first < max(self._first, 1)][:_MANIFESTS]
+        while len(known) > 1 and known[1][0] <= self._first:
+            known.popleft()
+        return bases
+
+    def _chunks(self, old: RecordHash) -> Iterator[Chunk]:
+        """Yield the links to the old chunks in order, and note the manifests on the way."""
+        top = self._source.part(old)
+        if not isinstance(top, Manifest):
+            if top:
+                yield Chunk(len(top), old)
+            return
+        stack = [self._opened(top)]
+        while stack:
+            level, links = stack[-1]
+            link = next(links, None)
+            if link is None:
+                stack.pop()
+            elif level == 1:
+                self._seen += 1
+                yield link
+            else:
+                found = self._source.part(link.target)
+                if not isinstance(found, Manifest) or found.level >= level:
+                    return
+                stack.append(self._opened(found))
+
+    def _opened(self, manifest: Manifest) -> tuple[int, Iterator[Chunk]]:
+        self._manifests.setdefault(manifest.level, deque()).append((self._seen, manifest.hash))
+        return manifest.level, iter(manifest.chunks)
