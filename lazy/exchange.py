@@ -224,13 +224,17 @@ class MailboxReader:
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
         loops, is_cut = 0, True
+
+        def whole_listing() -> Listing:
+            return read_mailbox(self._place, self._vault.group, node, head.head)
+
         while is_cut:
             exchange = begin()
             wanted = exchange.start()
             is_cut = False
             while wanted:
                 loops += 1
-                is_cut = self._transfer(listing, exchange, wanted, unreadable)
+                is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
                 wanted = exchange.end_transfer()
         result = exchange.result or exchange.cancel()
         # New members make records count that were refused when this exchange began.
@@ -259,6 +263,7 @@ class MailboxReader:
         exchange: MailboxExchange,
         wanted: Sequence[RecordHash],
         unreadable: dict[RecordHash, str],
+        whole: Callable[[], Listing],
     ) -> bool:
         """Read the requested records from the medium, in its order, and hand them over in batches.
 
@@ -269,7 +274,15 @@ class MailboxReader:
         size = done = moved = 0
         total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
         try:
-            for fetched in fetch(self._place, self._vault.group, listing, wanted, cancel=self._asked()):
+            for fetched in fetch(
+                self._place,
+                self._vault.group,
+                listing,
+                wanted,
+                cancel=self._asked(),
+                here=self._vault.store.stored_or_none,
+                whole=whole,
+            ):
                 if fetched.record is None:
                     unreadable[fetched.hash] = fetched.reason
                     continue

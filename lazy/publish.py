@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.terms import hello_lines
+from transports.bundle import Near
 from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
@@ -210,16 +211,40 @@ def _additions(
     rows = [row for row in rows if row[0] not in known]
     located = _located(vault, place, [row[0] for row in rows if row[1] not in _BELONGING], sources)
     total, moved = sum(row[2] for row in rows), 0
+    copied = {row[0] for row in rows if row[0] not in located}
+
+    def in_reach(base: RecordHash) -> bool:
+        """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
+        if base in copied:
+            return True
+        entry = known.entry(base)
+        if entry is None or entry.location is None or entry.location.bundle is None:
+            return False
+        return entry.location.bundle.mailbox == vault.node
+
     for number, (record, app, size) in enumerate(rows, start=1):
         moved += size
         watch.travelled(number, len(rows), moved, total, "send")
         location = located.get(record)
         if location is None:
-            yield Addition(record, app, load=lambda record=record: vault.store.stored(record) or b"")  # type: ignore[misc]
+            yield Addition(
+                record,
+                app,
+                load=lambda record=record: vault.store.stored(record) or b"",  # type: ignore[misc]
+                near=lambda record=record: _near(vault, record, in_reach),  # type: ignore[misc]
+            )
         else:
             if location.bundle is not None:
                 used.add(location.bundle)
             yield Addition(record, app, location=location)
+
+
+def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], bool]) -> Near | None:
+    """Return what a record rests on in the vault, if every reader of my mailbox can have all of it."""
+    found = vault.store.resting_on(record)
+    if not found or not all(in_reach(base) for base, _ in found):
+        return None
+    return Near(tuple(base for base, _ in found), b"".join(stored for _, stored in found))
 
 
 def _located(
@@ -231,7 +256,8 @@ def _located(
     """
     located: dict[RecordHash, Location] = {}
     for source in sources:
-        for fetched in fetch(place, vault.group, source, [record for record in wanted if record not in located]):
+        lacking = [record for record in wanted if record not in located]
+        for fetched in fetch(place, vault.group, source, lacking, here=vault.store.stored_or_none):
             entry = source.entry(fetched.hash)
             if fetched.record is not None and entry is not None and entry.location is not None:
                 located[fetched.hash] = entry.location

@@ -31,20 +31,25 @@ from transports.layout import (
 from transports.merging import MAX_RUN_ENTRIES
 from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run, encode_run
 from vault.errors import DataError
-from vault.records.hashes import RecordHash, Verifier, is_record
+from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode, encode
+from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
 
 __all__ = [
+    "Bases",
     "BundleIndex",
     "BundleReader",
     "BundleWriter",
     "ByteSink",
     "Fetched",
     "FrameReads",
+    "Near",
     "Slice",
     "write_bundles",
 ]
 
 _MAGIC = b"LACEBND0"
+_DELTA = b"LACEDLT0"  # begins a frame that was compressed against other records
+_BASE_BYTES = 33  # kind and digest
 _END = b"LACEEND0"
 _POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
@@ -74,6 +79,21 @@ class FrameReads(NamedTuple):
     stored: int
     raw: int
     slices: tuple[Slice, ...]
+
+
+class Near(NamedTuple):
+    """Records whose bytes a frame is compressed against, and these bytes; a reader must have them in reach.
+
+    Attributes:
+        bases: their hashes, in order.
+        prefix: their stored bytes, one after the other.
+    """
+
+    bases: tuple[RecordHash, ...]
+    prefix: bytes
+
+
+Bases = Callable[[RecordHash], bytes | None]  # a record's stored bytes, proven; None when it is not in reach
 
 
 class Fetched(NamedTuple):
@@ -127,6 +147,7 @@ class BundleWriter:
         self._parts: list[bytes] = []
         self._raw = 0
         self._frames = 0
+        self._near: Near | None = None
         self._builder = RunBuilder()
         self._index: BundleIndex | None = None
         self._write(_MAGIC)
@@ -142,13 +163,14 @@ class BundleWriter:
         index = (len(self) + 1) * ENTRY.size + (self._frames + 2) * _FRAME_LINE + _SLACK
         return len(self) < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
 
-    def add(self, record_hash: RecordHash, app: str, record: bytes) -> None:
+    def add(self, record_hash: RecordHash, app: str, record: bytes, near: Near | None = None) -> None:
         """Append a stored record.
 
         Args:
             record_hash: its hash; only the markline is compared, the rest was validated when it was stored.
             app: its App value.
             record: its stored bytes.
+            near: records in reach of every reader that its bytes are like.
 
         Raises:
             BadBundle: the bytes are not that record's, or too many.
@@ -157,8 +179,9 @@ class BundleWriter:
             raise BadBundle("A finished bundle takes no more records.")
         if not record.startswith(record_hash.markline) or len(record) > FRAME_RAW_LIMIT:
             raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
-        if self._raw + len(record) > FRAME_RAW_LIMIT:
+        if self._raw + len(record) > FRAME_RAW_LIMIT or (self._pending and near != self._near):
             self._close_frame()
+        self._near = near
         self._pending.append((record_hash, app, self._raw, len(record)))
         self._parts.append(record)
         self._raw += len(record)
@@ -182,8 +205,11 @@ class BundleWriter:
         if not self._pending:
             return
         # One large record is compressed as it is: joining would hold it twice.
-        stored = self._compressor.compress(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
-        self._parts = []
+        raw = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        stored = self._compressor.compress(raw)
+        if self._near is not None and self._near.bases:
+            stored = min(stored, _delta(raw, self._near), key=len)
+        self._parts, self._near = [], None
         for record_hash, app, offset, length in self._pending:
             location = Location(None, self._position, len(stored), self._raw, offset, length)
             self._builder.add(record_hash, app, location)
@@ -198,10 +224,16 @@ class BundleWriter:
 
 
 class BundleReader:
-    """Reads a bundle from a seekable file, holding one frame in memory."""
+    """Reads a bundle from a seekable file, holding one frame in memory.
 
-    def __init__(self, file: BinaryIO) -> None:
+    Args:
+        file: the bundle.
+        bases: finds the records that frames were compressed against.
+    """
+
+    def __init__(self, file: BinaryIO, bases: Bases = lambda _record: None) -> None:
         self._file = file
+        self._bases = bases
 
     def verify_footer(self) -> Run:
         """Return the bundle's own index after checking everything but the frames' content.
@@ -259,10 +291,41 @@ class BundleReader:
         if frame.stored > FRAME_STORED_LIMIT:
             raise BadBundle("A frame of the bundle is larger than the format allows.")
         self._file.seek(frame.offset)
-        raw = expand(self._exactly(frame.stored), FRAME_RAW_LIMIT, BadBundle, "A frame of the bundle")
+        stored = self._exactly(frame.stored)
+        if stored.startswith(_DELTA):
+            return self._undelta(stored, frame.raw)
+        raw = expand(stored, FRAME_RAW_LIMIT, BadBundle, "A frame of the bundle")
         if len(raw) != frame.raw:
             raise BadBundle("A frame of the bundle has another size than its index says.")
         return raw
+
+    def _undelta(self, stored: bytes, raw: int) -> bytes:
+        """Decode a frame against its bases.
+
+        Raises:
+            BadBundle: it names too many, or one that is not in reach.
+            BadFrame: it does not decode.
+        """
+        start = len(_DELTA) + 1
+        count = stored[len(_DELTA)] if len(stored) > len(_DELTA) else 0
+        end = start + count * _BASE_BYTES
+        if not 0 < count <= MAX_BASES or len(stored) <= end:
+            raise BadBundle("A frame of the bundle does not say what it rests on.")
+        parts: list[bytes] = []
+        size = 0
+        for at in range(start, end, _BASE_BYTES):
+            kind = chr(stored[at])
+            if kind not in KINDS:
+                raise BadBundle("A frame of the bundle rests on something that is no record.")
+            base = RecordHash(kind, stored[at + 1 : at + _BASE_BYTES])
+            found = self._bases(base)
+            if found is None:
+                raise BadBundle(f"A frame of the bundle rests on {base.text}, which is not in reach.")
+            size += len(found)
+            if size > MAX_PREFIX_BYTES:
+                raise BadBundle("A frame of the bundle rests on more bytes than any frame may.")
+            parts.append(found)
+        return decode(ZSTD, stored[end:], raw, b"".join(parts))
 
     def _index(self) -> tuple[Run, int, bytes]:
         size = self._file.seek(0, 2)
@@ -297,15 +360,23 @@ class BundleReader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def _delta(raw: bytes, near: Near) -> bytes:
+    form, stored = encode(raw, near.prefix)
+    if form != ZSTD or len(near.bases) > MAX_BASES or len(near.prefix) > MAX_PREFIX_BYTES:
+        return raw + b" " * _SLACK  # longer than any other form
+    names = b"".join(base.kind.encode() + base.digest for base in near.bases)
+    return b"".join((_DELTA, bytes([len(near.bases)]), names, stored))
+
+
 def write_bundles(
     open_bundle: Callable[[], AbstractContextManager[BundleWriter]],
-    records: Iterable[tuple[RecordHash, str, bytes]],
+    records: Iterable[tuple[RecordHash, str, bytes] | tuple[RecordHash, str, bytes, Near | None]],
 ) -> list[BundleIndex]:
     """Write records into as many bundles as their limit demands; no records, no bundle.
 
     Args:
         open_bundle: begins a bundle; leaving its context finishes it.
-        records: hash, App and stored bytes of each.
+        records: hash, App and stored bytes of each, and what it is near.
 
     Raises:
         BadBundle: the bytes of a record are not that record's.
@@ -314,14 +385,14 @@ def write_bundles(
     done: list[BundleIndex] = []
     writer: BundleWriter | None = None
     with ExitStack() as stack:
-        for record_hash, app, record in records:
+        for record_hash, app, record, *near in records:
             if writer is not None and not writer.has_room(len(record)):
                 done.append(writer.finish())
                 stack.pop_all().close()
                 writer = None
             if writer is None:
                 writer = stack.enter_context(open_bundle())
-            writer.add(record_hash, app, record)
+            writer.add(record_hash, app, record, near[0] if near else None)
         if writer is not None:
             done.append(writer.finish())
     return done

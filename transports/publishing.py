@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transports.bundle import BundleReader, write_bundles
+from transports.bundle import BundleReader, Near, write_bundles
 from transports.errors import BadBundle
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
@@ -34,12 +34,14 @@ class Addition:
         app: its App value.
         load: returns its stored bytes; called when its turn comes.
         location: where it lies in another bundle on this medium; then nothing is copied.
+        near: returns records of this mailbox that its bytes are like; called with `load`.
     """
 
     hash: RecordHash
     app: str
     load: Callable[[], bytes] | None = None
     location: Location | None = None
+    near: Callable[[], Near | None] | None = None
 
     def __post_init__(self) -> None:
         if (self.load is None) == (self.location is None):
@@ -144,7 +146,7 @@ class _Chooser:
         self._seen: set[RecordHash] = set()
         self.referenced = 0
 
-    def to_copy(self, additions: Iterable[Addition]) -> Iterator[tuple[RecordHash, str, bytes]]:
+    def to_copy(self, additions: Iterable[Addition]) -> Iterator[tuple[RecordHash, str, bytes, Near | None]]:
         for addition in additions:
             if self._cancel is not None and self._cancel():
                 raise Cancelled("The publishing was stopped.")
@@ -156,7 +158,7 @@ class _Chooser:
                 self._builder.add(addition.hash, addition.app, location)
                 self.referenced += 1
             elif addition.load is not None:
-                yield addition.hash, addition.app, addition.load()
+                yield addition.hash, addition.app, addition.load(), addition.near() if addition.near else None
 
     def _is_listed(self, addition: Addition) -> bool:
         entry = self._listing.entry(addition.hash) if self._listing is not None else None

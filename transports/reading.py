@@ -7,12 +7,13 @@ costs the records that it hit and nothing else.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from blake3 import blake3
 
-from transports.bundle import BundleReader, Fetched
+from transports.bundle import Bases, BundleReader, Fetched
 from transports.errors import BadRun, BadSnapshot
 from transports.layout import RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
@@ -26,6 +27,8 @@ from vault.records.parse import parse_record
 
 __all__ = ["SeenHead", "fetch", "read_head", "read_mailbox", "read_run"]
 
+_MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
+_KNOWN_BYTES = 8 << 20
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -116,6 +119,8 @@ def fetch(
     *,
     progress: Callable[[int, int], None] | None = None,
     cancel: Callable[[], bool] | None = None,
+    here: Bases = lambda _record: None,
+    whole: Callable[[], Listing] | None = None,
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
@@ -129,6 +134,8 @@ def fetch(
         wanted: hashes of records.
         progress: told how many records of how many are through, after each; the listener limits its own rate.
         cancel: asked before each frame.
+        here: records the reader has, for frames that were compressed against them.
+        whole: reads the full listing, asked when such a record is neither here nor in `listing`.
 
     Raises:
         PlaceError: the medium went away; what was yielded before is good.
@@ -136,8 +143,9 @@ def fetch(
     """
     chosen = set(wanted)
     done, total = 0, len(chosen)
+    bases = _Reach(place, group, listing, here, whole)
     for reads in listing.locate(chosen):
-        for fetched in _from_bundle(place, group, reads, cancel):
+        for fetched in _from_bundle(place, group, reads, cancel, bases):
             chosen.discard(fetched.hash)
             done += 1
             yield fetched
@@ -147,8 +155,56 @@ def fetch(
         yield Fetched(record, None, NOT_LISTED)
 
 
+class _Reach:
+    """Finds records that frames rest on: in the vault, else on the medium, one after the other and never for ever."""
+
+    def __init__(
+        self,
+        place: MailboxPlace,
+        group: str,
+        listing: Listing,
+        here: Bases,
+        whole: Callable[[], Listing] | None,
+    ) -> None:
+        self._place = place
+        self._group = group
+        self._listing = listing
+        self._here = here
+        self._whole = whole
+        self._depth = 0
+        self._known: OrderedDict[RecordHash, bytes] = OrderedDict()
+        self._bytes = 0
+
+    def __call__(self, record: RecordHash) -> bytes | None:
+        found = self._known.get(record)
+        if found is not None:
+            self._known.move_to_end(record)
+            return found
+        found = self._here(record)
+        if found is None and self._depth < _MAX_DEPTH:
+            self._depth += 1
+            try:
+                found = self._read(record)
+            finally:
+                self._depth -= 1
+        if found is not None:
+            self._known[record] = found
+            self._bytes += len(found)
+            while self._bytes > _KNOWN_BYTES:
+                self._bytes -= len(self._known.popitem(last=False)[1])
+        return found
+
+    def _read(self, record: RecordHash) -> bytes | None:
+        if record not in self._listing and self._whole is not None:
+            self._listing, self._whole = self._whole(), None
+        for reads in self._listing.locate({record}):
+            for fetched in _from_bundle(self._place, self._group, reads, None, self):
+                return fetched.record
+        return None
+
+
 def _from_bundle(
-    place: MailboxPlace, group: str, reads: BundleReads, cancel: Callable[[], bool] | None
+    place: MailboxPlace, group: str, reads: BundleReads, cancel: Callable[[], bool] | None, bases: Bases
 ) -> Iterator[Fetched]:
     try:
         file = place.open_file(group, reads.bundle.mailbox, reads.bundle.name)
@@ -157,7 +213,7 @@ def _from_bundle(
             yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
         return
     with file:
-        reader = BundleReader(file)
+        reader = BundleReader(file, bases)
         for frame in reads.frames:
             if cancel is not None and cancel():
                 raise Cancelled("The transfer was stopped.")

@@ -392,6 +392,12 @@ class Packs:
             raise PackDamaged(f"The pack {self.path(pack).name} ends before byte {at + size}.")
         return found
 
+    def bases(self, p: int) -> list[int]:
+        """Return the positions of the records that the one at position `p` is compressed against."""
+        row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
+        found = row.fetchone()
+        return _positions(bytes(found[0])) if found else []
+
     def resting_on(self, positions: Collection[int]) -> list[int]:
         """Return the positions of the records whose frames were compressed against one of these."""
         gone = set(positions)

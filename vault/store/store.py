@@ -176,6 +176,26 @@ class Store:
                 return bytes(row[0]) if row else None
             return self._packed(record, int(row[1]))
 
+    def stored_or_none(self, record: RecordHash) -> bytes | None:
+        """Return the stored bytes of a record, or None also when what lies here is damaged."""
+        try:
+            return self.stored(record)
+        except DataError:
+            return None
+
+    def resting_on(self, record: RecordHash) -> list[tuple[RecordHash, bytes]]:
+        """Return the records that this one is compressed against here, with their stored bytes; none if it is not."""
+        p = self.position(record)
+        found = []
+        for base in self.packs.bases(p) if p is not None else ():
+            for kind, digest in self.rows("SELECT kind, digest FROM body WHERE p = ?", base):
+                name = RecordHash(str(kind), bytes(digest))
+                stored = self.stored_or_none(name)
+                if stored is None:
+                    return []
+                found.append((name, stored))
+        return found
+
     def _packed(self, record: RecordHash, p: int) -> bytes:
         """Return the proven bytes of a record that rests in a pack (REC-5).
 
