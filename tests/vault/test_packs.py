@@ -16,11 +16,10 @@ from vault.desks.content import data_plex
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable
 from vault.records import Plex
-from vault.store import Store
+from vault.store import Store, schema
 from vault.store import packs as packs_module
 from vault.store.packio import PackIO
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged
-from vault.store.schema import SCHEMA_VERSION
 from vault.vault import Vault
 from vault.work import commit, release
 
@@ -230,22 +229,22 @@ def test_any_flipped_bit_of_a_pack_is_found_named_and_put_aside(grown: Vault, se
         assert missing
 
 
-def test_a_vault_without_packs_goes_on_with_them(tmp_path: Path) -> None:
+def test_a_vault_without_packs_goes_on_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-13: what lies in rows stays there and is read beside what lies in packs."""
     records = plexes(4)
     path = tmp_path / "store.db"
-    with Store(path, create=True) as store:
-        put(store, records[:2])
-    db = sqlite3.connect(path)
-    for p, record in enumerate(records[:2], 1):
-        db.execute("UPDATE body SET bytes = ? WHERE p = ?", (record.encode(), p))
-    for table in ("pack", "frame", "packed"):
-        db.execute(f"DROP TABLE {table}")
-    db.execute("PRAGMA user_version = 2")
-    db.commit()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+    db = sqlite3.connect(path, isolation_level=None)
+    schema.migrate(db)
+    for record in records[:2]:
+        row = (record.hash.kind, record.hash.digest, record.encode())
+        db.execute("INSERT INTO body(kind, digest, bytes) VALUES (?, ?, ?)", row)
     db.close()
+    monkeypatch.undo()
     with Store(path) as store:
-        assert store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        assert store.rows("PRAGMA user_version") == [(schema.SCHEMA_VERSION,)]
+        with store.transaction():
+            store.rebuild(None, None)
         put(store, records[2:])
         assert all(store.stored(record.hash) == record.encode() for record in records)
         assert store.rows("SELECT p FROM packed ORDER BY p") == [(3,), (4,)]
