@@ -2,7 +2,10 @@
 
 Bindings, the help page, the footer, the command palette and the documentation are made from it, so they cannot
 disagree. Every action that does something has a command with the same result (APP-1); one that only moves about the
-screen says so. Nothing here knows Textual.
+screen says so. Keys can be changed by id (`[keys]` in the user's config file). Nothing here knows Textual.
+
+A capital is wider or heavier than its small letter, nothing that cannot be taken back hangs on one key, and the key
+that agrees is never the key that asked.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["ACTIONS", "Action", "Scope", "action_named", "actions_of"]
+__all__ = ["ACTIONS", "PLACES", "Action", "Scope", "action_named", "actions_of"]
 
 
 class Scope(StrEnum):
@@ -19,6 +22,28 @@ class Scope(StrEnum):
     APP = "everywhere"
     LIST = "in a list"
     PLAN = "in a plan"
+    HOME = "home"
+    CONFLICTS = "conflicts"
+    RESOLVE = "resolve"
+    QUEUE = "queue"
+    PEERS = "peers"
+    HISTORY = "history"
+    AUDIT = "audit"
+    EXPORT = "export"
+    SETTINGS = "settings"
+
+
+# The places that 1 to 8 lead to, in their order.
+PLACES: tuple[Scope, ...] = (
+    Scope.HOME,
+    Scope.CONFLICTS,
+    Scope.QUEUE,
+    Scope.PEERS,
+    Scope.HISTORY,
+    Scope.AUDIT,
+    Scope.EXPORT,
+    Scope.SETTINGS,
+)
 
 
 class Action(NamedTuple):
@@ -52,30 +77,44 @@ class Action(NamedTuple):
         return not self.cli
 
 
+def _do(
+    scope: Scope, action_id: str, key: str, title: str, sentence: str, cli: str = "", *, hint: str = "", shown: str = ""
+) -> Action:
+    """Return an action of one place; its method is `action_` and the id with underscores."""
+    call = action_id.replace("-", "_")
+    return Action(action_id, title, sentence, (key,), shown or key, call, cli, scope, hint)
+
+
+def _go(number: int, place: Scope, sentence: str) -> Action:
+    key = str(number)
+    return Action(f"go-{place}", f"Go to {place}", sentence, (key,), key, f"app.go('{place}')")
+
+
 # In the order of help and footer; "?" comes first so that it never falls off a narrow footer.
-ACTIONS: tuple[Action, ...] = (
+_EVERYWHERE: tuple[Action, ...] = (
     Action("help", "Help", "Show all keys.", ("question_mark", "f1"), "?  F1", "help", "lace help", hint="help"),
-    Action("sync", "Sync", "Sync the selected place or peer.", ("s",), "s", "sync", "lace sync NAME", hint="sync"),
-    Action(
-        "update",
-        "Update the folder",
-        "Bring friends' releases into your folder; shows the plan first.",
-        ("u",),
-        "u",
-        "update",
-        "lace update",
-        hint="update",
-    ),
-    Action(
-        "read",
-        "Read again",
-        "Read the vault and look at the places again.",
-        ("r", "f5"),
-        "r  F5",
-        "read",
-        "lace status",
-    ),
+    _go(1, Scope.HOME, "Am I in step, and does anything need me?"),
+    _go(2, Scope.CONFLICTS, "What needs a decision, and decide it."),
+    _go(3, Scope.QUEUE, "What waits for whom, and why."),
+    _go(4, Scope.PEERS, "Who has what, and where we meet."),
+    _go(5, Scope.HISTORY, "Every release and commit, at any point in time."),
+    _go(6, Scope.AUDIT, "Everything that was done here."),
+    _go(7, Scope.EXPORT, "The history as tables, and what they answer."),
+    _go(8, Scope.SETTINGS, "How lace behaves, looks, and which keys it takes."),
+    Action("read", "Read again", "Read the vault and look at the places again.", ("f5",), "F5", "read", "lace status"),
     Action("stop", "Stop", "Stop what is running, at its next safe point.", ("escape",), "esc", "stop"),
+    Action("copy", "Copy the command", "Copy the selected row's command.", ("y",), "y", "copy"),
+    Action(
+        "log", "Activity", "Show what was done in this sitting, with its commands.", ("exclamation_mark",), "!", "log"
+    ),
+    Action("next-panel", "Next panel", "Go to the next panel.", ("tab",), "tab", "app.focus_next"),
+    Action(
+        "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
+    ),
+    Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
+    Action("quit", "Quit", "Leave; what is running stops first.", ("q", "ctrl+q"), "q", "quit", hint="quit"),
+)
+_LIST: tuple[Action, ...] = (
     Action(
         "open",
         "Open",
@@ -86,19 +125,63 @@ ACTIONS: tuple[Action, ...] = (
         scope=Scope.LIST,
         hint="open",
     ),
-    Action("copy", "Copy the command", "Copy the selected row's command.", ("y",), "y", "copy"),
     Action("down", "Down", "Go to the next row.", ("j", "down"), "j  down", "cursor_down", scope=Scope.LIST),
     Action("up", "Up", "Go to the row before.", ("k", "up"), "k  up", "cursor_up", scope=Scope.LIST),
     Action("first", "First", "Go to the first row.", ("g", "home"), "g  home", "first", scope=Scope.LIST),
     Action("last", "Last", "Go to the last row.", ("G", "end"), "G  end", "last", scope=Scope.LIST),
-    Action("next-panel", "Next panel", "Go to the next panel.", ("tab",), "tab", "app.focus_next"),
-    Action(
-        "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
-    ),
+    Action("filter", "Filter", "Show only rows with some text; esc shows all again.", ("slash",), "/", "screen.filter",
+           scope=Scope.LIST),
+    Action("mark", "Mark", "Mark the row, or take its mark away.", ("space",), "space", "screen.mark",
+           scope=Scope.LIST),
+    Action("mark-all", "Mark all shown", "Mark every row that is shown, or none.", ("asterisk",), "*",
+           "screen.mark_all", scope=Scope.LIST),
+)  # fmt: skip
+_PLAN: tuple[Action, ...] = (
     Action("confirm", "Do it", "Do what the plan says.", ("y",), "y", "confirm", "lace update", Scope.PLAN),
-    Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
-    Action("quit", "Quit", "Leave; what is running stops first.", ("q", "ctrl+q"), "q", "quit", hint="quit"),
 )
+_H, _C, _R, _Q, _P = Scope.HOME, Scope.CONFLICTS, Scope.RESOLVE, Scope.QUEUE, Scope.PEERS
+_HOME: tuple[Action, ...] = (
+    _do(_H, "sync", "s", "Sync", "Sync the selected place or peer.", "lace sync NAME", hint="sync"),
+    _do(_H, "update", "u", "Update the folder", "Bring friends' releases into your folder; shows the plan first.",
+        "lace update", hint="update"),
+)  # fmt: skip
+_CONFLICTS: tuple[Action, ...] = (
+    _do(_C, "prefer-local", "L", "Prefer mine", "Take your side of the marked conflicts; shows the plan first.",
+        "lace resolve CONFLICT --prefer local", hint="mine"),
+    _do(_C, "prefer-remote", "R", "Prefer theirs", "Take their side of the marked conflicts; shows the plan first.",
+        "lace resolve CONFLICT --prefer remote", hint="theirs"),
+    _do(_C, "accept", "A", "Accept a decision", "Let somebody else's decision count here.",
+        "lace resolve CONFLICT --accept", hint="accept"),
+)  # fmt: skip
+_RESOLVE: tuple[Action, ...] = ()
+_QUEUE: tuple[Action, ...] = (
+    _do(_Q, "retry", "r", "Retry", "Sync with a place of the selected peer.", "lace sync NAME", hint="retry"),
+)
+_PEERS: tuple[Action, ...] = (
+    _do(_P, "sync-peer", "s", "Sync", "Sync with the selected peer or place.", "lace sync NAME", hint="sync"),
+    _do(_P, "identity", "I", "Who I am", "Show your own key and the words to compare aloud.", "lace id"),
+)  # fmt: skip
+_HI, _A, _E, _S = Scope.HISTORY, Scope.AUDIT, Scope.EXPORT, Scope.SETTINGS
+_HISTORY: tuple[Action, ...] = (
+    _do(_HI, "diff", "d", "Diff", "Show what the selected entry changed, or what lies between two marked ones.",
+        "lace diff A B", hint="diff"),
+)  # fmt: skip
+_AUDIT: tuple[Action, ...] = (
+    _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
+        hint="verify"),
+)  # fmt: skip
+_EXPORT: tuple[Action, ...] = (
+    _do(_E, "export", "x", "Export", "Write the tables into the named directory.", "lace export DIR", hint="export"),
+)  # fmt: skip
+_SETTINGS: tuple[Action, ...] = (
+    _do(_S, "change", "enter", "Change", "Give the selected setting another value.", "lace config set KEY VALUE",
+        hint="change"),
+)  # fmt: skip
+
+ACTIONS: tuple[Action, ...] = (
+    *_EVERYWHERE, *_LIST, *_PLAN, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY, *_AUDIT, *_EXPORT,
+    *_SETTINGS,
+)  # fmt: skip
 
 
 def action_named(action_id: str) -> Action:

@@ -1,6 +1,6 @@
-"""The app: one screen so far, and the work behind it off the screen's thread (APP-1, APP-3, APP-5).
+"""The app: eight places, and the work behind them off the screen's thread (APP-1, APP-3, APP-5).
 
-The screens show values and know no store. Whatever reads or writes the vault runs in a thread with a vault of its own,
+The places show values and know no store. Whatever reads or writes the vault runs in a thread with a vault of its own,
 started on the app so that no screen's end ends it, and posts one message back. Work looks at a token at every safe
 point; `esc` sets it. Progress lies in one slot that a clock reads ten times a second, so a flood of it costs nothing.
 """
@@ -10,35 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
-from lace_tui.actions import ACTIONS, Scope, actions_of
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope
 from lace_tui.cli.inert import inert
 from lace_tui.job import Job
-from lace_tui.screens.cards import (
-    Card,
-    Trouble,
-    failed_card,
-    plan_lines,
-    stored_card,
-    sync_card,
-    update_card,
-    working_card,
-)
-from lace_tui.screens.dialogs import Page, PlanPage, help_lines
+from lace_tui.places import SCREENS
+from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card
+from lace_tui.screens.dialogs import Page, help_lines
 from lace_tui.screens.home import FirstRun, Home
+from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.place import Place, bindings_of
+from lace_tui.taste import Taste
+from lace_tui.themes import THEMES
 from lace_tui.view import HomeView, Reach, look_at, read_home
-from lazy.results import PlaceResult
-from lazy.sync import sync
-from lazy.update import Updated, update
 from vault.errors import LaceError
-from vault.history import Relation
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault
+from vault.work import Watch
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -48,6 +41,7 @@ __all__ = ["LaceApp"]
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
+LOGGED = 500  # lines of activity that are kept
 
 
 class LaceApp(App[None]):
@@ -59,6 +53,8 @@ class LaceApp(App[None]):
         here: name of the folder it was started in.
         monotonic: seconds of a clock that never goes back.
         look_every: seconds between two looks at the places; 0 looks only when the vault is read.
+        taste: theme and keys.
+        config: where the person's taste is kept; None keeps nothing.
     """
 
     TITLE = "lace"
@@ -69,10 +65,8 @@ class LaceApp(App[None]):
         (100, "-wide"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), action.call.removeprefix("app."), action.title, id=action.id, show=False)
-        for action in actions_of(Scope.APP)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.APP)
+    MODES = {str(place): SCREENS[place] for place in PLACES}  # noqa: RUF012 - declared so by its base
 
     @dataclass
     class DidRead(Message):
@@ -88,25 +82,19 @@ class LaceApp(App[None]):
         reach: dict[str, Reach]
 
     @dataclass
-    class DidSync(Message):
-        """A sync ended."""
+    class DidAsk(Message):
+        """Something a screen asked for is here."""
 
-        job: Job
-        results: list[PlaceResult]
-
-    @dataclass
-    class DidPlan(Message):
-        """An update was planned; nothing was changed."""
-
-        job: Job
-        plan: Updated
+        then: Callable[[Any], None]
+        value: Any
 
     @dataclass
-    class DidUpdate(Message):
-        """An update ended."""
+    class DidWork(Message):
+        """Work ended."""
 
         job: Job
-        done: Updated
+        then: Callable[[Any], Card | None]
+        value: Any
 
     @dataclass
     class DidFail(Message):
@@ -123,31 +111,41 @@ class LaceApp(App[None]):
         here: str,
         monotonic: Callable[[], float],
         look_every: float = LOOK,
+        taste: Taste | None = None,
+        config: Path | None = None,
     ) -> None:
         super().__init__()
         self._find = find
         self._surroundings = surroundings
         self._here = here
-        self._monotonic = monotonic
+        self.monotonic = monotonic
         self._look_every = look_every
+        self.taste = taste or Taste()
+        self.config = config
         self._around: Surroundings | None = None
         self._folder: Path | None = None
-        self._home: Home | None = None
-        self._view: HomeView | None = None
-        self._reach: dict[str, Reach] = {}
-        self._card: Card | None = None
+        self.view: HomeView | None = None
+        self.reach: dict[str, Reach] = {}
+        self.card: Card | None = None
         self._is_looking = False
         self._readings = 0
+        self._activity: list[str] = []
         self.job: Job | None = None
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = self.taste.textual_theme
+        self.set_keymap(self.taste.keys)
 
     # Begin and end
 
     def on_mount(self) -> None:
         """Show what there is to show, and keep looking."""
         self.set_interval(TICK, self._show_progress)
-        self.set_interval(AGE, self._refresh)
+        self.set_interval(AGE, self.refresh_places)
         if self._look_every:
             self.set_interval(self._look_every, self._look)
+        for remark in self.taste.remarks:
+            self.notify(inert(remark), severity="warning", markup=False)
         self._begin()
 
     def _begin(self) -> None:
@@ -161,9 +159,10 @@ class LaceApp(App[None]):
         except LaceError as error:
             self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
             return
-        self._home = Home()
-        self.switch_screen(self._home) if isinstance(self.screen, FirstRun) else self.push_screen(self._home)
-        self.call_after_refresh(self._read)
+        if isinstance(self.screen, FirstRun):
+            self.pop_screen()
+        self.switch_mode(str(Scope.HOME))
+        self.call_after_refresh(self.read)
 
     async def action_quit(self) -> None:
         """Leave; what is running stops at its next safe point, and the process waits for that."""
@@ -171,7 +170,83 @@ class LaceApp(App[None]):
             self.job.token.set()
         self.exit()
 
-    # Work
+    # What screens ask for
+
+    @property
+    def now_ns(self) -> int:
+        """The wall clock, nanoseconds since 1970 UTC, for display; 0 while there is no vault."""
+        return self._around.now_ns() if self._around is not None else 0
+
+    @property
+    def folder(self) -> Path | None:
+        """The shared folder, or None while there is no vault."""
+        return self._folder
+
+    @property
+    def can_start(self) -> bool:
+        """Whether work may begin; says why not."""
+        if self._folder is None:
+            return False
+        if self.job is not None:
+            self.notify(f"{self.job.what} is still running; esc stops it.", markup=False)
+            return False
+        return True
+
+    def ask(self, do: Callable[[Vault], Any], then: Callable[[Any], None], group: str = "ask") -> None:
+        """Read something in a thread, with a vault of its own, and give it back on the screen's thread.
+
+        Args:
+            do: reads; must not write.
+            then: called with what it returned, unless that failed, which is told.
+            group: of two readings of one group only the newer one's answer is given.
+        """
+
+        def work() -> Message:
+            with self._vault() as vault:
+                return self.DidAsk(then, do(vault))
+
+        self._work(group, work, exclusive=True)
+
+    def begin(
+        self, what: str, do: Callable[[Vault, Watch], Any], then: Callable[[Any], Card | None], command: str = ""
+    ) -> bool:
+        """Begin work that may write, one at a time; it can be stopped, and goes on when its screen is left.
+
+        Args:
+            what: for people, such as "Sync: stick".
+            do: does it, in a thread.
+            then: called with what it returned, on the screen's thread; a card it returns is shown and stays.
+            command: the command with the same result, for the activity page.
+
+        Returns:
+            Whether it was begun.
+        """
+        if not self.can_start:
+            return False
+        job = Job(what, began=self.monotonic())
+        self.job = job
+        if command:
+            self.note(command)
+
+        def work() -> Message:
+            with self._vault(job) as vault:
+                return self.DidWork(job, then, do(vault, job.watch()))
+
+        self._show_progress()
+        self._tell_working(is_working=True)
+        self._work("job", work, job=job)
+        return True
+
+    def note(self, command: str) -> None:
+        """Write a command down on the activity page."""
+        self._activity = [*self._activity, command][-LOGGED:]
+
+    def keep(self, card: Card) -> None:
+        """Show a card on Home until the next one."""
+        self.card = replace(card, ended=self._now_iso())
+        self.refresh_places()
+
+    # Threads
 
     def _vault(self, job: Job | None = None) -> Vault:
         if self._folder is None or self._around is None:
@@ -181,8 +256,9 @@ class LaceApp(App[None]):
             around = replace(around, sleep=job.patient(around.sleep))
         return Vault(self._folder, around)
 
-    def _work(self, group: str, do: Callable[[], Message], job: Job | None = None) -> None:
+    def _work(self, group: str, do: Callable[[], Message], *, job: Job | None = None, exclusive: bool = False) -> None:
         """Run something in a thread; whatever comes of it is one message."""
+        from textual.worker import get_current_worker  # noqa: PLC0415 - known inside the thread only
 
         def run() -> None:
             try:
@@ -192,39 +268,40 @@ class LaceApp(App[None]):
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
                 message = self.DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"))
-            self.post_message(message)
+            if job is not None or not get_current_worker().is_cancelled:
+                self.post_message(message)
 
-        self.run_worker(run, group=group, thread=True, exit_on_error=False)
-
-    def _start(self, what: str, do: Callable[[Job], Message]) -> None:
-        job = Job(what, began=self._monotonic())
-        self.job = job
-        self._show_progress()
-        if self._home is not None:
-            self._home.show_working(True)
-        self._work("job", lambda: do(job), job)
+        self.run_worker(run, group=group, thread=True, exit_on_error=False, exclusive=exclusive)
 
     def _end(self, job: Job | None) -> None:
         if job is not None and job is self.job:
             self.job = None
-            if self._home is not None:
-                self._home.show_working(False)
+            self._tell_working(is_working=False)
+
+    def _tell_working(self, *, is_working: bool) -> None:
+        if isinstance(home := self._shown(Scope.HOME), Home):
+            home.show_working(is_working)
+        if isinstance(self.screen, Place):
+            self.screen.show_footer()
+
+    def _shown(self, place: Scope) -> Place | None:
+        """Return the screen of a place if it was ever shown."""
+        stack = self._screen_stacks.get(str(place), [])
+        return next((screen for screen in stack if isinstance(screen, Place)), None)
 
     def _show_progress(self) -> None:
         job = self.job
-        if job is not None and self._home is not None and self._home.is_mounted:
-            done, total, phase = job.progress
-            self._home.show_card(working_card(job.what, done, total, phase, is_stopping=job.token.is_set), 0)
+        home = self._shown(Scope.HOME)
+        if job is not None and isinstance(home, Home) and home.is_mounted:
+            home.show_card(self.progress_card(job), 0)
 
-    def _may_start(self) -> bool:
-        if self._home is None or self.screen is not self._home:
-            return False
-        if self.job is not None:
-            self.notify(f"{self.job.what} is still running; esc stops it.", markup=False)
-            return False
-        return True
+    def progress_card(self, job: Job) -> Card:
+        """Return the card of work under way."""
+        done, total, phase = job.progress
+        return working_card(job.what, done, total, phase, is_stopping=job.token.is_set)
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Read the vault again, for Home and for the place that is shown."""
         self._readings += 1
         number = self._readings
 
@@ -234,8 +311,13 @@ class LaceApp(App[None]):
 
         self._work("read", do)
 
+    def read_place(self, place: Place) -> None:
+        """Read what a place shows."""
+        if self._folder is not None and place.SCOPE is not Scope.HOME:
+            self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
+
     def _look(self) -> None:
-        view = self._view
+        view = self.view
         if view is None or self._is_looking:
             return
         self._is_looking = True
@@ -247,60 +329,61 @@ class LaceApp(App[None]):
         """Show the reading, unless a newer one was begun."""
         if message.number < self._readings:
             return
-        self._view = message.view
-        self._refresh()
+        self.view = message.view
+        self.refresh_places()
         self._look()
 
     def on_lace_app_did_look(self, message: DidLook) -> None:
         """Show which places are there."""
         self._is_looking = False
-        if message.reach != self._reach:
-            self._reach = message.reach
-            self._refresh()
+        if message.reach != self.reach:
+            self.reach = message.reach
+            self.refresh_places()
 
-    def on_lace_app_did_sync(self, message: DidSync) -> None:
-        """Show what the sync did, and keep it."""
-        self._keep(sync_card(message.results, self._monotonic() - message.job.began), message.job)
+    def on_lace_app_did_ask(self, message: DidAsk) -> None:
+        """Give a screen what it asked for."""
+        message.then(message.value)
 
-    def on_lace_app_did_plan(self, message: DidPlan) -> None:
-        """Ask whether the update shall be done, when there is one."""
+    def on_lace_app_did_work(self, message: DidWork) -> None:
+        """Show what the work did, and keep it."""
         self._end(message.job)
-        plan = message.plan
-        if plan.relation in {Relation.SAME, Relation.AHEAD}:
-            self._keep(Card("Update: nothing to do", tuple(plan_lines(plan)), bool(plan.waiting)), None)
-            return
-        self._refresh()
-        self.push_screen(PlanPage(plan_lines(plan)), self._decided)
-
-    def on_lace_app_did_update(self, message: DidUpdate) -> None:
-        """Show what the update did, and keep it."""
-        self._keep(update_card(message.done), message.job)
+        card = message.then(message.value)
+        self._after(card)
 
     def on_lace_app_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it."""
         if message.job is not None:
-            self._keep(failed_card(f"{message.job.what}: ended early", message.trouble), message.job)
-            return
-        self._is_looking = False
-        self._card = failed_card("The vault cannot be read", message.trouble)
-        self._refresh()
+            self._end(message.job)
+            card = failed_card(f"{message.job.what}: ended early", message.trouble)
+            self._after(card)
+        else:
+            self._is_looking = False
+            card = failed_card("The vault cannot be read", message.trouble)
+            self.card = card
+            self.refresh_places()
+        if not isinstance(self.screen, Home):
+            sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
+            self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
 
-    def _keep(self, card: Card, job: Job | None) -> None:
-        self._card = replace(card, ended=self._now_iso())
-        self._end(job)
-        self._refresh()
-        self._read()
+    def _after(self, card: Card | None) -> None:
+        if card is not None:
+            self.keep(card)
+        self.read()
+        if isinstance(self.screen, Place):
+            self.read_place(self.screen)
 
-    def _refresh(self) -> None:
-        if self._home is None or not self._home.is_mounted:
-            return
-        now_ns = self._around.now_ns() if self._around is not None else 0
-        if self._view is not None:
-            self._view = replace(self._view, now_ns=now_ns)
-            self._home.show(self._view, self._reach)
-        card = self._card or (stored_card(self._view) if self._view else None)
-        if card is not None and self.job is None:
-            self._home.show_card(card, now_ns)
+    def refresh_places(self) -> None:
+        """Show what is known anew: ages, reach, counts."""
+        home = self._shown(Scope.HOME)
+        if self.view is not None:
+            self.view = replace(self.view, now_ns=self.now_ns)
+            if isinstance(home, Home) and home.is_mounted:
+                home.show_home(self.view, self.reach)
+        card = self.card or (stored_card(self.view) if self.view else None)
+        if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
+            home.show_card(card, self.now_ns)
+        if isinstance(self.screen, Place) and self.screen.is_mounted:
+            self.screen.show_frame()
 
     def _now_iso(self) -> str:
         return self._around.tai().to_utc_iso() if self._around is not None else ""
@@ -308,51 +391,23 @@ class LaceApp(App[None]):
     # Actions; what they are called, their keys and their commands stand in `actions`
 
     def action_help(self) -> None:
-        """Show all keys."""
-        self.push_screen(Page("Help", help_lines()))
+        """Show all keys, those of this place first."""
+        here = self.screen.SCOPE if isinstance(self.screen, Place) else None
+        self.push_screen(Page("Help", help_lines(here, self.taste.keys)))
 
-    def action_sync(self) -> None:
-        """Sync the selected place or peer."""
-        if not self._may_start() or self._home is None:
-            return
-        target = self._home.target
-        if not target:
-            self.notify("There is no place to sync with yet. Add one with: lace place add NAME DIR", markup=False)
-            return
-
-        def do(job: Job) -> Message:
-            with self._vault(job) as vault:
-                return self.DidSync(job, sync(vault, [target], watch=job.watch()))
-
-        self._start(f"Sync: {inert(target)}", do)
-
-    def action_update(self) -> None:
-        """Plan an update, and ask."""
-        if not self._may_start():
-            return
-
-        def do(job: Job) -> Message:
-            with self._vault(job) as vault:
-                return self.DidPlan(job, update(vault, dry_run=True, watch=job.watch()))
-
-        self._start("Update: making the plan", do)
-
-    def _decided(self, is_agreed: bool | None) -> None:
-        if not is_agreed or not self._may_start():
-            return
-
-        def do(job: Job) -> Message:
-            with self._vault(job) as vault:
-                return self.DidUpdate(job, update(vault, watch=job.watch()))
-
-        self._start("Update", do)
+    def action_go(self, place: str) -> None:
+        """Go to a place."""
+        if self._folder is not None and place in self.MODES:
+            self.switch_mode(place)
 
     def action_read(self) -> None:
         """Read the vault and look at the places again."""
-        if self._home is None:
+        if self._folder is None:
             self._begin()
-        else:
-            self._read()
+            return
+        self.read()
+        if isinstance(self.screen, Place):
+            self.read_place(self.screen)
 
     def action_stop(self) -> None:
         """Stop what is running, at its next safe point."""
@@ -362,15 +417,32 @@ class LaceApp(App[None]):
 
     def action_copy(self) -> None:
         """Copy the selected row's command."""
-        command = self._home.row()[2] if self._home is not None and self.screen is self._home else ""
+        command = self.screen.row()[2] if isinstance(self.screen, Place) else ""
         if command:
             self.copy_to_clipboard(inert(command))
             self.notify(f"Copied: {inert(command)}", markup=False)
 
+    def action_log(self) -> None:
+        """Show what was done in this sitting."""
+        lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
+        self.push_screen(Page("Activity: the same by command", lines))
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""
         for action in ACTIONS:
-            if action.scope is Scope.APP and action.id not in {"palette", "next-panel", "previous-panel"}:
+            run = self._runner(action, screen)
+            if run is not None and action.id not in {"palette", "next-panel", "previous-panel"}:
                 extra = f"  ({action.shown.split()[0]}{', ' + action.cli if action.cli else ''})"
-                yield SystemCommand(action.title, action.sentence + extra, getattr(self, f"action_{action.call}"))
+                yield SystemCommand(action.title, action.sentence + extra, run)
         yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
+
+    def _runner(self, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:
+        """Return what runs an action from the palette, or None where it is out of place."""
+        if action.id.startswith("go-"):
+            place = action.id.removeprefix("go-")
+            return lambda: self.action_go(place)
+        if action.scope is Scope.APP:
+            return getattr(self, f"action_{action.call}", None)
+        if isinstance(screen, Place) and action.scope is screen.SCOPE:
+            return getattr(screen, f"action_{action.call}", None)
+        return None

@@ -35,6 +35,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
     from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
+    from lace_tui.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
         around = context.surroundings()
@@ -44,6 +45,13 @@ def run(context: Context, args: argparse.Namespace) -> int:
     if context.find_vault() is not None:
         surroundings()  # what does not work here is told before the screen is taken
 
-    app = LaceApp(context.find_vault, surroundings, here=str(context.cwd.absolute()), monotonic=context.world.monotonic)
+    app = LaceApp(
+        context.find_vault,
+        surroundings,
+        here=str(context.cwd.absolute()),
+        monotonic=context.world.monotonic,
+        taste=read_taste(context.config_root),
+        config=context.config_root,
+    )
     app.run(mouse=not args.no_mouse)
     return app.return_code or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -9,22 +10,29 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from lace_tui.actions import ACTIONS, Scope, actions_of
+from lace_tui.actions import ACTIONS, Scope
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
+from lace_tui.screens.place import bindings_of
 
-__all__ = ["Page", "PlanPage", "help_lines"]
+__all__ = ["Page", "PlanPage", "Question", "help_lines"]
 
 
-def help_lines() -> list[Content]:
-    """Return every action: its keys, its sentence, and the command that does the same."""
+def help_lines(here: Scope | None = None, keys: Mapping[str, str] | None = None) -> list[Content]:
+    """Return every action: its keys, its sentence, and the command that does the same.
+
+    Args:
+        here: the place whose actions come first.
+        keys: keys that the person changed, by action id.
+    """
     lines = []
-    for scope in Scope:
+    for scope in sorted(Scope, key=lambda scope: scope is not here):
         lines.append(mark(scope.value.capitalize(), STRONG))
         for action in ACTIONS:
             if action.scope is scope:
-                lines.append(mark(f"  {action.shown:<10}", NOTE) + mark(action.sentence))
+                shown = (keys or {}).get(action.id, "").replace(",", "  ") or action.shown
+                lines.append(mark(f"  {shown:<10}", NOTE) + mark(action.sentence))
                 if action.cli:
                     lines.append(mark(f"{'':12}{action.cli}", QUIET))
     return lines
@@ -72,14 +80,51 @@ class Page(ModalScreen[bool]):
 class PlanPage(Page):
     """A plan; only the key that is not the one that led here agrees."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), action.call, action.title, id=action.id, show=False)
-        for action in actions_of(Scope.PLAN)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.PLAN)
 
-    def __init__(self, lines: list[Content]) -> None:
-        super().__init__("Update: the plan", lines, "y do it   n leave it")
+    def __init__(self, title: str, lines: list[Content]) -> None:
+        super().__init__(title, lines, "y do it   n leave it")
 
     def action_confirm(self) -> None:
         """Agree."""
         self.dismiss(True)
+
+
+class Question(ModalScreen[str | None]):
+    """One line to type; enter takes it, esc leaves things as they are."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
+
+    DEFAULT_CSS = """
+    Question { align: center middle; }
+    Question #page {
+        width: 90%; max-width: 84; height: auto; border: round $primary; background: $surface; padding: 0 1;
+    }
+    Question Input { border: tall $primary; }
+    """
+
+    def __init__(self, title: str, text: str, value: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._value = value
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question and its line."""
+        with VerticalScroll(id="page") as page:
+            page.border_title = Content(self._title)
+            page.border_subtitle = Content("enter takes it   esc back")
+            yield Static(mark(self._text, QUIET))
+            yield Input(self._value, id="answer")
+
+    def on_mount(self) -> None:
+        """Begin in the line."""
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take it."""
+        self.dismiss(event.value.strip())
+
+    def action_leave(self) -> None:
+        """Leave things as they are."""
+        self.dismiss(None)

@@ -6,37 +6,37 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.style import Style
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from lace_tui.actions import ACTIONS, Scope, action_named, actions_of
-from lace_tui.screens.cards import Card
-from lace_tui.screens.dialogs import Page
-from lace_tui.screens.marks import NOTE, QUIET, STRONG, fitted, mark, rows
-from lace_tui.screens.rows import calm, came_detail, came_row, header, meet_detail, need_row, peer_row, place_row
+from lace_tui.actions import Scope, action_named
+from lace_tui.cli.inert import inert
+from lace_tui.screens.cards import Card, plan_lines, sync_card, update_card
+from lace_tui.screens.dialogs import Page, PlanPage
+from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
+from lace_tui.screens.place import Fitted, Place, bindings_of
+from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import HomeView, Reach, ago
+from lazy.sync import sync
+from lazy.update import Updated, update
+from vault.history import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FirstRun", "Home", "Panel", "footer"]
+__all__ = ["FirstRun", "Home", "Panel"]
 
 _ROW, _SELECTED = Content("  "), Content.styled("> ", STRONG)
-_SMALL = "lace needs 60 columns and 20 rows. Make this window larger, or use: lace status"
 
 
 class Panel(OptionList):
     """A list in a frame, with the keys of every list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), action.call, action.title, id=action.id, show=False)
-        for action in actions_of(Scope.LIST)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.LIST)
 
     def __init__(self, title: str, panel_id: str) -> None:
         super().__init__(id=panel_id, markup=False)
@@ -85,57 +85,19 @@ class Panel(OptionList):
         return option.id or "" if option is not None else ""
 
 
-class Fitted(Static):
-    """One line of parts, of which the least needed are left out until it fits."""
+class Home(Place):
+    """The first place."""
 
-    def __init__(self, widget_id: str) -> None:
-        super().__init__(id=widget_id)
-        self._parts: list[tuple[int, Content]] = []
-
-    def show(self, parts: list[tuple[int, Content]]) -> None:
-        """Show these parts; a part with a higher number goes first when there is no room."""
-        self._parts = parts
-        self.refresh()
-
-    def render(self) -> Content:
-        """Return what fits into the width there is."""
-        return fitted(self._parts, self.size.width)
-
-
-def footer(target: str, *, is_working: bool) -> list[tuple[int, Content]]:
-    """Return the footer: the keys that matter now, each of which can be clicked."""
-    shown = [action for action in ACTIONS if action.hint]
-    if is_working:
-        shown = [action_named("help"), action_named("stop"), action_named("quit")]
-    parts = []
-    for number, action in enumerate(shown):
-        word = action.hint or action.title.lower()
-        if action.id == "sync" and target:
-            word += f" {target}"
-        if action.scope is Scope.LIST:
-            key, click = action.shown, "screen.open_row"
-        else:
-            key, click = action.shown.split()[0], f"app.{action.call}"
-        part = mark(key, STRONG) + mark(f" {word}")
-        # To open a row is the first hint to go: enter needs the fewest words.
-        parts.append((99 if action.scope is Scope.LIST else number, part.stylize(Style.from_meta({"@click": click}))))
-    return parts
-
-
-class Home(Screen[None]):
-    """The first screen."""
+    SCOPE = Scope.HOME
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.HOME)
 
     DEFAULT_CSS = """
-    Home { layers: base; }
-    Home #head { height: 1; background: $panel; padding: 0 1; }
-    Home #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
-    Home #body { height: 1fr; }
-    Home #small { display: none; height: 1fr; content-align: center middle; text-align: center; }
+    Home #scroll { height: 1fr; }
     Home Panel, Home #card {
         border: round $foreground 40%; border-title-color: $foreground; background: $background; padding: 0 1;
         scrollbar-size-vertical: 1;
     }
-    Home #body { scrollbar-size-vertical: 1; }
+    Home #scroll { scrollbar-size-vertical: 1; }
     Home Panel:focus { border: double $primary; border-title-style: bold; background: $background; }
     Home Panel > .option-list--option-highlighted { color: $foreground; background: $background; text-style: none; }
     Home Panel:focus > .option-list--option-highlighted { background: $primary 30%; }
@@ -148,28 +110,22 @@ class Home(Screen[None]):
     Home #right { height: auto; }
     Home #panels { height: auto; }
     Home Panel { height: auto; max-height: 9; }
-    Home.-wide #body { overflow: hidden; layout: vertical; }
+    Home.-wide #scroll { overflow: hidden; layout: vertical; }
     Home.-wide #panels { layout: horizontal; height: 1fr; }
     Home.-wide #meet { width: 1fr; height: 1fr; max-height: 100%; }
     Home.-wide #right { width: 1fr; height: 1fr; }
     Home.-wide #came, Home.-wide #needs { height: 1fr; max-height: 100%; }
-    Home.-tiny #body, Home.-low #body, Home.-tiny #foot, Home.-low #foot { display: none; }
-    Home.-tiny #head, Home.-low #head { display: none; }
-    Home.-tiny #small, Home.-low #small { display: block; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._view: HomeView | None = None
         self._reach: Mapping[str, Reach] = {}
-        self._is_working = False
         self._panel = "meet"
 
-    def compose(self) -> ComposeResult:
-        """Lay out header, panels, card and footer."""
-        yield Fitted("head")
-        yield Static(_SMALL, id="small")
-        with VerticalScroll(id="body", can_focus=False):
+    def body(self) -> ComposeResult:
+        """Lay out panels and card."""
+        with VerticalScroll(id="scroll", can_focus=False):
             with Container(id="panels"):
                 yield Panel("Places and peers", "meet")
                 with Container(id="right"):
@@ -177,12 +133,11 @@ class Home(Screen[None]):
                     yield Panel("Needs you", "needs")
             with VerticalScroll(id="card", can_focus=False):
                 yield Static(id="card-text")
-        yield Fitted("foot")
 
     def on_mount(self) -> None:
         """Begin with the list of places, where the first key is of use."""
+        super().on_mount()
         self.query_one("#meet").focus()
-        self._show_footer()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Remember where the keys went."""
@@ -198,11 +153,11 @@ class Home(Screen[None]):
 
     # Show
 
-    def show(self, view: HomeView, reach: Mapping[str, Reach]) -> None:
+    def show_home(self, view: HomeView, reach: Mapping[str, Reach]) -> None:
         """Show this reading."""
         is_first_look = bool(reach) and not self._reach
         self._view, self._reach = view, reach
-        self.query_one("#head", Fitted).show(header(view))
+        self.show_frame()
         meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
         meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
         nobody = mark("Nobody and nowhere yet: lace place add NAME DIR, then lace invite NAME", QUIET)
@@ -214,7 +169,7 @@ class Home(Screen[None]):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
         self.query_one("#came", Panel).fill(came, mark("Nothing that is not in your folder.", QUIET))
         self.query_one("#needs", Panel).fill([(n.id, need_row(n)) for n in view.needs], calm(view))
-        self._show_footer()
+        self.show_footer()
 
     def _prefer_present(self) -> None:
         """Begin with a place that is here, unless the person has moved already."""
@@ -232,17 +187,17 @@ class Home(Screen[None]):
 
     def show_working(self, is_working: bool) -> None:
         """Tell whether something runs, so that the footer names the keys that matter."""
-        self._is_working = is_working
-        self._show_footer()
+        self.show_footer()
         if is_working:  # in one column it may lie below what is in sight
             self.query_one("#card").scroll_visible(animate=False)
 
-    def _show_footer(self) -> None:
-        self.query_one("#foot", Fitted).show(footer(self.target, is_working=self._is_working))
+    def words(self) -> dict[str, str]:
+        """Name what `s` would sync."""
+        return {"sync": f"sync {self.target}"} if self.target else {}
 
     def on_option_list_option_highlighted(self) -> None:
         """Keep the footer's words true."""
-        self._show_footer()
+        self.show_footer()
 
     # Rows
 
@@ -284,6 +239,38 @@ class Home(Screen[None]):
                 return "Needs you", (need.title, need.facts, *need.detail), need.command
             case _:
                 return meet_detail(key, self.target, view, self._reach)
+
+    # Actions
+
+    def action_sync(self) -> None:
+        """Sync the selected place or peer."""
+        target = self.target
+        if not target:
+            self.notify("There is no place to sync with yet. Add one with: lace place add NAME DIR", markup=False)
+            return
+        began = self.lace.monotonic()
+        self.lace.begin(
+            f"Sync: {inert(target)}",
+            lambda vault, watch: sync(vault, [target], watch=watch),
+            lambda results: sync_card(results, self.lace.monotonic() - began),
+            f"lace sync {target}",
+        )
+
+    def action_update(self) -> None:
+        """Plan an update, and ask."""
+        self.lace.begin(
+            "Update: making the plan", lambda vault, watch: update(vault, dry_run=True, watch=watch), self._planned
+        )
+
+    def _planned(self, plan: Updated) -> Card | None:
+        if plan.relation in {Relation.SAME, Relation.AHEAD}:
+            return Card("Update: nothing to do", tuple(plan_lines(plan)), bool(plan.waiting))
+        self.app.push_screen(PlanPage("Update: the plan", plan_lines(plan)), self._decided)
+        return None
+
+    def _decided(self, is_agreed: bool | None) -> None:
+        if is_agreed:
+            self.lace.begin("Update", lambda vault, watch: update(vault, watch=watch), update_card, "lace update")
 
 
 class FirstRun(Screen[None]):

@@ -9,7 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from lace_tui.app import LaceApp
-from lace_tui.screens.home import Fitted, Panel
+from lace_tui.screens.home import Panel
+from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
 
 __all__ = ["settle", "text_of"]

@@ -7,15 +7,18 @@ import sys
 
 import pytest
 
-from lace_tui.actions import ACTIONS, Action, Scope, action_named
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.app import LaceApp
 from lace_tui.cli.verbs import VERBS, find_verb
+from lace_tui.places import SCREENS
 from lace_tui.screens.dialogs import PlanPage, help_lines
-from lace_tui.screens.home import Panel
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.listing import Listing
 from tests.people import ROOT
 
 MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
+    "filter", "mark", "mark-all", "log", *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
 
@@ -47,14 +50,21 @@ def test_the_confirming_key_is_never_the_starting_one() -> None:
 
 
 def test_bindings_come_from_the_table() -> None:
-    """Every action is bound by its id, where its scope says."""
-    for scope, owner in ((Scope.APP, LaceApp), (Scope.LIST, Panel), (Scope.PLAN, PlanPage)):
+    """Every action is bound by its id, where its scope says, to a method that is there."""
+    owners = {
+        Scope.APP: LaceApp,
+        Scope.LIST: Lines,
+        Scope.PLAN: PlanPage,
+        **{place: SCREENS[place] for place in PLACES},
+    }
+    for scope, owner in owners.items():
         bound = {binding.id: binding for binding in owner.BINDINGS if not isinstance(binding, tuple)}
         for action in ACTIONS:
             if action.scope is scope:
                 assert bound[action.id].key.split(",") == list(action.keys)
-                method = f"action_{bound[action.id].action}"
-                assert hasattr(owner, method), method
+                call = bound[action.id].action.split("(")[0]
+                target, _, name = call.rpartition(".")
+                assert hasattr(Listing if target == "screen" else owner, f"action_{name}"), call
 
 
 def test_help_lists_every_action() -> None:

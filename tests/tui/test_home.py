@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui import app as app_module
 from lace_tui.actions import ACTIONS
 from lace_tui.app import LaceApp
 from lace_tui.cli.tui import NoTerminal
+from lace_tui.screens import home as home_module
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.home import FirstRun, Home
@@ -73,7 +73,7 @@ async def test_nothing_is_well_while_a_conflict_is_open(app: LaceApp, story: Sto
         assert "in step with everybody" not in text_of(app, "#needs")
         with opened(story, "alice") as vault:
             resolve_prefer(vault, "1.1.0", "local")
-        await pilot.press("r")
+        await pilot.press("f5")
         await settle(pilot)
         assert "0 conflicts" in text_of(app, "#head")
         assert "= Nothing needs a decision." in text_of(app, "#needs"), "something still waits, so all is not well"
@@ -94,7 +94,7 @@ async def test_sync_brings_what_a_friend_released(app: LaceApp, story: Story) ->
         assert "next: lace " in card
         assert "songs for the evening" in text_of(app, "#came")
         assert "v 3 new" in text_of(app, "#head")
-        await pilot.press("r")
+        await pilot.press("f5")
         await settle(pilot)
         assert text_of(app, "#card-text") == card, "the card stays until the next sync"
 
@@ -115,7 +115,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
 
         return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
 
-    monkeypatch.setattr(app_module, "sync", watched)
+    monkeypatch.setattr(home_module, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -135,7 +135,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         assert "Stopped as you asked. (cancelled)" in card
         assert Cancelled.hint in card
         assert app.job is None
-        monkeypatch.setattr(app_module, "sync", real_sync)
+        monkeypatch.setattr(home_module, "sync", real_sync)
         await pilot.press("s")
         await settle(pilot)
         assert "v bob main 1.2.0" in text_of(app, "#card-text"), "it goes on from what was stored"
@@ -161,7 +161,7 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
             over.set()
             raise
 
-    monkeypatch.setattr(app_module, "sync", watched)
+    monkeypatch.setattr(home_module, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -194,7 +194,7 @@ async def test_a_flood_of_progress_costs_nothing(app: LaceApp, monkeypatch: pyte
             watch.progress(number, 20_000, "receive")
         return real_sync(vault, names, watch=watch)
 
-    monkeypatch.setattr(app_module, "sync", busy)
+    monkeypatch.setattr(home_module, "sync", busy)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -292,7 +292,7 @@ async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None
         await pilot.press("s", "u", "y")
         assert isinstance(app.screen, FirstRun)
         found.append(story.folder("alice"))
-        await pilot.press("r")
+        await pilot.press("f5")
         await settle(pilot)
         assert isinstance(app.screen, Home)
         assert "supper" in text_of(app, "#head")
@@ -369,7 +369,7 @@ async def test_a_fault_in_the_work_is_told_and_the_app_lives(app: LaceApp, monke
     def broken(*_args: object, **_named: object) -> None:
         raise RuntimeError("the wheel came off")
 
-    monkeypatch.setattr(app_module, "sync", broken)
+    monkeypatch.setattr(home_module, "sync", broken)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")

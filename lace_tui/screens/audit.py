@@ -1,0 +1,115 @@
+"""Audit: everything that was done here, newest first, and whether the trail is whole (APP-4, CYB-9 to CYB-14)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from lace_tui.actions import Scope
+from lace_tui.screens.cards import Card
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
+from lace_tui.screens.place import bindings_of
+from vault.audit import AuditEntry, ChainVerdict, read_audit
+from vault.audit_trail import trail, verify_trail
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Audit"]
+
+
+class _Trail:
+    """The entries as a source of rows: each is read from its record when it is seen."""
+
+    def __init__(self, seals: list[Any]) -> None:
+        self._seals = seals
+        self.entry = lru_cache(maxsize=2048)(self._entry)
+
+    def __len__(self) -> int:
+        return len(self._seals)
+
+    def _entry(self, number: int) -> AuditEntry:
+        return read_audit(self._seals[number])
+
+    def line(self, number: int) -> Content:
+        """Return one row."""
+        entry = self.entry(number)
+        head = mark(f"{entry.sequence:>6}  {entry.timestamp[:16].replace('T', ' ')}  ", QUIET)
+        return head + mark(entry.verb, STRONG) + mark(f"  {entry.object}")
+
+    def key(self, number: int) -> str:
+        """Return the entry's hash."""
+        return str(self._seals[number].hash)
+
+    def text(self, number: int) -> str:
+        """Return what a filter searches."""
+        entry = self.entry(number)
+        words = [entry.verb, entry.object, entry.name, *(value for _, value in entry.parameters)]
+        return " ".join(words).lower()
+
+    def number(self, key: str) -> int | None:
+        """Return the row of a hash."""
+        return next((at for at, seal in enumerate(self._seals) if str(seal.hash) == key), None)
+
+
+class Audit(Listing):
+    """The trail."""
+
+    SCOPE = Scope.AUDIT
+    TITLE = "Audit trail"
+    EMPTY = "Nothing was done here."
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.AUDIT)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._trail = _Trail([])
+
+    def read(self, vault: Vault) -> list[Any]:
+        """Read the entries, newest first."""
+        with vault.store.reading():
+            return list(trail(vault))[::-1]
+
+    def show(self, value: Any) -> None:
+        """Show the entries."""
+        self._trail = _Trail(value)
+        self.fill(self._trail)
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected entry, whole."""
+        number = self._trail.number(self.lines.key) if self.lines.key else None
+        if number is None:
+            return "", (), ""
+        entry = self._trail.entry(number)
+        lines = [
+            f"{entry.sequence}. {entry.verb} {entry.object}",
+            f"By: {entry.name}, {entry.actor}",
+            f"When: {entry.timestamp} (for display; nothing is decided by it)",
+            *(f"{key}: {value}" for key, value in entry.parameters),
+        ]
+        if entry.motivation:
+            lines.append(f"Because: {entry.motivation}")
+        lines += [f"About: {about}" for about in entry.relates_to]
+        lines += [f"Before it: {entry.parent or 'nothing, it is the first'}", f"Record: {self.lines.key}"]
+        return "What was done", tuple(lines), f"lace audit --verb {entry.verb}"
+
+    def action_verify(self) -> None:
+        """Check every entry."""
+
+        def do(vault: Vault, _watch: Watch) -> ChainVerdict:
+            with vault.store.reading():
+                return verify_trail(vault)
+
+        self.lace.begin("Audit: verify", do, self._verified, "lace audit verify")
+
+    def _verified(self, verdict: ChainVerdict) -> Card:
+        broken = verdict.first_break
+        if broken is None:
+            text = f"= {plural(verdict.length, 'entry', 'entries')}, each sealed and chained to the one before."
+            self.notify(text, title="The trail is whole", markup=False)
+            return Card("Audit: verified", (mark(text, GOOD),))
+        text = f"! broken at entry {broken.position}: its {broken.fault} is wrong ({broken.record})"
+        self.notify(text, title="The trail is broken", severity="error", markup=False)
+        return Card("Audit: broken", (mark(text, BAD), mark("next: lace fsck")), is_bad=True)

@@ -1,0 +1,134 @@
+"""Conflicts: what needs a decision; decide one, or several at once after seeing the plan (APP-4, LAZ-36 to LAZ-43)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from lace_tui.actions import Scope
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
+from lace_tui.screens.place import bindings_of
+from lace_tui.view import ID_SHOWN, ago
+from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.resolve import accept_resolution, resolve_prefer
+from vault.records import Tai
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Conflicts"]
+
+
+class Conflicts(Listing):
+    """One row for each open conflict."""
+
+    SCOPE = Scope.CONFLICTS
+    TITLE = "Needs a decision"
+    EMPTY = "= No conflict is open."
+    CAN_MARK = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.CONFLICTS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._conflicts: dict[str, Conflict] = {}
+        self._me = ""
+
+    def read(self, vault: Vault) -> tuple[str, list[Conflict]]:
+        """Read the open conflicts."""
+        with vault.store.reading():
+            return vault.node.text, conflicts(vault)
+
+    def show(self, value: tuple[str, list[Conflict]]) -> None:
+        """Show the open conflicts."""
+        self._me, found = value
+        self._conflicts = {conflict.id: conflict for conflict in found}
+        self.fill([(conflict.id, self._line(conflict)) for conflict in found])
+
+    def _names(self, conflict: Conflict) -> list[str]:
+        return ["you" if side.node == self._me else side.name for side in conflict.sides]
+
+    def _line(self, conflict: Conflict) -> Content:
+        what = f"{conflict.desk} {conflict.version}" if conflict.version else f"{conflict.desk}, heads"
+        text = mark("! ", BAD) + mark(f"{what}  ") + mark(" <> ".join(self._names(conflict)), NOTE)
+        is_version = conflict.kind is ConflictKind.VERSION
+        why = "released with different content" if is_version else "do not merge by themselves"
+        text += mark(f"  {why}", QUIET)
+        if conflict.proposals:
+            text += mark(f"  {', '.join(p.name for p in conflict.proposals)} decided: A accepts", GOOD)
+        return text
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected conflict."""
+        conflict = self._conflicts.get(self.lines.key)
+        if conflict is None:
+            return "", (), ""
+        lines = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
+        for side, name in zip(conflict.sides, self._names(conflict), strict=True):
+            when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
+            lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
+        lines += [f"{proposal.name} decided: {proposal.resolution}" for proposal in conflict.proposals]
+        lines.append("Whatever you choose, every side stays readable in history.")
+        return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer local|remote"
+
+    def action_prefer_local(self) -> None:
+        """Take my side of the chosen ones."""
+        self._prefer("local", "your side")
+
+    def action_prefer_remote(self) -> None:
+        """Take their side of the chosen ones."""
+        self._prefer("remote", "their side")
+
+    def _prefer(self, side: str, words: str) -> None:
+        chosen = [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
+        if not chosen:
+            self.notify("No conflict is open.", markup=False)
+            return
+        lines = [mark(f"Take {words} of {plural(len(chosen), 'conflict')}:")]
+        lines += [mark("  ") + self._line(conflict) for conflict in chosen]
+        lines.append(mark("Every other side stays readable in history.", QUIET))
+
+        def do(vault: Vault, watch: Watch) -> list[Any]:
+            return [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
+
+        command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
+        self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
+
+    def action_accept(self) -> None:
+        """Let somebody else's decision of the selected conflict count here."""
+        conflict = self._conflicts.get(self.lines.key)
+        if conflict is None or not conflict.proposals:
+            self.notify("Nobody has proposed a decision of this one.", markup=False)
+            return
+        lines = [mark("Let this decision count here:"), mark("  ") + self._line(conflict)]
+
+        def do(vault: Vault, watch: Watch) -> list[Any]:
+            return [accept_resolution(vault, conflict.id, watch=watch)]
+
+        command = f"lace resolve {conflict.id[:ID_SHOWN]} --accept"
+        self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))
+
+    def _agreed(
+        self, what: str, do: Callable[[Vault, Watch], list[Any]], command: str
+    ) -> Callable[[bool | None], None]:
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self.lace.begin(what, do, _resolved_card, command)
+
+        return decided
+
+
+def _resolved_card(done: list[Any]) -> Card:
+    written = sum(len(one.written) for one in done)
+    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {plural(written, 'file')} written", GOOD)]
+    left = [path for one in done for path in one.conflicts]
+    if left:
+        lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
+        lines.append(mark("next: lace update"))
+    else:
+        lines.append(mark("next: sync, so that your friends learn of it"))
+    return Card("Resolve: done", tuple(lines), bool(left))

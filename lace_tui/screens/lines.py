@@ -1,0 +1,275 @@
+"""A list of any length: only the rows in sight are made, so a million cost what a screenful costs.
+
+Rows come from a `LineSource`: a number of rows, and one row by its number. Marks and the filter work on numbers, so
+nothing is copied. A row is one line; whoever needs more shows it on `enter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import ClassVar, Protocol
+
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+
+from lace_tui.actions import Scope
+from lace_tui.screens.marks import QUIET, STRONG, mark
+from lace_tui.screens.place import bindings_of
+
+__all__ = ["LineSource", "Lines", "Listed"]
+
+_CACHED = 4096
+
+
+class LineSource(Protocol):
+    """Where rows come from."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+
+    def line(self, number: int) -> Content:
+        """Return one row; called for rows in sight only."""
+
+    def key(self, number: int) -> str:
+        """Return a row's stable id; empty for a remark that cannot be selected."""
+
+    def text(self, number: int) -> str:
+        """Return the text that a filter searches, in lower case."""
+
+
+class Listed:
+    """A source over values that are in memory."""
+
+    def __init__(self, rows: Sequence[tuple[str, Content]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self._rows)
+
+    def line(self, number: int) -> Content:
+        """Return one row."""
+        return self._rows[number][1]
+
+    def key(self, number: int) -> str:
+        """Return a row's id."""
+        return self._rows[number][0]
+
+    def text(self, number: int) -> str:
+        """Return what a filter searches."""
+        return self._rows[number][1].plain.lower()
+
+
+class Lines(ScrollView, can_focus=True):
+    """A list in a frame.
+
+    Args:
+        title: shown in the frame.
+        widget_id: for `query_one`.
+        empty: what stands there while there is no row.
+        can_mark: whether rows take marks.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.LIST)
+
+    DEFAULT_CSS = """
+    Lines { border: round $foreground 40%; border-title-color: $foreground; background: $background; padding: 0 1;
+        scrollbar-size-vertical: 1; height: 1fr; overflow-x: hidden; }
+    Lines:focus { border: double $primary; border-title-style: bold; }
+    """
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    class Selected(Message):
+        """A row was opened."""
+
+        def __init__(self, lines: Lines, key: str) -> None:
+            super().__init__()
+            self.lines = lines
+            self.key = key
+
+    class Moved(Message):
+        """Another row is highlighted."""
+
+        def __init__(self, lines: Lines, key: str) -> None:
+            super().__init__()
+            self.lines = lines
+            self.key = key
+
+    def __init__(self, title: str, widget_id: str, *, empty: str = "Nothing here.", can_mark: bool = False) -> None:
+        super().__init__(id=widget_id)
+        self._title = title
+        self._empty = empty
+        self._can_mark = can_mark
+        self._source: LineSource = Listed([])
+        self._shown: Sequence[int] = range(0)
+        self._filter = ""
+        self.marked: frozenset[str] = frozenset()
+        self._line = lru_cache(maxsize=_CACHED)(self._content)
+
+    # What is shown
+
+    def fill(self, source: LineSource | Sequence[tuple[str, Content]]) -> None:
+        """Show these rows; the highlighted one stays where it is still there, and marks of rows that are gone go."""
+        before = self.key
+        self._source = Listed(source) if isinstance(source, list | tuple) else source  # type: ignore[assignment]
+        if self.marked:
+            keys = {self._source.key(number) for number in range(len(self._source))}
+            self.marked &= keys
+        self._select_shown(before)
+
+    def filter(self, text: str) -> None:
+        """Show only the rows that hold some text, whatever its case; nothing shows all."""
+        self._filter = text.lower()
+        self._select_shown(self.key)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some rows are left out."""
+        return bool(self._filter)
+
+    @property
+    def shown(self) -> int:
+        """How many rows are shown."""
+        return len(self._shown)
+
+    def _select_shown(self, before: str) -> None:
+        total = len(self._source)
+        if self._filter:
+            self._shown = [number for number in range(total) if self._filter in self._source.text(number)]
+        else:
+            self._shown = range(total)
+        self._line.cache_clear()
+        self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
+        count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""
+        marks = f", {len(self.marked)} marked" if self.marked else ""
+        self.border_title = f"{self._title}{count}{marks}"
+        self.cursor = self._number_of(before)
+        self.refresh()
+        self.post_message(self.Moved(self, self.key))
+
+    def _number_of(self, key: str) -> int:
+        if key and len(self._shown) <= _CACHED:
+            for at, number in enumerate(self._shown):
+                if self._source.key(number) == key:
+                    return at
+        return max(0, min(self.cursor, len(self._shown) - 1))
+
+    def _content(self, at: int) -> Content:
+        number = self._shown[at]
+        key = self._source.key(number)
+        sign = ("[x] " if key in self.marked else "[ ] ") if self._can_mark and key else ""
+        return mark(sign) + self._source.line(number)
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line of what is in sight."""
+        at = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        base = self.visual_style
+        if at >= len(self._shown):
+            text = mark(self._empty, QUIET) if at == 0 and not self._filter else mark("")
+            return self._strip(text, width, base)
+        is_here = at == self.cursor
+        text = mark("> " if is_here else "  ", STRONG) + self._line(at)
+        return self._strip(text, width, base, is_here=is_here and self.has_focus)
+
+    def _strip(self, text: Content, width: int, base: Style, *, is_here: bool = False) -> Strip:
+        if is_here:
+            style = "reverse" if self.app.native_ansi_color else "on $primary 30%"
+            text = text.pad_right(max(0, width - text.cell_length)).stylize(style)
+        (strip, *_) = Visual.to_strips(self, text.truncate(width, ellipsis=True), width, 1, base) or [
+            Strip.blank(width)
+        ]
+        return strip
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Rows are as wide as the list."""
+        self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
+
+    # The highlighted row
+
+    @property
+    def key(self) -> str:
+        """Id of the highlighted row, or nothing."""
+        return self._source.key(self._shown[self.cursor]) if self.cursor < len(self._shown) else ""
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Ids of the marked rows, or of the highlighted one when none is marked."""
+        if self.marked:
+            numbers = range(len(self._source))
+            return tuple(key for key in (self._source.key(number) for number in numbers) if key in self.marked)
+        return (self.key,) if self.key else ()
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        """Keep the highlighted row in sight."""
+        if before != now:
+            self.scroll_to_region(Region(0, now, 1, 1), animate=False, force=True)
+            self.refresh()
+            self.post_message(self.Moved(self, self.key))
+
+    def _go(self, to: int) -> None:
+        self.cursor = max(0, min(to, len(self._shown) - 1))
+
+    def action_cursor_down(self) -> None:
+        """Go one row down."""
+        self._go(self.cursor + 1)
+
+    def action_cursor_up(self) -> None:
+        """Go one row up."""
+        self._go(self.cursor - 1)
+
+    def action_first(self) -> None:
+        """Go to the first row."""
+        self._go(0)
+
+    def action_last(self) -> None:
+        """Go to the last row."""
+        self._go(len(self._shown) - 1)
+
+    def action_page_down(self) -> None:
+        """Go down by what is in sight."""
+        self._go(self.cursor + self.scrollable_content_region.height - 1)
+
+    def action_page_up(self) -> None:
+        """Go up by what is in sight."""
+        self._go(self.cursor - self.scrollable_content_region.height + 1)
+
+    def action_select(self) -> None:
+        """Open the highlighted row."""
+        if self.key:
+            self.post_message(self.Selected(self, self.key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the row under the mouse; a second click opens it."""
+        at = event.get_content_offset_capture(self).y + self.scroll_offset.y
+        if at < len(self._shown):
+            was_here = at == self.cursor
+            self._go(at)
+            if was_here:
+                self.action_select()
+
+    # Marks
+
+    def toggle_mark(self) -> None:
+        """Mark the highlighted row, or take its mark away, and go on to the next."""
+        if self._can_mark and self.key:
+            self.marked ^= {self.key}
+            self._select_shown(self.key)
+            self._go(self.cursor + 1)
+
+    def toggle_all(self) -> None:
+        """Mark every row that is shown, or none when all are marked."""
+        if self._can_mark:
+            keys = frozenset(key for key in (self._source.key(number) for number in self._shown) if key)
+            self.marked = self.marked - keys if keys <= self.marked else self.marked | keys
+            self._select_shown(self.key)

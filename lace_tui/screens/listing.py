@@ -1,0 +1,115 @@
+"""A place that is one list, with a filter line; queue, peers, audit and the like are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+
+from lace_tui.screens.dialogs import Page
+from lace_tui.screens.lines import Lines, LineSource
+from lace_tui.screens.marks import NOTE, mark
+from lace_tui.screens.place import Place
+
+__all__ = ["FilterLine", "Listing"]
+
+
+class FilterLine(Input):
+    """The line in which a filter is typed; esc takes the filter away, enter goes back to the list."""
+
+    DEFAULT_CSS = """
+    FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
+    FilterLine:focus { border: none; }
+    FilterLine.-open { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Show all", show=False)]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="show rows with ...", id="filter", select_on_focus=False)
+
+    def action_clear(self) -> None:
+        """Show all rows again."""
+        self.value = ""
+        self.remove_class("-open")
+        self.screen.query_one(Lines).focus()
+
+    def on_blur(self, _event: events.Blur) -> None:
+        """Take the line away when it is empty."""
+        if not self.value:
+            self.remove_class("-open")
+
+
+class Listing(Place):
+    """A place whose body is one list.
+
+    A subclass names `TITLE` and `EMPTY`, and gives `read`, `rows_of` and `detail`.
+    """
+
+    TITLE: ClassVar[str]
+    EMPTY: ClassVar[str] = "Nothing here."
+    CAN_MARK: ClassVar[bool] = False
+
+    def body(self) -> ComposeResult:
+        """Lay out the list and its filter."""
+        yield Lines(self.TITLE, "list", empty=self.EMPTY, can_mark=self.CAN_MARK)
+        yield FilterLine()
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        super().on_mount()
+        self.lines.focus()
+
+    @property
+    def lines(self) -> Lines:
+        """The list."""
+        return self.query_one("#list", Lines)
+
+    def fill(self, source: LineSource | Sequence[tuple[str, Content]]) -> None:
+        """Show these rows."""
+        self.lines.fill(source)
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """Keep the footer's words true."""
+        event.stop()
+        self.show_footer()
+
+    def on_lines_selected(self, event: Lines.Selected) -> None:
+        """Open the row."""
+        event.stop()
+        self.action_open_row()
+
+    def action_open_row(self) -> None:
+        """Show all of the selected row, and its command."""
+        title, lines, command = self.row()
+        if title:
+            shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
+            self.app.push_screen(Page(title, shown, "esc back"))
+
+    def action_filter(self) -> None:
+        """Type what the rows shall hold."""
+        line = self.query_one(FilterLine)
+        line.add_class("-open")
+        line.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what fits as it is typed."""
+        event.stop()
+        self.lines.filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back to the list and keep the filter."""
+        event.stop()
+        self.lines.focus()
+
+    def action_mark(self) -> None:
+        """Mark the row."""
+        self.lines.toggle_mark()
+
+    def action_mark_all(self) -> None:
+        """Mark all rows that are shown."""
+        self.lines.toggle_all()

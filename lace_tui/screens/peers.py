@@ -1,0 +1,142 @@
+"""Peers: who has what of whom, as a matrix of version vectors, and the places where we meet (APP-4, LAZ-54)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from textual.binding import BindingType
+
+from lace_tui.actions import Scope
+from lace_tui.cli.inert import inert
+from lace_tui.screens.cards import sync_card
+from lace_tui.screens.dialogs import Page
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.place import bindings_of
+from lazy.people import MemberInfo, Person, members, peers
+from lazy.places import Place as MeetingPlace
+from lazy.places import places
+from lazy.sync import sync
+from lazy.vectors import Mark, vectors
+from vault.vault import Vault
+from vault.words import fingerprint_words
+
+__all__ = ["Peers"]
+
+_CELL = 9  # characters of a cell of the matrix
+
+
+class _View(NamedTuple):
+    peers: tuple[Person, ...]
+    members: tuple[MemberInfo, ...]
+    places: tuple[MeetingPlace, ...]
+    vectors: Mapping[str, Mapping[str, Mark]]
+    node: str
+    name: str
+    words: str
+
+
+class Peers(Listing):
+    """The matrix: a row for each member, a column for each peer."""
+
+    SCOPE = Scope.PEERS
+    TITLE = "Members and what they are known to have:  = same   < they lack   > we lack   | both   ! forked"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.PEERS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._view: _View | None = None
+
+    def read(self, vault: Vault) -> _View:
+        """Read members, peers, places and vectors."""
+        with vault.store.reading():
+            return _View(
+                tuple(peers(vault)),
+                tuple(members(vault)),
+                tuple(places(vault)),
+                vectors(vault),
+                vault.node.text,
+                vault.name,
+                fingerprint_words(vault.node),
+            )
+
+    def show(self, value: _View) -> None:
+        """Show the matrix, and the places below it."""
+        self._view = value
+        head = mark(f"{'':14}", QUIET) + mark(f"{'you':<{_CELL}}", STRONG)
+        for peer in value.peers:
+            head += mark(f"{peer.name[: _CELL - 1]:<{_CELL}}", STRONG)
+        rows = [("", head)]
+        mine = value.vectors.get("self", {})
+        for member in value.members:
+            line = mark(f"{member.name[:13]:<14}", STRONG)
+            own = mine.get(member.node)
+            line += mark(f"{own.seq if own else 0:<{_CELL}}")
+            for peer in value.peers:
+                line += self._cell(own, value.vectors.get(peer.name, {}).get(member.node))
+            rows.append((f"member {member.node}", line))
+        rows.append(("", mark("")))
+        rows.append(("", mark("Places", STRONG)))
+        for place in value.places:
+            reach = self.lace.reach.get(place.name)
+            seen = reach.text if reach else "asked when you sync"
+            rows.append(
+                (f"place {place.name}", mark(f"{place.name:<14}", STRONG) + mark(f"{place.kind}  {seen}", QUIET))
+            )
+        if not value.places:
+            rows.append(("", mark("None yet: lace place add NAME DIR", QUIET)))
+        self.fill(rows)
+
+    def _cell(self, own: Mark | None, theirs: Mark | None) -> Any:
+        have, told = (own.seq if own else 0), (theirs.seq if theirs else 0)
+        if theirs is not None and theirs.forked:
+            return mark(f"{f'! {told}':<{_CELL}}", BAD)
+        if have == told:
+            differs = own is not None and theirs is not None and own.digest != theirs.digest
+            return mark(f"{f'| {told}':<{_CELL}}", BAD) if differs else mark(f"{f'= {told}':<{_CELL}}", GOOD)
+        sign, style = ("<", NOTE) if told < have else (">", NOTE)
+        return mark(f"{f'{sign} {told}':<{_CELL}}", style)
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected member or place."""
+        kind, _, name = self.lines.key.partition(" ")
+        view = self._view
+        if view is None or not name:
+            return "", (), ""
+        if kind == "place":
+            place = next(place for place in view.places if place.name == name)
+            return "A place", (place.name, f"Kind: {place.kind}", f"Where: {place.uri}"), f"lace sync {name}"
+        member = next(member for member in view.members if member.node == name)
+        lines = [member.name, f"Key: {member.node}"]
+        for who, marks in view.vectors.items():
+            mark_of = marks.get(member.node)
+            if mark_of is not None:
+                whose = "You have" if who == "self" else f"{who} has"
+                lines.append(f"{whose} entries up to {mark_of.seq}{', forked there' if mark_of.forked else ''}")
+        peer = next((peer for peer in view.peers if peer.node == name), None)
+        return "A member", tuple(lines), f"lace sync {peer.name}" if peer else "lace members"
+
+    def action_sync_peer(self) -> None:
+        """Sync with the selected peer or place."""
+        command = self.row()[2]
+        target = command.removeprefix("lace sync ")
+        if not command.startswith("lace sync "):
+            self.notify("Select a peer or a place; you cannot sync with yourself.", markup=False)
+            return
+        began = self.lace.monotonic()
+        self.lace.begin(
+            f"Sync: {inert(target)}",
+            lambda vault, watch: sync(vault, [target], watch=watch),
+            lambda results: sync_card(results, self.lace.monotonic() - began),
+            command,
+        )
+
+    def action_identity(self) -> None:
+        """Show my own key and the words to compare aloud."""
+        view = self._view
+        if view is not None:
+            lines = [mark(view.name, STRONG), mark(f"Key: {view.node}"), mark("Words to compare aloud:", QUIET)]
+            self.app.push_screen(
+                Page("Who you are", [*lines, mark(view.words, STRONG), mark(""), mark("lace id", NOTE)])
+            )

@@ -1,0 +1,170 @@
+"""A place: one of the screens that the numbers lead to. Each has the same header and footer and a body of its own.
+
+A place shows one immutable value that `read` takes from the vault off the screen's thread. It asks the app for
+everything else: `app.ask` reads, `app.begin` works; both give back one value on the screen's own thread. So no place
+knows a store, a thread or a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.widgets import Static
+
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
+from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark
+from lace_tui.screens.rows import header
+from lace_tui.view import HomeView
+
+if TYPE_CHECKING:
+    from lace_tui.app import LaceApp
+    from vault.vault import Vault
+
+__all__ = ["Fitted", "Place", "bindings_of", "footer"]
+
+SMALL = "lace needs 60 columns and 20 rows. Make this window larger, or use: lace status"
+
+
+def bindings_of(*scopes: Scope) -> list[BindingType]:
+    """Return the bindings of some scopes, each under its action's id."""
+    return [
+        Binding(",".join(action.keys), action.call.removeprefix("app."), action.title, id=action.id, show=False)
+        if scope is Scope.APP
+        else Binding(",".join(action.keys), action.call, action.title, id=action.id, show=False)
+        for scope in scopes
+        for action in actions_of(scope)
+    ]
+
+
+class Fitted(Static):
+    """One line of parts, of which the least needed are left out until it fits."""
+
+    def __init__(self, widget_id: str) -> None:
+        super().__init__(id=widget_id)
+        self._parts: list[tuple[int, Content]] = []
+
+    def show(self, parts: list[tuple[int, Content]]) -> None:
+        """Show these parts; a part with a higher number goes first when there is no room."""
+        self._parts = parts
+        self.refresh()
+
+    def render(self) -> Content:
+        """Return what fits into the width there is."""
+        return fitted(self._parts, self.size.width)
+
+
+def footer(actions: Iterable[Action], words: dict[str, str]) -> list[tuple[int, Content]]:
+    """Return a footer: the keys that matter now, each of which can be clicked.
+
+    Args:
+        actions: in order; the last is the first to go when there is no room.
+        words: other words than the action's hint, by its id.
+    """
+    parts = []
+    for number, action in enumerate(actions):
+        word = words.get(action.id) or action.hint or action.title.lower()
+        if action.scope is Scope.LIST:
+            key, click = action.shown, "screen.open_row"
+        else:
+            owner = "app" if action.scope is Scope.APP else "screen"
+            key, click = action.shown.split()[0], f"{owner}.{action.call.removeprefix('app.')}"
+        part = mark(key, STRONG) + mark(f" {word}")
+        # To open a row is the first hint to go: enter needs the fewest words.
+        parts.append((99 if action.scope is Scope.LIST else number, part.stylize(Style.from_meta({"@click": click}))))
+    return parts
+
+
+class Place(Screen[None]):
+    """The frame of every place."""
+
+    SCOPE: ClassVar[Scope]
+
+    DEFAULT_CSS = """
+    Place #head { height: 1; background: $panel; padding: 0 1; }
+    Place #nav { height: 1; padding: 0 1; }
+    Place #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
+    Place #body { height: 1fr; scrollbar-size-vertical: 1; }
+    Place #small { display: none; height: 1fr; content-align: center middle; text-align: center; }
+    Place.-tiny #body, Place.-low #body, Place.-tiny #foot, Place.-low #foot { display: none; }
+    Place.-tiny #head, Place.-low #head, Place.-tiny #nav, Place.-low #nav { display: none; }
+    Place.-tiny #small, Place.-low #small { display: block; }
+    """
+
+    @property
+    def lace(self) -> LaceApp:
+        """The app, by its own type."""
+        return self.app  # type: ignore[return-value]
+
+    def compose(self) -> ComposeResult:
+        """Lay out header, the way to the other places, the body and the footer."""
+        yield Fitted("head")
+        yield Fitted("nav")
+        yield Static(SMALL, id="small")
+        with Container(id="body"):
+            yield from self.body()
+        yield Fitted("foot")
+
+    def body(self) -> ComposeResult:
+        """Lay out what is between header and footer."""
+        raise NotImplementedError
+
+    def read(self, vault: Vault) -> Any:
+        """Return what the place shows, read in a thread with a vault of its own; None when there is nothing to read."""
+        return None
+
+    def show(self, value: Any) -> None:
+        """Show what `read` returned."""
+
+    def on_mount(self) -> None:
+        """Show the frame."""
+        self.show_frame()
+
+    def on_screen_resume(self) -> None:
+        """Read again: something else may have changed while another place was shown."""
+        self.show_frame()
+        self.lace.read_place(self)
+
+    def show_frame(self) -> None:
+        """Show header, ways and footer as things stand now."""
+        view = self.lace.view
+        if view is not None:
+            self.query_one("#head", Fitted).show(header(view))
+        self.query_one("#nav", Fitted).show(self._ways(view))
+        self.show_footer()
+
+    def _ways(self, view: HomeView | None) -> list[tuple[int, Content]]:
+        counts = {Scope.CONFLICTS: view.conflicts, Scope.QUEUE: view.waiting} if view else {}
+        parts = []
+        for number, place in enumerate(PLACES, 1):
+            count = counts.get(place, 0)
+            text = f"{number} {place}{f' {count}' if count else ''}"
+            style = STRONG + " reverse" if place is self.SCOPE else BAD if place is Scope.CONFLICTS and count else QUIET
+            part = mark(f" {text} " if place is self.SCOPE else text, style)
+            # The place one is at and the conflicts are the last to go.
+            order = 0 if place is self.SCOPE else 1 if place is Scope.CONFLICTS else number + 1
+            parts.append((order, part.stylize(Style.from_meta({"@click": f"app.go('{place}')"}))))
+        return parts
+
+    def words(self) -> dict[str, str]:
+        """Return words for the footer that depend on what is selected, by action id."""
+        return {}
+
+    def show_footer(self) -> None:
+        """Show the keys that matter now."""
+        if self.lace.job is not None:
+            shown = [action_named("help"), action_named("stop"), action_named("quit")]
+        else:
+            own = [action for action in ACTIONS if action.hint and action.scope is self.SCOPE]
+            shown = [action_named("help"), *own, action_named("palette"), action_named("quit")]
+        self.query_one("#foot", Fitted).show(footer(shown, self.words()))
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return title, lines and command of the selected row; empty when there is none."""
+        return "", (), ""

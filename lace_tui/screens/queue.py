@@ -1,0 +1,79 @@
+"""Queue: what I shared that some peer has not confirmed, and why (APP-4, LAZ-54)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from lace_tui.actions import Scope
+from lace_tui.cli.inert import inert
+from lace_tui.screens.cards import sync_card
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.place import bindings_of
+from lace_tui.view import ago
+from lazy.queue import QueueEntry, QueueState, queue
+from lazy.sync import sync
+from vault.vault import Vault
+
+__all__ = ["Queue"]
+
+
+class Queue(Listing):
+    """One row for each thing and peer."""
+
+    SCOPE = Scope.QUEUE
+    TITLE = "Waiting"
+    EMPTY = "= Nothing waits: every friend has confirmed what you shared."
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.QUEUE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: dict[str, QueueEntry] = {}
+
+    def read(self, vault: Vault) -> list[QueueEntry]:
+        """Read what waits."""
+        with vault.store.reading():
+            return queue(vault)
+
+    def show(self, value: Any) -> None:
+        """Show what waits."""
+        self._entries = {f"{entry.peer}/{entry.record}": entry for entry in value}
+        self.fill([(key, self._line(entry)) for key, entry in self._entries.items()])
+
+    def _line(self, entry: QueueEntry) -> Any:
+        is_queued = entry.state is QueueState.QUEUED
+        state = mark("^ waits ", NOTE) if is_queued else mark("* on a medium ", GOOD)
+        since = mark(f"  since {ago(entry.since, self.lace.now_ns)}, {entry.reason}", QUIET)
+        return state + mark(entry.peer, STRONG) + mark(f"  {entry.what}") + since
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected entry."""
+        entry = self._entries.get(self.lines.key)
+        if entry is None:
+            return "", (), ""
+        lines = (
+            f"{entry.what}, entry {entry.seq} of your log",
+            f"For: {entry.peer}",
+            f"State: {entry.state}",
+            f"Why: {entry.reason}",
+            f"Places: {', '.join(entry.places) or 'none yet'}",
+            f"Since: {entry.since}",
+            f"Record: {entry.record}",
+        )
+        return "Waiting", lines, f"lace sync {entry.peer}"
+
+    def action_retry(self) -> None:
+        """Sync with the peer of the selected entry."""
+        entry = self._entries.get(self.lines.key)
+        if entry is None:
+            self.notify("Nothing waits.", markup=False)
+            return
+        began = self.lace.monotonic()
+        self.lace.begin(
+            f"Sync: {inert(entry.peer)}",
+            lambda vault, watch: sync(vault, [entry.peer], watch=watch),
+            lambda results: sync_card(results, self.lace.monotonic() - began),
+            f"lace sync {entry.peer}",
+        )

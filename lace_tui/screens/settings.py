@@ -1,0 +1,134 @@
+"""Settings: how this vault behaves, how lace looks here, and which keys it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from lace_tui.actions import ACTIONS, Scope
+from lace_tui.cli.inert import inert
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import Question
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
+from lace_tui.screens.place import bindings_of
+from lace_tui.taste import THEME_NAMES, write_taste
+from vault.config import SETTINGS
+from vault.errors import LaceError
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Settings"]
+
+
+class Settings(Listing):
+    """One row for each setting, theme and key."""
+
+    SCOPE = Scope.SETTINGS
+    TITLE = "Settings"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.SETTINGS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: Mapping[str, object] = {}
+
+    def read(self, vault: Vault) -> Mapping[str, object]:
+        """Read this vault's settings."""
+        return {key: vault.settings.get(key) for key in SETTINGS}
+
+    def show(self, value: Mapping[str, object]) -> None:
+        """Show settings, themes and keys."""
+        self._values = value
+        rows = [("", mark("This vault", STRONG))]
+        for key, setting in SETTINGS.items():
+            text = mark(f"  {key:<22}") + mark(f"{_shown(value[key]):<14}", GOOD) + mark(setting.sentence, QUIET)
+            rows.append((f"setting {key}", text))
+        rows += [("", mark("")), ("", mark("How it looks", STRONG))]
+        for name in THEME_NAMES:
+            sign = "*" if name == self.lace.taste.theme else " "
+            rows.append((f"theme {name}", mark(f"  {sign} {name}")))
+        rows += [("", mark("")), ("", mark("Keys", STRONG))]
+        for action in ACTIONS:
+            keys = self.lace.taste.keys.get(action.id, ",".join(action.keys))
+            rows.append(
+                (
+                    f"key {action.id}",
+                    mark(f"  {action.id:<22}") + mark(f"{keys:<24}", GOOD) + mark(action.sentence, QUIET),
+                )
+            )
+        self.fill(rows)
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected row."""
+        kind, _, name = self.lines.key.partition(" ")
+        match kind:
+            case "setting":
+                setting = SETTINGS[name]
+                lines = (
+                    name,
+                    setting.sentence,
+                    f"Now: {_shown(self._values[name])}",
+                    f"May be: {setting.allowed_text}",
+                )
+                return "A setting", lines, f"lace config set {name} {_shown(self._values[name])}"
+            case "theme":
+                return "A theme", (name, 'In config.toml (lace config path): theme = "..."'), "lace config path"
+            case "key":
+                return (
+                    "Keys",
+                    (name, f'In config.toml (lace config path), below [keys]: {name} = "..."'),
+                    "lace config path",
+                )
+        return "", (), ""
+
+    def action_open_row(self) -> None:
+        """Change the selected row."""
+        self.action_change()
+
+    def action_change(self) -> None:
+        """Give the selected setting another value."""
+        kind, _, name = self.lines.key.partition(" ")
+        if kind == "theme":
+            self._choose_theme(name)
+        elif kind == "setting":
+            setting = SETTINGS[name]
+            question = f"{setting.sentence} It may be: {setting.allowed_text}"
+            self.app.push_screen(
+                Question(name, question, _shown(self._values[name])), lambda text: self._set(name, text)
+            )
+        elif kind == "key":
+            title, lines, _ = self.row()
+            self.notify(f"{lines[1]}", title=title, markup=False)
+
+    def _choose_theme(self, name: str) -> None:
+        taste = replace(self.lace.taste, theme=name)
+        self.lace.taste = taste
+        self.app.theme = taste.textual_theme
+        if self.lace.config is not None:
+            try:
+                write_taste(self.lace.config, taste)
+            except (LaceError, OSError) as error:
+                self.notify(inert(str(error)), severity="error", markup=False)
+        self.show(self._values)
+
+    def _set(self, key: str, text: str | None) -> None:
+        if text is None:
+            return
+
+        def do(vault: Vault, _watch: Watch) -> str:
+            with vault.lock.held():  # two settings set at once both stay
+                vault.settings.set(key, text).save()
+            return text
+
+        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), f"lace config set {key} {text}")
+
+
+def _changed(key: str, text: str) -> Card:
+    return Card("Settings", (mark(f"= {key} is {text} from now on", GOOD),))
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,258 @@
+"""Every place, as one person visits it (APP-1, APP-4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from lace_tui.actions import PLACES, Scope
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.listing import FilterLine, Listing
+from lace_tui.screens.place import Place
+from lace_tui.screenshots import Story, app_of
+from lace_tui.taste import Taste, clashes, read_taste
+from lace_tui.themes import THEMES, contrast
+from tests.tui.conftest import settle, text_of
+from vault.vault import Vault
+
+
+def _rows(app: LaceApp) -> str:
+    lines = app.screen.query_one("#list", Lines)
+    return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
+
+
+async def test_numbers_lead_to_every_place_and_conflicts_stay_in_sight(app: LaceApp) -> None:
+    """APP-4: the count of conflicts stands in the header of every place."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        for number, place in enumerate(PLACES, 1):
+            await pilot.press(str(number))
+            await settle(pilot)
+            assert isinstance(app.screen, Place)
+            assert app.screen.SCOPE is place
+            assert "! 1 conflict" in text_of(app, "#head")
+            assert f" {number} {place} " in text_of(app, "#nav")
+            assert "? help" in text_of(app, "#foot")
+        await pilot.press("1")
+        assert "1 home" in text_of(app, "#nav")
+
+
+async def test_a_place_of_60_by_20_keeps_its_list(app: LaceApp) -> None:
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        for number in range(2, len(PLACES) + 1):
+            await pilot.press(str(number))
+            await settle(pilot)
+            assert app.screen.query_one("#list").region.height >= 10
+            assert "! 1 conflict" in text_of(app, "#head")
+            assert "2 conflicts 1" in text_of(app, "#nav")
+
+
+async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: Story) -> None:
+    """LAZ-36: nothing happens on one key; afterwards the conflict is gone and the friend's file is here."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        assert "main 1.1.0  bob <> you" in _rows(app)
+        await pilot.press("R", "n")
+        await settle(pilot)
+        assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
+        await pilot.press("R")
+        assert isinstance(app.screen, PlanPage)
+        await pilot.press("y")
+        await settle(pilot)
+        assert _rows(app) == ""
+        assert "Leek" in (story.folder("alice") / "menu.md").read_text()
+        assert "0 conflicts" in text_of(app, "#head")
+        await pilot.press("exclamation_mark")
+        await pilot.pause()
+        assert isinstance(app.screen, Page)
+        assert "--prefer remote" in str(app.screen.query_one("#page Static").render())
+
+
+async def test_queue_says_what_waits_for_whom(app: LaceApp) -> None:
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("3")
+        await settle(pilot)
+        assert "bob  release main 1.1.0" in _rows(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "lace sync bob" in shown
+        await pilot.press("escape")
+        await pilot.press("r")
+        await settle(pilot)
+        assert app.card is not None
+        assert "Last sync" in app.card.title
+
+
+async def test_peers_is_a_matrix_of_who_has_what(app: LaceApp) -> None:
+    """LAZ-54: a row for each member, a column for each peer, a sign in every cell."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("4")
+        await settle(pilot)
+        rows = _rows(app).splitlines()
+        assert rows[0].split() == ["you", "bob", "cara"]
+        alice = next(row for row in rows if row.startswith("alice"))
+        assert "< " in alice
+        assert "stick" in _rows(app)
+        await pilot.press("I")
+        await pilot.pause()
+        assert "Words to compare aloud" in str(app.screen.query_one("#page Static").render())
+
+
+async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("5")
+        await settle(pilot)
+        assert "release main/1.1.0" in _rows(app)
+        await pilot.press("slash")
+        await pilot.press(*"pumpkin")
+        await pilot.pause()
+        lines = app.screen.query_one("#list", Lines)
+        assert 0 < lines.shown < len(lines._source)
+        await pilot.press("enter", "d")
+        await settle(pilot)
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "+Pumpkin, 4.50" in shown
+        assert "-Tomato, 4.00" in shown
+        await pilot.press("escape")
+        await pilot.press("slash", "escape")
+        assert not app.screen.query_one("#list", Lines).is_filtered
+        assert not app.screen.query_one(FilterLine).has_class("-open")
+
+
+async def test_audit_lists_and_verifies(app: LaceApp) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("6")
+        await settle(pilot)
+        assert "seal-release" in _rows(app)
+        await pilot.press("V")
+        await settle(pilot)
+        assert app.card is not None
+        assert app.card.title == "Audit: verified"
+
+
+async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("7")
+        await settle(pilot)
+        assert "equivocation" in _rows(app)
+        await pilot.press("x")
+        await settle(pilot)
+        assert isinstance(app.screen, Question)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert (story.folder("alice").parent / "history" / "records").is_dir()
+        assert isinstance(app.screen, Page)
+
+
+async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tmp_path: Path) -> None:
+    app.config = tmp_path / "taste"
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("8")
+        await settle(pilot)
+        lines = app.screen.query_one("#list", Lines)
+        while lines.key != "setting sync-strategy":
+            await pilot.press("j")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press(*["backspace"] * 20, *"on-release", "enter")
+        await settle(pilot)
+        with Vault(story.folder("alice"), story.around("alice")) as vault:
+            assert vault.settings.get("sync-strategy") == "on-release"
+        while lines.key != "theme light":
+            await pilot.press("j")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.theme == "lace-light"
+        assert read_taste(tmp_path / "taste") == Taste("light")
+
+
+async def test_keys_are_rebound_by_id(story: Story) -> None:
+    app = app_of(story, "alice")
+    app.taste = Taste(keys={"go-audit": "f9"})
+    app.set_keymap(app.taste.keys)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f9")
+        await settle(pilot)
+        assert isinstance(app.screen, Listing)
+        assert app.screen.SCOPE is Scope.AUDIT
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "f9 " in str(app.screen.query_one("#page Static").render())
+
+
+def test_a_broken_taste_is_told_and_the_rest_counts(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('theme = "lihgt"\nfont = 3\n[keys]\nsnyc = "f9"\nquit = "f10"\nsync = "u"\n')
+    taste = read_taste(tmp_path)
+    assert taste.theme == "dark"
+    assert taste.keys == {"quit": "f10", "sync": "u"}
+    told = " ".join(taste.remarks)
+    assert "did you mean 'light'?" in told
+    assert "did you mean 'sync'?" in told
+    assert "font" in told
+    assert "the key u would be both sync and update" in told
+    (tmp_path / "config.toml").write_text("theme = ")
+    assert "cannot be read" in read_taste(tmp_path).remarks[0]
+    assert clashes({}) == []
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_contrast_of_every_theme(theme: object) -> None:
+    """4.5 to 1 for text, 7 to 1 where high contrast was asked for."""
+    values = {name: str(getattr(theme, name)) for name in ("foreground", "primary", "success", "warning", "error")}
+    least = 7.0 if theme.name == "lace-contrast" else 4.5  # type: ignore[attr-defined]
+    for ground in ("background", "surface", "panel"):
+        for name, colour in values.items():
+            assert contrast(colour, str(getattr(theme, ground))) >= least, (name, ground)
+
+
+class _Million:
+    asked = 0
+
+    def __len__(self) -> int:
+        return 1_000_000
+
+    def line(self, number: int) -> Content:
+        self.asked += 1
+        return Content(f"row {number}")
+
+    def key(self, number: int) -> str:
+        return str(number)
+
+    def text(self, number: int) -> str:
+        return f"row {number}"
+
+
+async def test_a_million_rows_cost_a_screenful() -> None:
+    source = _Million()
+
+    class Holder(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Lines("Many", "list")
+
+    app = Holder()
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = app.query_one(Lines)
+        lines.fill(source)
+        lines.focus()
+        await pilot.press("G", "k", "g", "j")
+        await pilot.pause()
+        assert lines.key == "1"
+        assert source.asked < 500
+        await pilot.click(Lines, offset=(5, 5))
+        assert lines.key == "4"
