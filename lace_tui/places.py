@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from lace_tui.actions import Scope
 from lace_tui.screens.audit import Audit
 from lace_tui.screens.conflicts import Conflicts
@@ -12,15 +9,13 @@ from lace_tui.screens.export import Export
 from lace_tui.screens.history import History
 from lace_tui.screens.home import Home
 from lace_tui.screens.peers import Peers
+from lace_tui.screens.place import Place
 from lace_tui.screens.queue import Queue
 from lace_tui.screens.settings import Settings
 
-if TYPE_CHECKING:
-    from lace_tui.screens.place import Place
-
 __all__ = ["SCREENS"]
 
-SCREENS: dict[Scope, Callable[[], Place]] = {
+SCREENS: dict[Scope, type[Place]] = {
     Scope.HOME: Home,
     Scope.CONFLICTS: Conflicts,
     Scope.QUEUE: Queue,
