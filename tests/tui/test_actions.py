@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_the_confirming_key_is_never_the_starting_one() -> None:
 
 def test_bindings_come_from_the_table() -> None:
     """Every action is bound by its id, where its scope says, to a method that is there."""
-    owners = {
+    owners: dict[Scope, Any] = {
         Scope.APP: LaceApp,
         Scope.LIST: Lines,
         Scope.PLAN: PlanPage,
