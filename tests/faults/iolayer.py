@@ -72,7 +72,7 @@ class Layer:
 
     def _opening(self, real: Callable[..., int]) -> Callable[..., int]:
         def wrapped(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
-            if not flags & os.O_CREAT:
+            if not flags & os.O_CREAT or _is_there(path, named.get("dir_fd")):
                 return real(path, flags, mode, **named)
             done: int = self.go("create", (path, flags, mode), named, lambda: real(path, flags, mode, **named))
             return done
@@ -83,6 +83,14 @@ class Layer:
 def _on_disk(fd: int) -> bool:
     mode = os.fstat(fd).st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def _is_there(path: Any, dir_fd: int | None) -> bool:
+    try:
+        os.stat(path, dir_fd=dir_fd, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def die() -> None:

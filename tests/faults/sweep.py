@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.faults.iolayer import Layer, kill_at
 from tests.faults.scenes import COMMANDS, Scene, prepared
 
-__all__ = ["Swept", "calls_of", "in_child", "main", "spread", "sweep"]
+__all__ = ["Swept", "calls_of", "compare", "in_child", "main", "spread", "sweep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,14 @@ def sweep(root: Path, name: str, points: Iterator[int] | None = None) -> Swept:
             slowest = max(slowest, time.monotonic() - begun)
             scene.finish()
             scene.sound()
-            _same(scene.state(), scene.goal)
+            compare(scene.state(), scene.goal)
         except Exception:
             faults.append((number, traceback.format_exc(limit=-3)))
     return Swept(name, count, slowest, tuple(faults))
 
 
-def _same(found: dict[str, object], goal: dict[str, object]) -> None:
+def compare(found: dict[str, object], goal: dict[str, object]) -> None:
+    """Refuse a state that is not the goal."""
     if found != goal:
         wrong = {key: (found.get(key), goal.get(key)) for key in goal | found if found.get(key) != goal.get(key)}
         raise AssertionError(f"another state than undisturbed: {wrong}"[:1500])

@@ -1,0 +1,51 @@
+"""Disks that fail, lose power or lie, in short (APP-13, fault matrix rows 2, 3 and 6).
+
+The whole of it: python -m tests.faults.failing, python -m tests.faults.powercut [--liar]
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.faults.failing import CODES, failing
+from tests.faults.powercut import powercut
+from tests.faults.scenes import COMMANDS, prepared
+from tests.faults.sweep import calls_of, spread
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists() or not hasattr(os, "fork"), reason="needs Linux")
+
+
+@pytest.mark.parametrize("name", ["commit", "update", "push"])
+def test_a_call_that_fails_is_named_and_leaves_nothing_half(tmp_path: Path, name: str) -> None:
+    """APP-13: a full disk, a broken one and too many open files, once and for ever."""
+    total = calls_of(prepared(tmp_path / "count", name))
+    done = failing(tmp_path / "sweep", name, spread(total, 3))
+    assert done.points == 3 * len(CODES) * 2
+    assert done.faults == ()
+
+
+@pytest.mark.parametrize("name", ["init", "commit", "push", "update"])
+def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, name: str) -> None:
+    """APP-13: all or nothing before the command says that it is done, everything from then on."""
+    assert name in COMMANDS
+    total = calls_of(prepared(tmp_path / "count", name))
+    done = powercut(tmp_path / "cut", name, spread(total, 2), ("drop", "names", "random"))
+    assert done.points == 9
+    assert done.faults == ()
+
+
+def test_a_stick_that_lies_about_flushing_is_repaired_by_the_next_visits(tmp_path: Path) -> None:
+    """APP-13, fault 6: the vaults stay sound, and nothing false is taken from the stick."""
+    total = calls_of(prepared(tmp_path / "count", "push"))
+    done = powercut(tmp_path / "cut", "push", spread(total, 2), ("drop", "names", "random"), liar=True)
+    assert done.faults == ()
+
+
+def test_the_model_would_find_a_program_that_does_not_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that finds nothing anywhere would prove nothing."""
+    monkeypatch.setattr("vault.files.flush_everything", lambda _fd: None)
+    monkeypatch.setattr("tests.faults.powercut.Disk._lies", lambda _self, _path: True)
+    assert powercut(tmp_path / "cut", "update", (), ("drop", "names")).faults
