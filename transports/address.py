@@ -66,8 +66,8 @@ def parse_address(text: str, cwd: Path) -> Address:
     """
     try:
         return _parsed(text, cwd)
-    except OSError as error:  # too long a name, or one that this system cannot carry
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, UnicodeError) as error:  # too long a name, or one that this system cannot carry
+        reason = str(getattr(error, "strerror", None) or "it cannot be written as UTF-8").lower()
         raise UnknownPlaceKind(f"{text[:60]!r} names no place that can be on this machine: {reason}.") from error
 
 

@@ -73,6 +73,7 @@ class Verb(StrEnum):
     LACE_CONFLICT = "lace-conflict"
     LACE_QUARANTINE = "lace-quarantine"
     LACE_REFUSE = "lace-refuse"
+    LACE_REPAIR = "lace-repair"
     LACE_UPDATE = "lace-update"
 
 

@@ -66,12 +66,14 @@ class FsckReport:
         records: bodies looked at.
         bad: what is wrong now.
         repaired: what was wrong before a repair and is not any more.
+        lost: records that a repair put aside because their bytes were damaged.
     """
 
     ok: bool
     records: int
     bad: tuple[BadThing, ...]
     repaired: tuple[BadThing, ...] = ()
+    lost: tuple[RecordHash, ...] = ()
 
 
 @dataclass(slots=True)
@@ -121,11 +123,11 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """
     before = check(vault, watch=watch)
     with vault.lock.held(timeout=_LOCK_SECONDS):
-        _make_anew(vault, watch)
+        lost = _make_anew(vault, watch)
         after = check(vault, watch=watch)
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
-    return FsckReport(after.ok, after.records, after.bad, gone)
+    return FsckReport(after.ok, after.records, after.bad, gone, lost)
 
 
 # Looking
@@ -344,8 +346,10 @@ def _scratch(vault: Vault) -> Iterator[Store]:
 # Making anew
 
 
-def _make_anew(vault: Vault, watch: Watch) -> None:
+def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
+    """Put aside what is damaged and make the views anew; return the names of what was put aside."""
     store = vault.store
+    lost: list[RecordHash] = []
     scan = _bodies(vault, watch)
     aside = vault.dot / DAMAGED
     for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
@@ -353,6 +357,8 @@ def _make_anew(vault: Vault, watch: Watch) -> None:
         make_directory(aside)
         name = _name(kind, digest, p).replace(" ", "-")
         write_atomic(aside / f"{p}-{name}.rec", stored)
+        with suppress(DataError):
+            lost.append(RecordHash.parse(name))
     try:
         with store.transaction():
             _put_right(store, scan)
@@ -366,6 +372,7 @@ def _make_anew(vault: Vault, watch: Watch) -> None:
             f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",
             hint="Move the .vault directory away, join again with: lace accept INVITE, and sync.",
         ) from fault
+    return tuple(lost)
 
 
 def _put_right(store: Store, scan: _Scan) -> None:

@@ -10,11 +10,12 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
+from lazy.mend import examine, mend
 from vault.audit import AuditEntry, ChainVerdict, read_audit
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
 from vault.config import SETTINGS, Setting, Settings
-from vault.fsck import DAMAGED, BadThing, FsckReport, check, repair
+from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -148,7 +149,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
     """
     try:
         with context.open_vault() as vault, context.watching() as watch:
-            report = repair(vault, watch=watch) if repairing else check(vault, watch=watch)
+            report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
     except StoreDamaged as error:

@@ -1,0 +1,120 @@
+"""`fsck --repair` fetches what was damaged from a place that has it, and publishes anew what rotted there (APP-13)."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy.mend import examine, mend
+from lazy.sync import sync
+from tests.vault.vaults import around, lived_in
+from vault.audit_trail import trail, verify_trail
+from vault.fsck import check
+from vault.records import RecordHash
+from vault.vault import Vault
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two friends' vaults and their stick."""
+    root = tmp_path_factory.mktemp("mend")
+    for vault in lived_in(root):
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vault.close()
+    return root
+
+
+@pytest.fixture
+def alice(tmp_path: Path, grown: Path) -> Iterator[Vault]:
+    """A copy of alice's, with a copy of the stick."""
+    root = tmp_path / "root"
+    shutil.copytree(grown, root)
+    with Vault(root / "alice", around(root, "alice")) as vault:
+        with vault.store.transaction():
+            vault.store.run("UPDATE place SET uri = ?", (root / "stick").as_uri())
+        yield vault
+
+
+def _flip(data: bytes, at: int) -> bytes:
+    found = bytearray(data)
+    found[at // 8] ^= 1 << at % 8
+    return bytes(found)
+
+
+def _shared(vault: Vault) -> list[tuple[int, RecordHash]]:
+    rows = vault.store.rows("SELECT b.p, b.kind, b.digest FROM body b JOIN exposure e USING (p) ORDER BY b.p")
+    return [(int(p), RecordHash(str(kind), bytes(digest))) for p, kind, digest in rows]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flipped_bit_of_a_shared_record_is_named_and_its_good_copy_fetched(alice: Vault, seed: int) -> None:
+    """APP-13, LAZ-24, CYB-11: verified bytes from the stick, and an entry in the trail."""
+    rng = random.Random(seed)
+    p, record = rng.choice(_shared(alice))
+    stored = bytes(alice.store.rows("SELECT bytes FROM body WHERE p = ?", p)[0][0])
+    with alice.store.transaction():
+        alice.store.run("UPDATE body SET bytes = ? WHERE p = ?", _flip(stored, rng.randrange(len(stored) * 8)), p)
+    assert ("record", record.text) in {(bad.kind, bad.name) for bad in examine(alice).bad}
+    report = mend(alice)
+    assert report.ok
+    assert record.text in {bad.name for bad in report.repaired}
+    assert alice.store.stored(record) == stored
+    assert check(alice).ok
+    newest = list(trail(alice))[-1]
+    assert newest.plex.first("Verb") == "lace-repair"
+    assert verify_trail(alice).ok
+    (result,) = sync(alice, ["stick"])
+    assert result.problems == []
+
+
+def test_files_that_nothing_names_go_and_a_bundle_only_at_the_second_look(alice: Vault) -> None:
+    """Architecture, decision 4: what an interruption left on the stick does not stay for ever."""
+    mailbox = next(path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    before = sorted(path.name for path in mailbox.iterdir())
+    run, bundle = mailbox / f"r-{'0' * 32}.run", mailbox / f"b-{'0' * 32}.bnd"
+    run.write_bytes(b"left")
+    bundle.write_bytes(b"left")
+    assert mend(alice).ok
+    assert (run.exists(), bundle.exists()) == (False, True)
+    assert mend(alice).ok
+    assert sorted(path.name for path in mailbox.iterdir()) == before
+
+
+def test_what_no_place_has_is_named(alice: Vault) -> None:
+    """APP-14: a record that was never shared is lost, and nobody says otherwise."""
+    row = alice.store.rows(
+        "SELECT b.p, b.kind, b.digest, b.bytes FROM body b JOIN commits c USING (p)"
+        " WHERE p NOT IN (SELECT p FROM exposure) ORDER BY p DESC LIMIT 1"
+    )[0]
+    record = RecordHash(str(row[1]), bytes(row[2]))
+    with alice.store.transaction():
+        alice.store.run("UPDATE body SET bytes = ? WHERE p = ?", _flip(bytes(row[3]), 900), row[0])
+    report = mend(alice)
+    assert not report.ok
+    assert ("record", record.text, "lost") in {(bad.kind, bad.name, bad.code) for bad in report.bad}
+
+
+@pytest.mark.parametrize("end", ["*.bnd", "*.run", "head.rec"])
+def test_a_flipped_bit_in_my_mailbox_is_named_and_healed_by_me(alice: Vault, end: str) -> None:
+    """APP-13, fault 7: same size, one bit, anywhere in each file of mine on the stick; everything readable after."""
+    mailbox = next(path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    for number in range(1 if end == "*.bnd" else 3):  # a bundle that nothing rests on any more stays for a while
+        files = sorted(mailbox.glob(end)) or sorted(path for path in mailbox.iterdir() if "head" in path.name)
+        path = files[number % len(files)]  # healing may have written others
+        whole = path.read_bytes()
+        path.write_bytes(_flip(whole, random.Random(number).randrange(len(whole) * 8)))
+        named = [bad for bad in examine(alice).bad if bad.kind == "place"]
+        assert named, path.name
+        report = mend(alice)
+        assert report.ok
+        assert {bad.name for bad in named} <= {bad.name for bad in report.repaired}
+        assert examine(alice).ok
+    with Vault(alice.folder.parent / "bob", around(alice.folder.parent, "bob")) as bob:
+        with bob.store.transaction():
+            bob.store.run("UPDATE place SET uri = ?", (alice.folder.parent / "stick").as_uri())
+        (result,) = sync(bob, ["stick"])
+        assert result.problems == []
