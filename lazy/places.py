@@ -6,14 +6,16 @@ path is noticed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import node_of, peers
 from vault.errors import CallerError, PlaceError
 from vault.names import check_name
+from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 _GIT = "git"  # below .vault: the private repositories of git places
+_WEB = "web"  # below .vault: the last heads of places behind web servers
 
 
 class NoSuchPlace(CallerError):
@@ -59,11 +62,12 @@ class Place:
 
     Args:
         name: its local name.
-        kind: `drop` or `git`.
+        kind: `drop`, `git` or `http`.
         uri: where it lies.
         place_id: what lies there says it is; empty until first seen.
         peer: verifier text of the one peer it is for, or None for all members.
         home: where this vault keeps what a road needs beside it, such as private git repositories.
+        known: returns the nodes whose mailboxes may lie at a place that lists none.
     """
 
     name: str
@@ -72,13 +76,27 @@ class Place:
     place_id: str
     peer: str | None
     home: Path | None = None
+    known: Callable[[], Iterable[Verifier]] = field(default=tuple, compare=False, repr=False)
 
 
 def places(vault: Vault) -> list[Place]:
     """Return the places, sorted by name."""
     rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
-    home = vault.dot / _GIT
-    return [Place(str(n), str(k), str(u), str(i), str(p) if p else None, home) for n, k, u, i, p in rows]
+    return [
+        Place(str(n), str(k), str(u), str(i), str(p) if p else None, _home(vault, str(k)), lambda: _known_nodes(vault))
+        for n, k, u, i, p in rows
+    ]
+
+
+def _home(vault: Vault, kind: str) -> Path:
+    return vault.dot / (_WEB if kind == AddressKind.HTTP else _GIT)
+
+
+def _known_nodes(vault: Vault) -> list[Verifier]:
+    """Return everybody whose mailbox may count here: the members, and who invited me while I know none."""
+    nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member")]
+    inviter = vault.store.meta("inviter")
+    return [Verifier.parse(node) for node in {*nodes, *([inviter] if inviter else [])}]
 
 
 def place_named(vault: Vault, name: str) -> Place:
@@ -143,6 +161,9 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     if address.kind is AddressKind.GIT:
         place_id = _git_place_id(vault, address.uri, create=create)
         return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _GIT)
+    if address.kind is AddressKind.HTTP:
+        place_id = _web_place(address.uri).place_id if create else ""
+        return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _WEB)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
     place_id = ""
@@ -203,6 +224,16 @@ def open_place(place: Place) -> MailboxPlace:
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
         return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None)
+    if address.kind is AddressKind.HTTP:
+        return _web_place(address.uri, place)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
     return Drop.open(address.path, expected_id=place.place_id or None)
+
+
+def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:
+    from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
+
+    if place is None:
+        return StaticMailbox.open(uri, tuple)
+    return StaticMailbox.open(uri, place.known, expected_id=place.place_id or None, home=place.home)

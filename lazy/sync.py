@@ -89,6 +89,10 @@ def _queued(vault: Vault, place: Place, error: PlaceError, *, dry_run: bool) -> 
 
 def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
     medium = open_place(place)
+    if medium.is_read_only:
+        if not pull:
+            medium.writer(vault.group, vault.node)  # says why not
+        push = False
     result = PlaceResult(place.name, place.kind, planned=dry_run)
     result.vector_before = _vector(vault)
     before = {release.hash for release in releases(vault.store)}
@@ -97,7 +101,8 @@ def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool,
         return result
     held_back = _held_back(vault)
     if held_back is None:
-        leave_request(vault, medium)
+        if not medium.is_read_only:
+            leave_request(vault, medium)
     elif not pull:
         raise held_back
     receiver = Receiver(vault, place.name)
@@ -228,7 +233,7 @@ def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
 
 def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
     result.bytes_read, result.bytes_written = medium.count.read, medium.count.written
-    result.round_trips = 0  # a passive medium has none
+    result.round_trips = medium.count.trips
     result.safe_to_remove = push and place.kind == AddressKind.DROP
     result.vector_after = _vector(vault)
     result.next = _next(vault, result)

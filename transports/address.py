@@ -11,17 +11,18 @@ from urllib.parse import unquote, urlsplit
 
 from transports.drop import MARKER
 from transports.errors import UnknownPlaceKind
+from transports.http.schemes import PLAIN
 
 __all__ = ["Address", "AddressKind", "detect_kind", "file_uri", "parse_address"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
-_HTTP_SCHEMES = frozenset({"http", "https"})
+_HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
 
 
 class AddressKind(StrEnum):
-    """The kinds of place; this version speaks `drop` and `git`."""
+    """The kinds of place; this version speaks `drop`, `git` and `http`."""
 
     DROP = "drop"
     GIT = "git"
@@ -29,9 +30,8 @@ class AddressKind(StrEnum):
     VAULT = "vault"
 
 
-_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT})
+_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP})
 _REFUSALS = {
-    AddressKind.HTTP: ("is a web address", "Use a plain directory, for example one on a USB stick."),
     AddressKind.VAULT: (
         "is a vault of its own",
         "Name a directory beside the vault, for example on a USB stick, and sync both vaults with it.",
@@ -75,6 +75,10 @@ def _parsed(text: str, cwd: Path) -> Address:
     kind, path = detect_kind(text, cwd)
     if kind is AddressKind.GIT:
         return _git_address(text, path)
+    if kind is AddressKind.HTTP:
+        from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
+
+        return Address(kind, parse_web(text).uri, None)
     if kind not in _SPOKEN or path is None:
         refusal, hint = _REFUSALS[kind]
         raise UnknownPlaceKind(f"{text!r} {refusal}, and {_spoken()}.", hint=hint)

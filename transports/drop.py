@@ -37,7 +37,7 @@ from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
-__all__ = ["MARKER", "Drop", "DropWriter"]
+__all__ = ["MARKER", "Drop", "DropWriter", "group_directory", "parse_marker"]
 
 MARKER = "lace-drop.txt"
 _MARKER_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
@@ -72,6 +72,7 @@ class Drop:
     """
 
     kind = "drop"
+    is_read_only = False
 
     def __init__(self, path: Path, drop_id: str) -> None:
         self.path = path
@@ -378,6 +379,12 @@ def group_directory(group: str) -> str:
     return blake3(group.encode()).hexdigest()[:16]
 
 
+def parse_marker(data: bytes) -> str | None:
+    """Return the id in the bytes of a marker file, or None if they are none."""
+    match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
+    return None if match is None or DROP_ID.fullmatch(match[1]) is None else match[1]
+
+
 def _read_marker(path: Path, *, is_known: bool) -> str:
     try:
         descriptor = open_plain(path / MARKER)
@@ -392,7 +399,7 @@ def _read_marker(path: Path, *, is_known: bool) -> str:
         if isinstance(error, FileNotFoundError) and path.is_dir() and not is_known:
             raise NotADrop(f"{path} holds no drop.") from error
         raise fault_of(error, f"The drop {path}", is_here=False) from error
-    match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
-    if match is None or DROP_ID.fullmatch(match[1]) is None:
+    drop_id = parse_marker(data)
+    if drop_id is None:
         raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
-    return match[1]
+    return drop_id

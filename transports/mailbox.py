@@ -30,10 +30,12 @@ class ByteCount:
     Args:
         read: bytes taken from the medium.
         written: bytes handed to it.
+        trips: questions asked over a network and answered before the next one.
     """
 
     read: int = 0
     written: int = 0
+    trips: int = 0
 
 
 class MailboxWriter(Protocol):
@@ -74,6 +76,10 @@ class MailboxPlace(Protocol):
     @property
     def kind(self) -> str:
         """The kind of address it is reached by, such as `drop`."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nobody can publish over this road; then a sync only reads."""
 
     @property
     def place_id(self) -> str:

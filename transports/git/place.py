@@ -56,6 +56,7 @@ class GitPlace:
     """
 
     kind = "git"
+    is_read_only = False
 
     def __init__(self, uri: str, home: Path, known_id: str | None = None, *, silence: float = SILENCE) -> None:
         self.remote = parse_remote(uri)

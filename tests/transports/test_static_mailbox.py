@@ -1,0 +1,270 @@
+"""A drop behind a plain web server, by the commands people run and by servers that lie (INT-122, CYB-15 to CYB-18)."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.transports.web_hosts import lying_server, plain_server
+from transports.errors import (
+    AccessRefused,
+    NotADrop,
+    PlaceNotWritable,
+    PlaceUnreachable,
+    UnknownPlaceKind,
+    UnreadableFile,
+    WrongDrop,
+)
+from transports.http.static import StaticMailbox
+from transports.http.web import Answer, Web, parse_web
+from transports.mailbox import ByteCount
+from vault.errors import LaceError
+from vault.records import Verifier
+
+MARKER = b"lace-drop/0\nid 00112233445566778899aabbccddeeff\n"
+
+
+def ok(body: bytes, *more: str, length: int | None = None) -> bytes:
+    """An answer of a server, with the length it claims."""
+    lines = ["HTTP/1.1 200 OK", f"Content-Length: {len(body) if length is None else length}", *more]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.fixture
+def friends(alice: Person, bob: Person, tmp_path: Path) -> Path:
+    drop = tmp_path / "www" / "drop"
+    drop.parent.mkdir()
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(drop))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    return drop
+
+
+@pytest.mark.parametrize("tags", [True, False], ids=["entity tags and ranges", "neither"])
+def test_a_friend_reads_a_drop_behind_a_web_server(alice: Person, bob: Person, friends: Path, tags: bool) -> None:
+    alice.write("notes.txt", "one\n")
+    alice.write("photo.bin", bytes(range(256)) * 10_000)
+    made = alice.lace("release", "1.0.0", "-m", "first")
+    alice.lace("sync", "stick")
+    with plain_server(friends.parent, tags=tags) as (uri, log):
+        added = bob.lace("place", "add", "site", f"{uri}drop")
+        assert (added["kind"], added["uri"]) == ("http", f"{uri}drop/")
+        got = bob.lace("sync", "site")
+        assert [new["release"] for new in got["releases"]] == [made["release"]]
+        assert got["fixed_point"]
+        assert not got["safe_to_remove"]
+        bob.lace("update")
+        assert (bob.folder / "photo.bin").read_bytes() == bytes(range(256)) * 10_000
+        log.asked.clear()
+        again = bob.lace("sync", "site")
+        assert (again["received"], again["sent"]) == (0, 0)
+        assert again["round_trips"] == len(log.asked) == 3  # the marker and two heads
+        if tags:
+            assert [status for _, status in log.asked] == [200, 304, 304]
+
+
+def test_nothing_is_left_behind_a_web_server(alice: Person, bob: Person, friends: Path) -> None:
+    # LAZ-24: what waits stays queued, and the drop is as it was
+    with plain_server(friends) as (uri, _):
+        bob.lace("place", "add", "site", uri)
+        bob.write("mine.txt", "bob\n")
+        bob.lace("release", "1.0.0", "-m", "mine")
+        before = {path: path.read_bytes() for path in friends.rglob("*") if path.is_file()}
+        bob.lace("sync", "site")
+        assert {path: path.read_bytes() for path in friends.rglob("*") if path.is_file()} == before
+        place = StaticMailbox.open(uri, tuple)
+        with pytest.raises(PlaceNotWritable, match="nothing can be left there"):
+            place.writer("friends/x", Verifier(bytes(32)))
+    bob.lace("sync", "stick")
+    assert alice.lace("sync", "stick")["releases"][0]["version"] == "1.0.0"
+
+
+def test_a_damaged_byte_on_the_server_costs_its_record_and_no_more(alice: Person, bob: Person, friends: Path) -> None:
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0", "-m", "first")
+    alice.lace("sync", "stick")
+    kept = {path: path.read_bytes() for path in friends.rglob("*") if path.is_file()}
+    with plain_server(friends) as (uri, _):
+        bob.lace("place", "add", "site", uri)
+        for path, data in kept.items():
+            if path.name == "lace-drop.txt":
+                continue
+            path.write_bytes(data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :])
+        bob.run("sync", "site")
+        assert not (bob.folder / "notes.txt").exists()
+        for path, data in kept.items():
+            path.write_bytes(data)
+        assert [new["version"] for new in bob.lace("sync", "site")["releases"]] == ["1.0.0"]
+
+
+def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, friends: Path, tmp_path: Path) -> None:
+    # CYB-18: the number of a head rises
+    old = tmp_path / "old"
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0", "-m", "first")
+    alice.lace("sync", "stick")
+    shutil.copytree(friends, old)
+    alice.write("notes.txt", "two\n")
+    alice.lace("release", "1.1.0", "-m", "second")
+    alice.lace("sync", "stick")
+    with plain_server(friends) as (uri, _):
+        bob.lace("place", "add", "site", uri)
+        bob.lace("sync", "site")
+        shutil.rmtree(friends)
+        shutil.copytree(old, friends)
+        problems = bob.lace("sync", "site", expect=1)["problems"]
+    assert [problem["code"] for problem in problems] == ["rolled-back"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "says"),
+    [
+        (ok(MARKER, length=len(MARKER) + 5), PlaceUnreachable, "before its length"),
+        (ok(b"x" * 300), NotADrop, "no drop that lace can read"),
+        (ok(b"<html>"), NotADrop, "no drop that lace can read"),
+        (ok(gzip.compress(bytes(1 << 20)), "Content-Encoding: gzip"), NotADrop, "another form"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + MARKER, NotADrop, "says 200"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", NotADrop, "another form"),
+        (ok(MARKER, length=1 << 60), NotADrop, "no drop that lace can read"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n", NotADrop, "no redirect"),
+        (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", NotADrop, "the server has no lace-drop.txt"),
+        (b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", AccessRefused, "without a password"),
+        (b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", PlaceUnreachable, "says 503"),
+        (b"HTTP/1.1 200 " + b"x" * 70_000 + b"\r\n\r\n", PlaceUnreachable, "cannot be reached"),
+        (b"\x16\x03\x01nonsense\r\n\r\n", PlaceUnreachable, "cannot be reached"),
+        (b"", PlaceUnreachable, "cannot be reached"),
+    ],
+    ids=[
+        "short",
+        "long",
+        "page",
+        "gzip",
+        "no-length",
+        "chunked",
+        "huge",
+        "redirect",
+        "404",
+        "403",
+        "503",
+        "line",
+        "tls",
+        "empty",
+    ],
+)
+def test_a_lying_server_is_refused_with_a_sentence(answer: bytes, error: type[LaceError], says: str) -> None:
+    with lying_server(lambda _: answer) as uri, pytest.raises(error, match=says):
+        StaticMailbox.open(uri, tuple)
+
+
+def test_a_silent_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # proxies are not asked
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        uri = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        with pytest.raises(PlaceUnreachable, match="timed out"):
+            StaticMailbox.open(uri, tuple, silence=0.05)
+
+
+def test_a_dripping_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    # faults.md row 25: a byte now and then keeps no reader
+    seconds = iter(range(0, 10_000, 25))
+    monkeypatch.setattr("transports.http.web.monotonic", lambda: next(seconds))
+    with lying_server(lambda _: ok(MARKER)) as uri:
+        web = Web(parse_web(uri), ByteCount())
+        answer = web.get("x")
+        assert isinstance(answer, Answer)
+        one = memoryview(bytearray(1))
+        assert answer.readinto(one) == answer.readinto(one) == 1
+        with pytest.raises(PlaceUnreachable, match="fewer than 256 bytes a second"):
+            answer.readinto(one)
+
+
+def test_another_drop_at_the_address_is_noticed() -> None:
+    with lying_server(lambda _: ok(MARKER)) as uri:
+        assert StaticMailbox.open(uri, tuple).place_id == "00112233445566778899aabbccddeeff"
+        with pytest.raises(WrongDrop):
+            StaticMailbox.open(uri, tuple, expected_id="f" * 32)
+
+
+def test_a_server_of_another_range_is_refused() -> None:
+    lie = b"HTTP/1.1 206 Part\r\nContent-Range: bytes 0-9/10\r\nContent-Length: 10\r\n\r\n0123456789"
+    with lying_server(lambda _: lie) as uri, pytest.raises(UnreadableFile, match="not answered with the file"):
+        Web(parse_web(uri), ByteCount()).get("x", start=5)
+
+
+def test_no_way_out_of_the_directory_by_a_name() -> None:
+    with lying_server(lambda _: ok(MARKER)) as uri:
+        place = StaticMailbox.open(uri, tuple)
+        for name in ("../lace-drop.txt", "head.rec", "", "a\r\nHost: x"):
+            with pytest.raises(UnreadableFile):
+                place.open_file("g/x", Verifier(bytes(32)), name)
+
+
+@pytest.mark.parametrize(
+    ("text", "uri"),
+    [
+        ("https://example.org", "https://example.org/"),
+        ("https://Example.org:8443/a%20b", "https://example.org:8443/a%20b/"),
+        ("http://localhost:80/", "http://localhost:80/"),
+        ("http://[::1]:8000/x", "http://[::1]:8000/x/"),
+        ("http+plain://example.org/x", "http+plain://example.org/x/"),
+    ],
+)
+def test_web_addresses(text: str, uri: str) -> None:
+    assert parse_web(text).uri == uri
+    assert parse_web(uri).uri == uri
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("http://example.org/", "everybody on the way"),
+        ("https://alice:secret@example.org/", "name or password"),
+        ("https://example.org/?a=b", "a query"),
+        ("https://example.org/#x", "a query"),
+        ("https://example.org/a/../../b", "out of its own"),
+        ("https://example.org:0/", "no TCP port"),
+        ("https://example.org:70000/", "not a web address"),
+        ("https://", "not a web address"),
+        ("https://[::1", "not a web address"),
+        ("ftp://example.org/", "not a web address"),
+        ("https://ex\u00e4mple.org/", "not a web address"),
+    ],
+)
+def test_addresses_that_are_refused(text: str, says: str) -> None:
+    # CYB-15: nothing goes over a network in the clear unless asked for by name
+    with pytest.raises(UnknownPlaceKind, match=says):
+        parse_web(text)
+
+
+def test_a_cut_anywhere_is_a_place_that_went_away(alice: Person, bob: Person, friends: Path) -> None:
+    # what came before the cut stays, and the next visit gets the rest
+    photo = random.Random(7).randbytes(400_000)  # noqa: S311 - content that does not compress
+    alice.write("photo.bin", photo)
+    alice.lace("release", "1.0.0", "-m", "first")
+    alice.lace("sync", "stick")
+    ends: list[int | None] = [None]
+
+    def answer(path: str) -> bytes:
+        file = friends / path.lstrip("/")
+        if not file.is_file():
+            return b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"
+        data = file.read_bytes()
+        return ok(data if path.endswith(".txt") else data[: ends[0]], length=len(data))
+
+    with lying_server(answer) as uri:
+        bob.lace("place", "add", "site", uri)
+        for end in (0, 1, 100, 1_000, 3_000):
+            ends[0] = end
+            assert bob.run("sync", "site").code == PlaceUnreachable.exit_code
+        ends[0] = None
+        bob.lace("sync", "site")
+    bob.lace("update")
+    assert (bob.folder / "photo.bin").read_bytes() == photo

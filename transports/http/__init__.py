@@ -1,0 +1,1 @@
+"""Places behind a web server (INT-122, CYB-16)."""

@@ -1,0 +1,281 @@
+"""A static mailbox: a drop behind any plain web server, for reading only (INT-122, CYB-16, CYB-17).
+
+The server is trusted with nothing: the same heads, runs and bundles are read and verified as on a stick. A web server
+lists no directory, so the mailboxes of those nodes are looked for that the reader knows. A head that did not change
+costs one small answer. Its last form is kept beside the vault, because an unchanged head is still verified.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import BinaryIO, Self, cast
+
+from blake3 import blake3
+
+from transports.drop import MARKER, group_directory, parse_marker
+from transports.errors import BadSnapshot, MissingFile, NotADrop, PlaceNotWritable, UnreadableFile, WrongDrop
+from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
+from transports.layout import BUNDLE_NAME, RUN_NAME
+from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, MailboxWriter
+from vault.errors import EnvironmentFault, PlaceError
+from vault.files import AtomicFile
+from vault.records.hashes import Verifier
+
+__all__ = ["StaticMailbox"]
+
+_MARKER_LIMIT = 256  # bytes
+_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,200}"', re.ASCII)
+_BUFFER = 64 * 1024  # bytes read ahead
+_SKIP = 256 * 1024  # bytes: a gap that is cheaper to read over than to ask anew for
+
+
+class StaticMailbox:
+    """A drop on a web server; it satisfies `MailboxPlace`.
+
+    Use `open`.
+
+    Args:
+        address: where it lies.
+        known: returns the nodes whose mailboxes are looked for.
+        home: directory for the last heads, or None to keep none.
+        silence: seconds to wait for a byte.
+    """
+
+    kind = "http"
+    is_read_only = True
+
+    def __init__(
+        self,
+        address: WebAddress,
+        known: Callable[[], Iterable[Verifier]],
+        *,
+        home: Path | None = None,
+        silence: float = SILENCE,
+    ) -> None:
+        self.count = ByteCount()
+        self.address = address
+        self._web = Web(address, self.count, silence=silence)
+        self._known = known
+        self._home = home
+        self._place_id = ""
+
+    @classmethod
+    def open(
+        cls,
+        uri: str,
+        known: Callable[[], Iterable[Verifier]],
+        *,
+        expected_id: str | None = None,
+        home: Path | None = None,
+        silence: float = SILENCE,
+    ) -> Self:
+        """Open a drop behind a web server.
+
+        Raises:
+            UnknownPlaceKind: the address is none.
+            NotADrop: nothing like a drop lies there.
+            WrongDrop: another drop lies there.
+            PlaceError: the server cannot be reached or lets nobody in.
+        """
+        place = cls(parse_web(uri), known, home=home, silence=silence)
+        place._place_id = place._marker()
+        if expected_id is not None and place.place_id != expected_id:
+            raise WrongDrop(f"{place.describe()} holds the drop {place.place_id}, and {expected_id} was expected.")
+        return place
+
+    @property
+    def place_id(self) -> str:
+        """The drop's id: 32 hex characters."""
+        return self._place_id
+
+    def describe(self) -> str:
+        """Return the address."""
+        return self.address.uri
+
+    def check(self) -> None:
+        """Refuse to go on if another drop took the place.
+
+        Raises:
+            WrongDrop: another drop is there.
+            PlaceError: the server is gone.
+        """
+        if self._marker() != self._place_id:
+            raise WrongDrop(f"{self.describe()} is no longer the drop {self._place_id}.")
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the nodes whose mailboxes may lie here: all that the reader knows, sorted."""
+        del group
+        return sorted(set(self._known()))
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's head, or None if there is none; unchanged ones do not travel again."""
+        name = f"{_directory(group, node)}/head.rec"
+        tag, kept = self._kept(name)
+        try:
+            answer = self._web.get(name, tag=tag)
+        except MissingFile:
+            return None
+        if answer is None:
+            return kept
+        try:
+            data = answer.read(HEAD_FILE_LIMIT)
+        except UnreadableFile as error:
+            raise BadSnapshot(f"The head of {node.text} has more than {HEAD_FILE_LIMIT} bytes.") from error
+        self._keep(name, answer.tag, data)
+        return data
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return None: who asks to be let in is not known yet, and a web server lists nobody."""
+        del group, node
+        return None
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle for reading; only the parts that are read travel, where the server knows ranges.
+
+        Raises:
+            MissingFile: there is no such file.
+            UnreadableFile: the name is not that of a run or bundle, or the server sends something else.
+            PlaceError: the server is gone.
+        """
+        if RUN_NAME.fullmatch(name) is None and BUNDLE_NAME.fullmatch(name) is None:
+            raise UnreadableFile(f"{name[:60]!r} is not the name of a run or bundle.")
+        return cast(BinaryIO, BufferedReader(_WebFile(self._web, f"{_directory(group, node)}/{name}"), _BUFFER))
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return nothing: a web server lists no files, and only a writer would ask."""
+        del group, node
+        return {}
+
+    def writer(self, group: str, node: Verifier) -> MailboxWriter:
+        """Refuse.
+
+        Raises:
+            PlaceNotWritable: always.
+        """
+        del group, node
+        raise PlaceNotWritable(
+            f"{self.describe()} is behind a plain web server: it can be read, and nothing can be left there.",
+            hint="Sync what is yours over another place; its owner can copy it to the server.",
+        )
+
+    def _marker(self) -> str:
+        try:
+            answer = self._web.get(MARKER)
+        except MissingFile as error:
+            raise NotADrop(f"{self.describe()} holds no drop: the server has no {MARKER}.", hint=_COPY) from error
+        except UnreadableFile as error:
+            raise NotADrop(error.message, hint=error.hint) from error
+        try:
+            text = answer.read(_MARKER_LIMIT) if answer is not None else b""
+        except UnreadableFile as error:
+            raise NotADrop(f"{self.describe()} holds no drop that lace can read.", hint=_COPY) from error
+        drop_id = parse_marker(text)
+        if drop_id is None:
+            raise NotADrop(f"{self.describe()} holds no drop that lace can read.", hint=_COPY)
+        return drop_id
+
+    def _kept(self, name: str) -> tuple[str, bytes]:
+        if self._home is None:
+            return "", b""
+        try:
+            with (self._home / self._kept_name(name)).open("rb") as file:
+                line, _, data = file.read(HEAD_FILE_LIMIT + _BUFFER).partition(b"\n")
+            tag = line.decode("ascii")
+        except (OSError, UnicodeDecodeError):
+            return "", b""
+        return (tag, data) if _TAG.fullmatch(tag) else ("", b"")
+
+    def _keep(self, name: str, tag: str, data: bytes) -> None:
+        if self._home is None or not _TAG.fullmatch(tag):
+            return
+        with suppress(OSError, EnvironmentFault):  # without it the next visit reads the head anew
+            self._home.mkdir(exist_ok=True)
+            with AtomicFile(self._home / self._kept_name(name)) as file:
+                file.write(tag.encode() + b"\n" + data)
+
+    def _kept_name(self, name: str) -> str:
+        return blake3(f"{self._place_id}\n{self.address.uri}\n{name}".encode()).hexdigest()[:32]
+
+
+class _WebFile(RawIOBase):
+    """A file on a web server, opened where it is read."""
+
+    def __init__(self, web: Web, name: str) -> None:
+        self._web = web
+        self._name = name
+        self._at = 0
+        self._answer: Answer | None = None
+        self._here = 0  # offset of the next byte of the answer
+        answer = self._ask(0)
+        self._size = answer.size
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if self._at >= self._size:
+            return 0
+        answer = self._positioned()
+        count = answer.readinto(memoryview(buffer))
+        self._here += count
+        self._at += count
+        return count
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._end()
+
+    def _positioned(self) -> Answer:
+        """Return an answer whose next byte is the one wanted; a server without ranges is read over to there."""
+        gap = self._at - self._here
+        if self._answer is None or self._answer.left == 0 or gap < 0 or (gap > _SKIP and self._web.knows_ranges):
+            answer = self._ask(self._at)
+            if answer.size != self._size:
+                raise UnreadableFile(f"The file {self._name} changed while it was read.")
+        else:
+            answer = self._answer
+        scratch = memoryview(bytearray(_BUFFER))
+        while self._here < self._at:
+            count = answer.readinto(scratch[: self._at - self._here])
+            if not count:
+                raise UnreadableFile(f"The file {self._name} is shorter than its server says.")
+            self._here += count
+        return answer
+
+    def _ask(self, start: int) -> Answer:
+        self._end()
+        answer = self._web.get(self._name, start=start)
+        if answer is None:
+            raise UnreadableFile(f"The server sends no {self._name}.")
+        self._answer, self._here = answer, answer.start
+        return answer
+
+    def _end(self) -> None:
+        if self._answer is not None:
+            answer, self._answer = self._answer, None
+            with suppress(PlaceError):
+                answer.close()
+
+
+_COPY = f"Name the directory behind which the drop lies, the one with {MARKER}."
+
+
+def _directory(group: str, node: Verifier) -> str:
+    return f"{group_directory(group)}/{node.key.hex()}"

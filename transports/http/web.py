@@ -1,0 +1,294 @@
+"""Asking a web server that is not trusted: no redirects, no encodings, no waiting for ever (faults.md rows 9 and 25).
+
+One connection is kept and used again. Proxies from the environment are not used. Whatever the network reports becomes
+a `PlaceError`; an answer that is not what was asked for becomes a `DataError`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from time import monotonic
+from urllib.parse import quote, unquote, urlsplit
+
+from transports.errors import AccessRefused, MissingFile, PlaceUnreachable, UnknownPlaceKind, UnreadableFile
+from transports.http.schemes import PLAIN
+from transports.mailbox import ByteCount
+from vault.errors import LaceError
+
+__all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
+
+SILENCE = 30.0  # seconds without a byte after which a server counts as gone
+_RATE_FLOOR = 256  # bytes a second: a server slower than this over a whole window is not waited for
+_WINDOW = 60.0  # seconds
+_PORT_LIMIT = 65535
+_NOT_FOUND = frozenset({404, 410})
+_FORBIDDEN = frozenset({401, 403, 407})
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """A web server and a directory on it.
+
+    Args:
+        uri: the address as settings keep it, ending with a slash.
+        host: its name or number.
+        port: its TCP port.
+        path: percent-encoded path of the directory, with a slash at both ends.
+        is_tls: whether the connection is encrypted.
+    """
+
+    uri: str
+    host: str
+    port: int
+    path: str
+    is_tls: bool
+
+
+def parse_web(text: str) -> WebAddress:
+    """Read the address of a directory on a web server.
+
+    `https:` anywhere; `http:` on this machine only; `http+plain:` says by name that others on the way may look on.
+
+    Raises:
+        UnknownPlaceKind: it is none, holds a password, a query or a fragment, or would go over the network in the
+            clear without saying so (CYB-15).
+    """
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+        user = parts.username is not None
+    except ValueError as error:
+        raise UnknownPlaceKind(f"{text[:60]!r} is not a web address that lace can read.") from error
+    scheme = parts.scheme.lower()
+    if scheme not in {"https", "http", PLAIN} or not host or not host.isascii() or not host.isprintable():
+        raise UnknownPlaceKind(f"{text[:60]!r} is not a web address that lace can read.")
+    if user:
+        raise UnknownPlaceKind(
+            "The address holds a name or password, and lace keeps none in an address.",
+            hint="Leave out everything before the @.",
+        )
+    if parts.query or parts.fragment:
+        raise UnknownPlaceKind(f"{text[:60]!r} has a query or a fragment, and a directory has neither.")
+    if scheme == "http" and not _is_this_machine(host):
+        raise UnknownPlaceKind(
+            f"{text[:60]!r} would show everybody on the way what travels.",
+            hint=f"Use https:, or write {PLAIN}: where that is what you want.",
+        )
+    is_tls = scheme == "https"
+    path = quote(unquote(parts.path), safe="/~-._") if parts.path else "/"
+    if ".." in path.split("/"):
+        raise UnknownPlaceKind(f"{text[:60]!r} leads out of its own directory.")
+    path = path if path.endswith("/") else f"{path}/"
+    shown = f"[{host}]" if ":" in host else host
+    number = port if port is not None else (443 if is_tls else 80)
+    if not 0 < number <= _PORT_LIMIT:
+        raise UnknownPlaceKind(f"{text[:60]!r} names no TCP port.")
+    uri = f"{scheme}://{shown}{'' if port is None else f':{port}'}{path}"
+    return WebAddress(uri, host, number, path, is_tls)
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Answer:
+    """One answer, read bit by bit; close it after use.
+
+    Args:
+        response: of the server.
+        start: offset in the file of its first byte.
+        length: bytes of this answer.
+        size: bytes of the whole file.
+        web: the connection it came by.
+    """
+
+    def __init__(self, response: http.client.HTTPResponse, start: int, length: int, size: int, web: Web) -> None:
+        self.status = response.status
+        self.tag = response.headers.get("ETag", "")
+        self.start = start
+        self.size = size
+        self.left = length
+        self._response = response
+        self._web = web
+        self._began, self._moved = monotonic(), 0
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill a part of the buffer; 0 at the end.
+
+        Raises:
+            PlaceUnreachable: the server fell silent, drips, or closed before the length it had promised.
+        """
+        part = buffer[: min(len(buffer), self.left)]
+        if not part:
+            return 0
+        try:
+            count = self._response.readinto(part)
+        except (OSError, http.client.HTTPException) as error:
+            self._web.drop()
+            raise self._web.unreachable(error) from error
+        if not count:
+            self._web.drop()
+            raise PlaceUnreachable(f"{self._web.address.uri} ended an answer {self.left} bytes before its length.")
+        self.left -= count
+        self._web.count.read += count
+        self._keep_pace(count)
+        return count
+
+    def read(self, limit: int) -> bytes:
+        """Return the rest, at most `limit` bytes.
+
+        Raises:
+            UnreadableFile: it is longer; nothing was taken.
+            PlaceUnreachable: as `readinto`.
+        """
+        if self.left > limit:
+            self.close()
+            raise UnreadableFile(f"{self._web.address.uri} offers {self.left} bytes where at most {limit} belong.")
+        data = bytearray(self.left)
+        view, done = memoryview(data), 0
+        while done < len(data):
+            done += self.readinto(view[done:])
+        return bytes(data)
+
+    def close(self) -> None:
+        """End the answer; a connection with bytes still under way is closed with it."""
+        if self.left:
+            self._web.drop()
+        else:
+            with suppress(OSError, http.client.HTTPException):
+                self._response.close()
+
+    def _keep_pace(self, count: int) -> None:
+        self._moved += count
+        now = monotonic()
+        if now - self._began < _WINDOW:
+            return
+        if self._moved < _RATE_FLOOR * _WINDOW:
+            self._web.drop()
+            raise PlaceUnreachable(f"{self._web.address.uri} sends fewer than {_RATE_FLOOR} bytes a second.")
+        self._began, self._moved = now, 0
+
+
+class Web:
+    """A kept connection to one server.
+
+    Args:
+        address: of the directory that requests are relative to.
+        count: counts bytes and trips.
+        silence: seconds to wait for a byte.
+    """
+
+    def __init__(self, address: WebAddress, count: ByteCount, *, silence: float = SILENCE) -> None:
+        self.address = address
+        self.count = count
+        self._silence = silence
+        self._connection: http.client.HTTPConnection | None = None
+        self.knows_ranges = True
+        """False once the server sent a whole file where a part was asked for."""
+
+    def get(self, name: str, *, start: int = 0, tag: str = "") -> Answer | None:
+        """Ask for a file from an offset on; None when it still has the given tag.
+
+        Args:
+            name: below the address, of plain characters only.
+            start: the first byte wanted. A server that knows no ranges sends the whole file: see `Answer.start`.
+            tag: what an earlier answer called the file.
+
+        Raises:
+            MissingFile: the server has no such file.
+            AccessRefused: it wants to know who asks.
+            UnreadableFile: it answers with something else than the file.
+            PlaceUnreachable: it cannot be reached.
+        """
+        headers = {"Accept-Encoding": "identity", "User-Agent": "lace"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        if tag:
+            headers["If-None-Match"] = tag
+        response = self._ask(self.address.path + name, headers)
+        try:
+            return self._answer(response, name, start)
+        except LaceError:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            with suppress(OSError):
+                self._connection.close()
+            self._connection = None
+
+    def unreachable(self, error: Exception) -> PlaceUnreachable:
+        """Return what went wrong on the way as a sentence."""
+        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+        hint = "See that you are online and that the server runs, and run the same command again."
+        if isinstance(error, ssl.SSLCertVerificationError):
+            reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
+        return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
+
+    def _ask(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
+        is_kept = self._connection is not None
+        try:
+            return self._request(path, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self.drop()
+            if not is_kept:
+                raise self.unreachable(error) from error
+        try:
+            return self._request(path, headers)  # a kept connection may have ended while nothing was asked
+        except (OSError, http.client.HTTPException) as error:
+            self.drop()
+            raise self.unreachable(error) from error
+
+    def _request(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
+        if self._connection is None:
+            self._connection = self._connected()
+        self.count.trips += 1
+        self._connection.request("GET", path, headers=dict(headers))
+        return self._connection.getresponse()
+
+    def _connected(self) -> http.client.HTTPConnection:
+        at = self.address
+        if not at.is_tls:
+            return http.client.HTTPConnection(at.host, at.port, timeout=self._silence)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(at.host, at.port, timeout=self._silence, context=context)
+
+    def _answer(self, response: http.client.HTTPResponse, name: str, start: int) -> Answer | None:
+        status, where = response.status, self.address.uri + name
+        if status == http.client.NOT_MODIFIED:
+            response.read()
+            return None
+        if status in _NOT_FOUND:
+            raise MissingFile(f"The file {where} is missing.")
+        if status in _FORBIDDEN:
+            raise AccessRefused(f"{self.address.uri} lets nobody in without a password.", hint=_OPEN)
+        if 300 <= status < 400:
+            raise UnreadableFile(f"{where} leads elsewhere, and lace follows no redirect.", hint=_NEW_PLACE)
+        if status >= 500:
+            raise PlaceUnreachable(f"{self.address.uri} cannot answer now: it says {status}.")
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity" or response.chunked:
+            raise UnreadableFile(f"{where} was sent in another form than it is stored in.")
+        if status == http.client.OK and response.length is not None:
+            self.knows_ranges = self.knows_ranges and not start
+            return Answer(response, 0, response.length, response.length, self)
+        if status == http.client.PARTIAL_CONTENT and start and response.length is not None:
+            end = start + response.length
+            if response.headers.get("Content-Range", "") == f"bytes {start}-{end - 1}/{end}":
+                return Answer(response, start, response.length, end, self)
+        raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.")
+
+
+_OPEN = "Let the web server give these files to anybody: what is in them is sealed, and encrypted where you chose so."
+_NEW_PLACE = "Ask the owner for the present address, and add it as a place."
