@@ -89,7 +89,7 @@ def places(vault: Vault) -> list[Place]:
 
 
 def _home(vault: Vault, kind: str) -> Path:
-    return vault.dot / (_WEB if kind == AddressKind.HTTP else _GIT)
+    return vault.dot / (_WEB if kind == "http" else _GIT)
 
 
 def _known_nodes(vault: Vault) -> list[Verifier]:

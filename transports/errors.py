@@ -33,7 +33,7 @@ class UnknownPlaceKind(CallerError):
     """An address of a kind this version does not speak (CYB-16)."""
 
     code = "unknown-place-kind"
-    hint = "Name a directory, for example one on a USB stick, or a git remote."
+    hint = "Name a directory, for example one on a USB stick, a git remote, or the https address of a drop."
 
 
 class DropNotEmpty(CallerError):

@@ -246,7 +246,7 @@ def test_addresses_that_are_refused(text: str, says: str) -> None:
 
 def test_a_cut_anywhere_is_a_place_that_went_away(alice: Person, bob: Person, friends: Path) -> None:
     # what came before the cut stays, and the next visit gets the rest
-    photo = random.Random(7).randbytes(400_000)  # noqa: S311 - content that does not compress
+    photo = random.Random(7).randbytes(400_000)
     alice.write("photo.bin", photo)
     alice.lace("release", "1.0.0", "-m", "first")
     alice.lace("sync", "stick")
