@@ -36,6 +36,7 @@ _IN_FLIGHT: Final = 24  # frames a writing thread may lag behind
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 _CACHED_BYTES: Final = 8 << 20
+_WHERE: Final = "SELECT frame, at, size FROM packed WHERE p = ?"
 _SUM_BYTES: Final = 16
 _OPEN_PACKS: Final = 8
 
@@ -96,6 +97,7 @@ class Packs:
         self._directory = directory
         self._io = io or PackIO()
         self._open: _Open | None = None
+        self._rows: dict[int, tuple[int, int, int]] = {}  # of the open frame: frame, offset, size by position
         self._here: dict[int, bytes] = {}  # frames that are not yet all on the disk, and read all the same
         self._waiting: deque[tuple[_Open, Future[_Written] | _Written]] = deque()
         self._pool: ThreadPoolExecutor | None = None
@@ -138,7 +140,7 @@ class Packs:
             frame = None
         if frame is None:
             frame = self._begin_frame(wanted)
-        self._db.execute("INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)", (p, frame.id, frame.raw, len(stored)))
+        self._rows[p] = (frame.id, frame.raw, len(stored))
         frame.parts.append(stored)
         frame.raw += len(stored)
 
@@ -172,6 +174,7 @@ class Packs:
                 job.cancel()
                 job.exception() if not job.cancelled() else None
         self._open = None
+        self._rows.clear()
         self._cache.clear()
         self._cached = 0
         self._rest()
@@ -222,6 +225,10 @@ class Packs:
             return
         data = b"".join(frame.parts)
         frame.parts = []
+        self._db.executemany(
+            "INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)", [(p, *row) for p, row in self._rows.items()]
+        )
+        self._rows.clear()
         self._here[frame.id] = data
         self._frames += 1
         if self._frames > _THREAD_AFTER and self._pool is None:
@@ -308,7 +315,7 @@ class Packs:
             PackDamaged: they are gone.
             BadFrame: their frame does not decode.
         """
-        row = self._db.execute("SELECT frame, at, size FROM packed WHERE p = ?", (p,)).fetchone()
+        row = self._rows.get(p) or self._db.execute(_WHERE, (p,)).fetchone()
         if row is None:
             return None
         frame, at, size = (int(value) for value in row)
