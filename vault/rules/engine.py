@@ -78,6 +78,7 @@ class Engine:
         self._symbols: dict[str, int] = {}
         self._is_sound = False
         self._added: dict[str, list[Row]] = {}  # given since the first run
+        self._made: set[tuple[str, int]] = set()
         tables = {name: f"temp.t{n}" for name, n in self._number.items()}
         blank = Catalog(self._has_store, tables, {}, checked.derived)
         rules = [rule for name in self._rules for rule in self._rules[name]]
@@ -102,14 +103,32 @@ class Engine:
         run("CREATE TEMP TABLE visible(p INTEGER PRIMARY KEY)")
         run("CREATE TEMP TABLE fresh(p INTEGER PRIMARY KEY)")
         run("CREATE TEMP TABLE fresh_shared(p INTEGER PRIMARY KEY)")
-        for name, n in self._number.items():
+        recursive = {name for component in self.checked.components for name in component if self._recurs(component)}
+        for name in self._number:
+            self._make(name, "tde" if name in recursive else "t")
+
+    def _make(self, name: str, tables: str) -> None:
+        """Make those tables of a predicate that are not there yet; most programs never need those for gains."""
+        for table in tables:
+            n = self._number[name]
+            if (table, n) in self._made:
+                continue
+            self._made.add((table, n))
             kinds = self._kinds.get(name) or (self._catalog.plain,) * self.checked.arities[name]
             columns = [f"c{i} {'TEXT' if kind == TEXT else 'INTEGER'} NOT NULL" for i, kind in enumerate(kinds)]
             keys = ", ".join(f"c{i}" for i in range(len(kinds))) or "c0"
             body = ", ".join(columns) or "c0 INTEGER NOT NULL"
             # The types must be those of the columns they are compared with, or no index is used.
-            for table in ("t", "g") if name in self._given else ("t", "g", "d", "e"):
-                run(f"CREATE TEMP TABLE {table}{n}({body}, PRIMARY KEY({keys})) WITHOUT ROWID")
+            self._db.execute(f"CREATE TEMP TABLE {table}{n}({body}, PRIMARY KEY({keys})) WITHOUT ROWID")
+
+    def _recurs(self, component: tuple[str, ...]) -> bool:
+        """Tell whether a rule of these predicates reads one of them."""
+        return any(
+            literal.atom.predicate in component
+            for name in component
+            for rule in self._rules[name]
+            for literal in rule.body
+        )
 
     def _clear(self, table: str) -> None:
         self._db.execute(f"DELETE FROM {table}")
@@ -141,6 +160,8 @@ class Engine:
             if name not in self._number and name in RECORD_FACTS:
                 raise BadRuleFact(f"{name} is answered by the store and cannot be given.")
         rows = {name: list(found) for name, found in given.items() if name in self._given}
+        for name in self._number:
+            self._make(name, "g" if name in self._given else "gde")
         was_sound, self._is_sound = self._is_sound, False
         with self._guard.running():
             if was_sound and self._stand()[0] == self._schema:
@@ -297,14 +318,10 @@ class Engine:
     def _from_nothing(self, component: tuple[str, ...]) -> None:
         for name in component:
             for table in "tgde":
-                self._clear(f"temp.{table}{self._number[name]}")
+                if (table, self._number[name]) in self._made:
+                    self._clear(f"temp.{table}{self._number[name]}")
             self._count[name] = 0
-        is_recursive = any(
-            literal.atom.predicate in component
-            for name in component
-            for rule in self._rules[name]
-            for literal in rule.body
-        )
+        is_recursive = self._recurs(component)
         compiler = self._compiler()
         target = "d" if is_recursive else "t"
         for name in component:
