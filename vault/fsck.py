@@ -18,6 +18,8 @@ from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.errors import DataError, LaceError
 from vault.files import make_directory, write_atomic
+from vault.mark import MarkState
+from vault.mark import check as check_mark
 from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
 from vault.store import Store
 from vault.store.compare import differences
@@ -249,10 +251,35 @@ def _identity(vault: Vault) -> Iterator[tuple[str, str]]:
         yield "name", "no card of this node carries it"
     yield from _founding(vault)
     try:
-        if vault.mark.load() is None and entries:
-            yield "instance", "no mark beside the key belongs to it; the vault is a copy, or this was changed"
+        state = vault.mark.load()
     except (LaceError, ValueError) as error:
         yield "instance", str(error).rstrip(".")
+        return
+    if state is None and entries:
+        yield "instance", "no mark beside the key belongs to it; the vault is a copy, or this was changed"
+    elif state is not None:
+        yield from _mark(vault, node, state)
+
+
+def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
+    """Yield what the mark beside the key and this node's log say differently (APP-13)."""
+    try:
+        digests = {
+            int(seq): bytes(plex)
+            for seq, plex in vault.store.rows(
+                "SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text
+            )
+        }
+    except LaceError:
+        return  # the view of the log is gone: it is named as such
+    top = max(digests, default=0)
+    verdict = check_mark(
+        state, top, digests.get(top), vault.around.machine, node=node, digest_at_done=digests.get(state.done_seq)
+    )
+    if not verdict.may_write:
+        yield "mark", f"it says {verdict.value} of this vault"
+    elif state.intent_prev != digests.get(state.intent_seq - 1) and state.intent_seq - 1 in digests:
+        yield "mark", "the entry before its newest is another one here"
 
 
 def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:

@@ -207,6 +207,24 @@ def test_a_flipped_bit_of_the_settings_file_is_found_unless_a_person_could_have_
     assert (("setting", "config.toml") in names(report.bad)) is not still_settings
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0, 1 << 16))
+def test_a_flipped_bit_of_the_mark_beside_the_key_is_found(grown: tuple[Path, Vault], at: int) -> None:
+    """APP-13: the mark is compared with the log in every field."""
+    _, alice = grown
+    path = alice.mark.path
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    at %= len(whole) * 8
+    flipped[at // 8] ^= 1 << at % 8
+    path.write_bytes(bytes(flipped))
+    try:
+        report = check(alice)
+    finally:
+        path.write_bytes(whole)
+    assert any(thing.kind == "setting" and thing.name in {"mark", "instance"} for thing in report.bad)
+
+
 def _readable(path: Path) -> bool:
     try:
         Settings.load(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -52,6 +53,8 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """
     if not create and not path.is_file():
         raise StoreDamaged(f"The store {path.name} is missing from {path.parent}.")
+    if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return _connect_to_read(path)
     with faults_named(path):
         db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
         try:
@@ -65,6 +68,33 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a store that cannot be written: everything can be read, and each write is refused (fault 4).
+
+    Where nobody has it open and no log lies beside it, SQLite wants to make files; then the file is taken as it is.
+    """
+    log = path.with_name(path.name + "-wal")
+    with faults_named(path):
+        try:
+            return _opened_to_read(path, "mode=ro")
+        except sqlite3.OperationalError:
+            if log.exists() and log.stat().st_size:
+                raise
+            return _opened_to_read(path, "immutable=1")
+
+
+def _opened_to_read(path: Path, how: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{how}"
+    db = sqlite3.connect(uri, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True)
+    try:
+        db.execute("PRAGMA query_only=ON")
+        migrate(db)  # which refuses a newer one, and cannot bring an older one to this form
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,90 @@
+"""A vault that may only be read, and one that is gone: reading works, writing says so before it begins (fault 4)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+
+NOBODY = 65534
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def _as_nobody(person: Person, *words: str) -> tuple[int, str]:
+    """Run a command in a process that may write nothing of the person's."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            done = person.run(*words)
+            os.write(write, (done.err + done.text)[:4000].encode())
+            code = done.code
+        finally:
+            os._exit(code)
+    os.close(write)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with os.fdopen(read, "rb") as file:
+        return code, file.read().decode()
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Person:
+    """Alice, whose folder nobody may write any more."""
+    alice = Person("alice", tmp_path / "homes" / "alice", tmp_path / "alice")
+    alice.write("menu.md", "soup\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0", "-m", "first")
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_uid == os.geteuid() and path != Path("/"):
+            path.chmod(path.stat().st_mode | 0o055)
+    for path in [alice.folder, *alice.folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    return alice
+
+
+def _everything(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("words", [("commit", "-m", "x"), ("release", "--yes"), ("update",), ("push", "stick")])
+def test_writing_a_read_only_vault_is_refused_in_a_sentence(read_only: Person, words: tuple[str, ...]) -> None:
+    """APP-13, APP-14: nothing changed, a code of the environment, no traceback."""
+    before = {name: data for name, data in _everything(read_only.folder).items() if "store.db-" not in name}
+    code, told = _as_nobody(read_only, *words)
+    assert 2 <= code < 70
+    assert "Traceback" not in told
+    assert told.strip()
+    assert {name: data for name, data in _everything(read_only.folder).items() if "store.db-" not in name} == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("status",), ("log",), ("changes",), ("cat", "main@1.0.0", "menu.md"), ("audit", "list"), ("audit", "verify")],
+)
+def test_a_read_only_vault_can_be_read(read_only: Person, words: tuple[str, ...]) -> None:
+    """APP-13: an old disk that cannot be written still shows everything."""
+    before = _everything(read_only.folder)
+    code, told = _as_nobody(read_only, *words)
+    assert code == 0, told
+    assert told.strip()
+    assert _everything(read_only.folder) == before
+
+
+def test_a_vault_that_is_gone_is_named(read_only: Person) -> None:
+    """APP-14: the folder is there and its vault is not."""
+    for path in [read_only.folder, *read_only.folder.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    shutil.rmtree(read_only.folder / ".vault")
+    done = read_only.run("commit", "-m", "x")
+    assert done.code == 10
+    assert "lace init" in done.err
