@@ -20,10 +20,11 @@ from typing import Any, Final
 
 from blake3 import blake3
 
+from spark_export import reader as vault_reader
 from spark_export.columns import arrow_schema
 from spark_export.errors import BadExport, ExportForeign
 from spark_export.extras import needed
-from spark_export.reader import PART_POSITIONS, VaultReader
+from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
 from vault.files import AtomicFile, NotWritable, read_bounded, write_atomic
@@ -112,9 +113,9 @@ def export(
     before = _before(directory, node, reader)
     exported = Exported()
     with reader.snapshot():
-        last = reader.last_position()
-        bounds = [(at, min(at + PART_POSITIONS - 1, last)) for at in range(1, last + 1, PART_POSITIONS)]
-        parts = tuple(reader.fingerprint(*bound).hex() for bound in bounds)
+        last, step = reader.last_position(), vault_reader.PART_POSITIONS
+        bounds = [(at, min(at + step - 1, last)) for at in range(1, last + 1, step)]
+        parts = tuple(part.hex() for part in reader.fingerprints())
         writer = _Writer(reader, directory, before, exported, cancelled)
         plans = list(_plans(node, bounds, parts, before))
         for done, (table, name, bound, is_old) in enumerate(plans):

@@ -36,7 +36,7 @@ _STEP = 50_000
 # Seconds that plain SQL of each question took over five vaults of 200,000 records, with the aggregate below at 1.5 s.
 _KNOWN = {
     "membership": 0.6,
-    "conflicts": 1.6,
+    "conflicts": 2.2,  # contested releases 0.6, their outcomes 1.6
     "equivocation": 2.0,
     "gaps": 2.5,
     "propagation": 3.1,
@@ -152,8 +152,10 @@ def _source(person: Person, records: int) -> Iterator[Figure]:
         load.option("partitions", "8").load(folder).groupBy("app").sum("size").collect()
         took = time.perf_counter() - began
         yield Figure("source", f"{records} records", records / took, "rows/s", "150,000 rows/s", 150_000, 1, True)
+        pushed = session.read.format("lace").load(folder).where(f"position > {records - 100}")
+        pushed.count()  # the first one starts the workers
         began = time.perf_counter()
-        session.read.format("lace").load(folder).where(f"position > {records - 100}").count()
+        pushed.count()
         yield Figure("source", "pushed condition", time.perf_counter() - began, "s", "1 s", 1.0, 1)
 
 

@@ -53,7 +53,7 @@ def test_twice_is_identical_byte_for_byte(alice: Person, tmp_path: Path) -> None
 
 def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-8: incremental by position; full parts are not written again."""
-    monkeypatch.setattr("spark_export.export.PART_POSITIONS", 8)
+    monkeypatch.setattr("spark_export.reader.PART_POSITIONS", 8)
     _begin(alice)
     alice.lace("export", str(tmp_path / "steps"))
     for number in range(1, 5):
