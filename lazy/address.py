@@ -14,6 +14,7 @@ from lazy.people import label_of, node_of
 from vault.cases import SELF, Address, Date, Label, Number, parse_address
 from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
+from vault.labels import labelled
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
@@ -108,7 +109,12 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
                     f"{_line(vault, node, address.desk)} has no revision {value} yet.", hint=_known(vault, node)
                 )
         case Label():
-            raise NotYet(f"Nothing in {_line(vault, node, address.desk)} is labelled {str(address.case)!r} yet.")
+            head = labelled(vault.store, node, address.desk, str(address.case))
+            if head is None:
+                raise NotYet(
+                    f"Nothing in {_line(vault, node, address.desk)} is labelled {str(address.case)!r} yet.",
+                    hint=_known(vault, node) if node != vault.node.text else "Label it with: lace label NAME",
+                )
         case Date():
             head = _at(vault, address, address.case, node)
         case None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vault.history import sealed_record
-from vault.profile import Commit, Member, NodeCard, Release, Resolution, read
+from vault.profile import Commit, LabelRecord, Member, NodeCard, Release, Resolution, read
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
 __all__ = ["LogLine", "log_lines"]
 
-_APPS = (Commit.APP, Release.APP, Resolution.APP, Member.APP, NodeCard.APP, "lace/founding")
-_OF_DESKS = (Commit.APP, Release.APP, Resolution.APP)
+_APPS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP, Member.APP, NodeCard.APP, "lace/founding")
+_OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
     rows = vault.store.rows(
         "SELECT b.kind, b.digest, b.bytes FROM rec r JOIN body b USING (p)"  # noqa: S608 - only marks
         " JOIN sym n ON n.id = r.signer LEFT JOIN commits c USING (p) LEFT JOIN release e USING (p)"
-        " LEFT JOIN resolution d USING (p)"
+        " LEFT JOIN resolution d USING (p) LEFT JOIN label l USING (p)"
         # Content has no name in this table, so the index passes over it.
         f" WHERE r.name IS NOT NULL AND r.app IN (SELECT id FROM sym WHERE s IN ({marks}))"
         " AND ifnull(e.visible, 1) = 1 AND ifnull(d.visible, 1) = 1"
-        " AND (? IS NULL OR coalesce(c.desk, e.desk, d.desk) = ?) AND (? IS NULL OR n.s = ?)"
+        " AND (? IS NULL OR coalesce(c.desk, e.desk, d.desk, l.desk) = ?) AND (? IS NULL OR n.s = ?)"
         " ORDER BY r.tai DESC, r.p DESC LIMIT ?",
         *apps,
         desk,

@@ -11,11 +11,12 @@ from lazy.places import places
 from lazy.queue import waiting_counts
 from lazy.update import heads_to_update
 from lazy.vectors import Mark, ahead_behind, my_vector, vectors
+from vault.desk_folders import desks
 from vault.history import Relation, line_head, relation
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
-from vault.work import MAIN, checkout_of, unreleased
+from vault.work import checkout_of, unreleased
 
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "status"]
 
@@ -116,7 +117,7 @@ def status(vault: Vault) -> Status:
             name=vault.name,
             group=vault.group,
             member=bool(store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)),
-            desks=(_desk(vault, MAIN, open_conflicts),),
+            desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in desks(vault)),
             peers=found_peers,
             places=tuple(
                 PlaceStatus(

@@ -21,6 +21,7 @@ from typing import ClassVar, NamedTuple, Self
 from vault.profile import (
     NUMBER_LIMIT,
     Commit,
+    LabelRecord,
     LogEntry,
     Manifest,
     ProfileValue,
@@ -270,6 +271,8 @@ def reaches(
             reached = [(value.commit, True), (value.rev, False)]
         case Revision():
             reached = [(link, False) for link in (value.commit, value.prev) if link is not None]
+        case LabelRecord():
+            reached = [(value.rev, False)]
         case Commit():
             reached = [(parent, False) for parent in value.parents]
             if with_content:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault.desk_folders import folder_of, within
 from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout, remove_temporary
 from vault.desks.diff import diff_trees
 from vault.desks.worktree import Problem
@@ -78,7 +79,7 @@ def checkout_tree(
     Returns:
         What will be done. At most one checkout of a desk goes into one write.
     """
-    plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
+    plan = _plan(vault, desk, before, after, watch)
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
@@ -125,13 +126,24 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         before, after = (RecordHash.parse(str(text)) if text else None for text in row[0])
         if after is None:
             return ()
-        remove_temporary(vault.folder, [change.path for change in diff_trees(vault.store, before, after)])
-        plan = plan_checkout(vault.folder, before=before, after=after, source=vault.store, cancel=watch.cancelled)
+        remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
+        plan = _plan(vault, desk, before, after, watch)
         result = _write_folder(vault, desk, plan, watch)
     return tuple(
         Problem(skip.path, f"{skip.reason} while an update was being written: it keeps what it holds", "notice")
         for skip in result.skipped
         if skip.blocking
+    )
+
+
+def _plan(vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch) -> CheckoutPlan:
+    return plan_checkout(
+        folder_of(vault, desk),
+        before=before,
+        after=after,
+        source=vault.store,
+        cancel=watch.cancelled,
+        without=within(vault, desk),
     )
 
 
@@ -143,7 +155,9 @@ def forget_unfinished(w: Writer, desk: str) -> None:
 def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
     """Write the folder, durably, and take the note away if nothing was left as it is."""
     cache = StoredDirCache(vault, desk)
-    result = apply_plan(vault.folder, plan, source=vault.store, cache=cache, durable=True, progress=watch.progress)
+    result = apply_plan(
+        folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.progress
+    )
     with vault.store.transaction():
         cache.keep()
         if not any(skip.blocking for skip in result.skipped):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault.desk_folders import MAIN, folder_of, within
 from vault.desks.checkout import CheckoutResult, apply_tree
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
@@ -18,8 +19,9 @@ from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
 from vault.graph import newest
 from vault.history import commit_info, highest_version, line_head, releases
+from vault.labels import unshared_labels
 from vault.names import Version
-from vault.profile import Commit, Release, Revision, plain_text
+from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.unfinished import (
     StoredDirCache,
@@ -52,8 +54,6 @@ __all__ = [
     "shares_commits",
     "unreleased",
 ]
-
-MAIN = "main"
 
 
 class VersionTaken(CallerError):
@@ -195,7 +195,7 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
     if overlay is None:  # an empty one is false
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
-        vault.folder,
+        folder_of(vault, desk),
         group=vault.group,
         source=overlay,
         sink=overlay,
@@ -205,6 +205,7 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
         progress=watch.progress,
+        without=within(vault, desk),
     )
     if base is not None and snap.root == base.tree:
         _keep_if_free(vault, cache)
@@ -275,7 +276,7 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     snap = snapshot(
-        vault.folder,
+        folder_of(vault, desk),
         group=vault.group,
         source=vault.store,
         sink=w,
@@ -284,6 +285,7 @@ def seal_commit(
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
         progress=watch.progress,
+        without=within(vault, desk),
     )
     w.flush()
     root = snap.root
@@ -428,7 +430,9 @@ def seal_release(
             tai=w.tai(),
         )
     )
-    entry = w.log([sealed.hash, *together(sealed.hash)])
+    more = [*together(sealed.hash)]
+    more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
+    entry = w.log([sealed.hash, *more])
     w.audit(
         "seal-release",
         f"{desk}@{version}",

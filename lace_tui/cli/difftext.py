@@ -9,6 +9,7 @@ from typing import NamedTuple
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from lazy.address import ResolvedCommit
+from vault.desk_folders import folder_of
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees, text_diff
 from vault.desks.folder import FileChanging, open_directory, open_root, read_file, read_link
 from vault.desks.tree import Entry, MissingObject, read_entry
@@ -55,7 +56,7 @@ def tree_differences(vault: Vault, before: ResolvedCommit, after: ResolvedCommit
 
 def folder_differences(vault: Vault, found: Changes, names: tuple[str, str]) -> list[Difference]:
     """Return what differs between the folder and what it stands on; reads one changed file at a time."""
-    return _differences(found.items, names, _stored(vault), _on_disk(vault))
+    return _differences(found.items, names, _stored(vault), _on_disk(vault, found.desk))
 
 
 def shown_differences(differences: Sequence[Difference], paint: Paint) -> str:
@@ -126,11 +127,11 @@ def _stored(vault: Vault) -> Read:
     return read
 
 
-def _on_disk(vault: Vault) -> Read:
+def _on_disk(vault: Vault, desk: str) -> Read:
     def read(path: str, entry: Entry) -> bytes:
         *above, name = path.split("/")
         try:
-            fd = open_root(vault.folder)
+            fd = open_root(folder_of(vault, desk))
             try:
                 with open_directory(fd, tuple(above)) as directory:
                     if entry.kind == "l":

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
+from vault.desk_folders import MAIN, folder_of
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Committed
+from vault.work import Changes, Committed
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
 
 __all__ = [
     "SHOWN",
-    "NoSuchDesk",
     "OutsideFolder",
     "counted",
     "desk_path",
     "files_text",
-    "known_desk",
     "notices",
     "paths_of",
     "say_pushed",
@@ -34,13 +33,6 @@ __all__ = [
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
 
 
-class NoSuchDesk(CallerError):
-    """There is no desk of that name here."""
-
-    code = "no-such-desk"
-    hint = "See: lace desks"
-
-
 class OutsideFolder(CallerError):
     """A path leads out of the shared folder."""
 
@@ -48,28 +40,18 @@ class OutsideFolder(CallerError):
     hint = "Name files in the shared folder."
 
 
-def known_desk(name: str) -> str:
-    """Return the name of a desk that this vault has.
-
-    Raises:
-        NoSuchDesk: it has none of that name.
-    """
-    if name != MAIN:
-        raise NoSuchDesk(f"There is no desk {name!r} here.")
-    return name
-
-
-def desk_path(context: Context, vault: Vault, text: str) -> str:
-    """Return a path that a person typed, relative to the shared folder; empty for the folder itself.
+def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN) -> str:
+    """Return a path that a person typed, relative to the desk's folder; empty for the folder itself.
 
     Raises:
         OutsideFolder: it leads out of it.
     """
     # Text alone decides: a link in the folder is an entry of its own and must not be followed.
     path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
-    relative = os.path.relpath(path, vault.folder.absolute())
+    folder = folder_of(vault, desk)
+    relative = os.path.relpath(path, folder.absolute())
     if relative == os.pardir or relative.startswith(os.pardir + os.sep):
-        raise OutsideFolder(f"{text} lies outside the shared folder {vault.folder}.")
+        raise OutsideFolder(f"{text} lies outside the shared folder {folder}.")
     return "" if relative == os.curdir else relative.replace(os.sep, "/")
 
 

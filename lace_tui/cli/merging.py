@@ -6,13 +6,14 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, files_text, known_desk
+from lace_tui.cli.folder import SHOWN, files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
 from lazy.desk_merge import Strategy, merge_desk
 from lazy.files import write_lazy_files
 from lazy.update import Updated
+from vault.desk_folders import known_desk
 from vault.history import Relation
 
 __all__ = ["configure", "run"]
@@ -56,8 +57,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         raise BadArguments(
             f"There is no strategy {args.strategy!r}.", hint=f"Take one of: {', '.join(Strategy)}."
         ) from error
-    desk = known_desk(args.desk)
     with context.open_vault() as vault:
+        desk = known_desk(vault, args.desk)
         that = resolve(vault, args.that)
         with context.watching() as watch:
             done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)

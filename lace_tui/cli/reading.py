@@ -11,19 +11,21 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import counted, desk_path, files_text, known_desk, notices
+from lace_tui.cli.folder import counted, desk_path, files_text, notices
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from lazy.update import FolderInTheWay, follow
+from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, EnvironmentFault
 from vault.history import line_head, releases
+from vault.labels import labels, set_label
 from vault.vault import Vault
 from vault.work import MAIN, changes, checkout_of, export_tree, unreleased
 
@@ -139,7 +141,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     found = resolve(vault, args.address)
     if args.to:
         return _copy(context, vault, found, Path(os.path.normpath(context.cwd / Path(args.to).expanduser())))
-    desk = known_desk(found.desk)
+    desk = known_desk(vault, found.desk)
     base = checkout_of(vault, desk)
     if base is None:
         raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
@@ -197,18 +199,52 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
 
 def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     del context, args
-    head = line_head(vault.store, vault.node.text, MAIN)
-    own = max((found.version for found in releases(vault.store, MAIN, node=vault.node.text)), default=None)
-    row = {
-        "desk": MAIN,
-        "folder": vault.folder,
+    rows = [_desk_row(vault, desk) for desk in desks(vault)]
+    known = {row["desk"] for row in rows}
+    elsewhere = sorted({found.desk for found in releases(vault.store)} - known)
+
+    def text(_paint: object) -> str:
+        lines = [
+            f"{inert(row['desk'])}  revision {row['revision']}  {row['version'] or 'not released yet'}"
+            f"  {inert(str(row['folder']))}"
+            for row in rows
+        ]
+        lines += [f"{inert(desk)}  of a friend; map it with: lace desk add {inert(desk)} DIR" for desk in elsewhere]
+        return "\n".join(lines)
+
+    return Answer({"desks": rows, "unmapped": elsewhere}, text)
+
+
+def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
+    head = line_head(vault.store, vault.node.text, desk.name)
+    own = max((found.version for found in releases(vault.store, desk.name, node=vault.node.text)), default=None)
+    return {
+        "desk": desk.name,
+        "folder": folder_of(vault, desk.name),
         "revision": head.number if head else 0,
         "version": own,
-        "unreleased": unreleased(vault, MAIN),
+        "unreleased": unreleased(vault, desk.name),
+        "labels": labels(vault.store, vault.node.text, desk.name),
     }
+
+
+def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    made = add_desk(vault, args.name, desk_path(context, vault, args.folder))
+    name = inert(made.name)
     return Answer(
-        {"desks": [row]},
-        f"{MAIN}  revision {row['revision']}  {own or 'not released yet'}  {inert(str(vault.folder))}",
+        {"desk": made.name, "folder": vault.folder / made.dir, "revision": 0},
+        f"{inert(made.dir)} is the desk {name} from now on, and main leaves it alone.\n"
+        f"Next: lace release 1.0.0 --desk {name}",
+    )
+
+
+def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    del context
+    made = set_label(vault, args.name, known_desk(vault, args.desk))
+    travels = "Friends get it at the next sync." if made.is_shared else "It travels with the next release."
+    return Answer(
+        {"label": made.label, "desk": made.desk, "revision": made.revision, "record": made.record},
+        f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} from now on. {travels}",
     )
 
 
@@ -223,10 +259,22 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "diff": ((("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),),
     "checkout": (_ADDRESS, (("--to",), {"metavar": "DIR", "help": "write a copy there instead"})),
 }
+_ARGUMENTS |= {
+    "desk add": (
+        (("name",), {"metavar": "NAME", "help": "what friends who share it call it, too"}),
+        (("folder",), {"metavar": "DIR", "help": "a sub-folder of the shared folder; made when it is not there"}),
+    ),
+    "label": (
+        (("name",), {"metavar": "NAME", "help": "starts with a letter; used once"}),
+        (("--desk",), {"metavar": "D", "default": MAIN, "help": "the desk (main)"}),
+    ),
+}
 _VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer | int]] = {
     "log": _log,
     "cat": _cat,
     "diff": _diff,
     "checkout": _checkout,
     "desks": _desks,
+    "desk add": _desk_add,
+    "label": _label,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, known_desk, notices, paths_of, say_pushed, sign
+from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign
 from lace_tui.cli.inert import inert
 from lace_tui.cli.message import message_from
 from lace_tui.cli.output import Answer, Paint
@@ -19,6 +19,7 @@ from lazy.places import places
 from lazy.strategy import Occasion, follow
 from lazy.update import Updated, update
 from vault.cases import parse_side
+from vault.desk_folders import known_desk
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
 from vault.names import Version
@@ -64,7 +65,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(args.desk)
+    desk = known_desk(vault, args.desk)
     with context.watching() as watch:
         found = changes(vault, desk, watch)
     conflicted = _conflicted(vault, desk)
@@ -90,8 +91,8 @@ def _conflicted(vault: Vault, desk: str) -> list[str]:
 
 
 def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(args.desk)
-    paths = [desk_path(context, vault, path) for path in args.paths]
+    desk = known_desk(vault, args.desk)
+    paths = [desk_path(context, vault, path, desk) for path in args.paths]
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
         made = commit(vault, message, paths, desk=desk, watch=watch)
@@ -113,7 +114,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 
 def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(args.desk)
+    desk = known_desk(vault, args.desk)
     version = Version.parse(args.version) if args.version else None
     if args.dry_run:
         return _planned_release(context, vault, desk, version)
@@ -217,7 +218,7 @@ def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
 
 
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(args.desk)
+    desk = known_desk(vault, args.desk)
     peer, case = parse_side(args.peer) if args.peer else (None, None)
     if case is not None and not isinstance(case, Version):
         raise BadArguments(

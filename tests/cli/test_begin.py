@@ -390,7 +390,7 @@ def test_a_place_that_cannot_be_one(alice: Person, stick: Path) -> None:
     (stick / "holiday.jpg").write_bytes(b"x")
     error_of(alice.run("--json", "place", "add", "s", str(stick)), "drop-not-empty")
     error_of(alice.run("--json", "place", "add", "self", "../x"), "bad-name")
-    error_of(alice.run("--json", "place", "add", "s", "https://example.org/x"), "unknown-place-kind")
+    error_of(alice.run("--json", "place", "add", "s", "gopher://example.org/x"), "unknown-place-kind")
     alice.lace("place", "add", "s", "../x")
     error_of(alice.run("--json", "place", "add", "s", "../y"), "name-taken")
     assert "inside your shared folder" in alice.run("place", "add", "in", "inner").err

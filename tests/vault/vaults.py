@@ -9,6 +9,7 @@ from pathlib import Path
 from lazy.circle import accept, invite
 from lazy.places import add_place
 from lazy.sync import sync
+from vault.labels import set_label
 from vault.store.schema import DERIVED_TABLES
 from vault.surroundings import Surroundings
 from vault.vault import Vault
@@ -82,6 +83,7 @@ def lived_in(root: Path) -> tuple[Vault, Vault]:
         sync(vault, ["stick"])
     write(alice, "unshared.txt", "not yet\n")
     commit(alice, "Not released")
+    set_label(alice, "lived-in", "main")
     return alice, bob
 
 

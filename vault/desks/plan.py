@@ -80,6 +80,7 @@ def plan_checkout(
     after: RecordHash,
     source: Source,
     cancel: Callable[[], None] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> CheckoutPlan:
     """Compare two trees with the folder and return what is to be done; writes nothing.
 
@@ -89,6 +90,7 @@ def plan_checkout(
         after: the tree it is to become.
         source: where both are read.
         cancel: called for each path; raises to stop.
+        without: sub-directories that are desks of their own; nothing is written there.
 
     Raises:
         MissingObject: a page, or a content that would be written, is not here.
@@ -101,6 +103,9 @@ def plan_checkout(
             for change in diff_trees(source, before, after):
                 if cancel is not None:
                     cancel()
+                if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
+                    planner.skipped.append(Skip(change.path, "lies in the folder of another desk", blocking=False))
+                    continue
                 planner.plan(change)
             planner.check_cleared()
     except OSError as error:

@@ -68,9 +68,10 @@ class SeenDirectory(NamedTuple):
     items: dict[str, Seen]
 
 
-def context_of(group: str, ignore: bytes) -> bytes:
-    """Return what ties cached values together: the group, which is in every hash, and the ignore rules."""
-    return blake3(b"lace-scan/1 " + ignore + group.encode()).digest(16)
+def context_of(group: str, ignore: bytes, without: frozenset[str] = frozenset()) -> bytes:
+    """Return what ties cached values together: the group, which is in every hash, the ignore rules, other desks."""
+    left_out = "".join(f"\0{path}" for path in sorted(without))
+    return blake3(b"lace-scan/1 " + ignore + group.encode() + left_out.encode()).digest(16)
 
 
 class Unchanged(NamedTuple):

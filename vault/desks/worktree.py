@@ -111,6 +111,7 @@ def snapshot(
     bulk: Sink | None = None,
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -125,6 +126,7 @@ def snapshot(
         bulk: takes the content of files above 2 MiB in place of `sink`, for a caller who keeps the rest in memory.
         cancel: called often; raises to stop.
         progress: called with (files so far, 0, path).
+        without: sub-directories that are desks of their own; what the base says of them stays as it is.
 
     Raises:
         Unreadable: the directory itself cannot be listed.
@@ -138,6 +140,7 @@ def snapshot(
     try:
         pages = MemoryObjects(source, trees_only=True)
         scan = _Scan(group, pages, Tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
+        scan.without = without
         found = scan.run(fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
@@ -175,6 +178,7 @@ class _Scan:
         self._context = b""
         self._has_modes = True
         self._steps = 0
+        self.without: frozenset[str] = frozenset()
         self.problems: list[Problem] = []
         self.unknown: set[str] = set()
         self.files = 0
@@ -184,7 +188,7 @@ class _Scan:
         """Walk the folder and return its root page."""
         self._ignore = Ignore(_rules(fd))
         self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
-        self._context = scancache.context_of(self._group, self._ignore.digest)
+        self._context = scancache.context_of(self._group, self._ignore.digest, self.without)
         self._has_modes = _has_modes(fd)
         found = self._directory(fd, "", 0, BaseDirectory(self._source, base))
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
@@ -327,6 +331,9 @@ class _Scan:
             return ""
         if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
             self._skip(where, disk, f"has a path of more than {MAX_PATH_BYTES} bytes")
+            return ""
+        if path in self.without:
+            self.unknown.add(path)
             return ""
         is_dir = entry.is_dir(follow_symlinks=False)
         if self._ignore.matches(path, is_dir=is_dir):

@@ -23,7 +23,7 @@ from vault.profile.content import (
 from vault.profile.errors import ProfileError
 from vault.profile.fields import NUMBER_LIMIT, plain_text
 from vault.profile.groups import check_group_id, group_id, private_group
-from vault.profile.lines import Commit, Release, Resolution, Revision
+from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
 from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
 from vault.profile.people import Founding, Member, NodeCard, Request
 from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, references
@@ -41,6 +41,7 @@ __all__ = [
     "Commit",
     "Data",
     "Founding",
+    "LabelRecord",
     "LogEntry",
     "Manifest",
     "Member",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from vault.names import Version, check_name
+from vault.names import Version, check_label, check_name
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -27,7 +27,7 @@ from vault.profile.fields import (
 )
 from vault.records import Plex, RecordHash, Tai
 
-__all__ = ["MAX_PARENTS", "MAX_SIDES", "Commit", "Release", "Resolution", "Revision"]
+__all__ = ["MAX_PARENTS", "MAX_SIDES", "Commit", "LabelRecord", "Release", "Resolution", "Revision"]
 
 MAX_PARENTS = 64
 MAX_SIDES = 64
@@ -135,6 +135,45 @@ class Revision(Sealed):
         check_number(self.number, "revision number")
         if (self.prev is None) != (self.number == 1):
             raise ProfileError("only revision 1 has no link prev, and every other has one")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRecord(Sealed):
+    """A name for a number of the signer's line (CLAY-9).
+
+    Args:
+        desk: the desk's name.
+        label: starts with a letter; unique on the line.
+        rev: Seal of the revision that has the number.
+    """
+
+    APP: ClassVar[str] = "lace/label"
+
+    desk: str
+    label: str
+    rev: RecordHash
+
+    @classmethod
+    def to_plex(cls, *, group: str, desk: str, label: str, rev: RecordHash, tai: Tai) -> Plex:
+        """Return the Plex to seal.
+
+        Raises:
+            BadName: desk or label is not allowed.
+        """
+        return cls._checked(
+            Plex.build(group=group, app=cls.APP, name=f"{desk}/{label}", tai=tai, extras=link_pairs("rev", [rev]))
+        )
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        desk, label = two_part_name(plex.name)
+        (revs,) = links(plex, ("rev", "S"))
+        no_body(plex)
+        return cls(*origin, desk=desk, label=label, rev=exactly_one(revs, "rev"))
+
+    def _check(self) -> None:
+        check_name(self.desk, "desk")
+        check_label(self.label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

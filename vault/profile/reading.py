@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from vault.profile.content import DATA_APP, TREE_APP, Data, Manifest, Tree, read_data
-from vault.profile.lines import Commit, Release, Resolution, Revision
+from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
 from vault.profile.log import AuditEntry, LogEntry
 from vault.profile.people import Founding, Member, NodeCard, Request
 from vault.records import Blob, Record, RecordHash, Seal
@@ -24,6 +24,7 @@ ProfileValue = (
     | Tree
     | Commit
     | Revision
+    | LabelRecord
     | Release
     | Resolution
     | LogEntry
@@ -39,6 +40,7 @@ _READERS: dict[str, Callable[[Record], ProfileValue]] = {
     Request.APP: Request.read,
     Commit.APP: Commit.read,
     Revision.APP: Revision.read,
+    LabelRecord.APP: LabelRecord.read,
     Release.APP: Release.read,
     Resolution.APP: Resolution.read,
     LogEntry.APP: LogEntry.read,
@@ -92,6 +94,8 @@ def references(value: ProfileValue) -> tuple[Reference, ...]:
             links = [(Role.PARENT, value.parents), (Role.TREE, [value.tree])]
         case Revision():
             links = [(Role.COMMIT, [value.commit]), (Role.PREV, [value.prev])]
+        case LabelRecord():
+            links = [(Role.REV, [value.rev])]
         case Release():
             links = [(Role.COMMIT, [value.commit]), (Role.REV, [value.rev])]
         case Resolution():

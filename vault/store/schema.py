@@ -96,6 +96,9 @@ CREATE TABLE commits(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, desk TEXT
 CREATE TABLE parent(child TEXT NOT NULL, parent TEXT NOT NULL, PRIMARY KEY(child, parent)) WITHOUT ROWID;
 CREATE TABLE rev(node TEXT NOT NULL, desk TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL,
     commit_hash TEXT NOT NULL, p INTEGER NOT NULL, PRIMARY KEY(node, desk, number, hash)) WITHOUT ROWID;
+CREATE TABLE label(p INTEGER PRIMARY KEY, node TEXT NOT NULL, desk TEXT NOT NULL, label TEXT NOT NULL,
+    rev TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE INDEX label_name ON label(node, desk, label);
 CREATE TABLE release(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, node TEXT NOT NULL, desk TEXT NOT NULL,
     version TEXT NOT NULL, commit_hash TEXT NOT NULL, sha512 TEXT NOT NULL, tai TEXT NOT NULL, seq INTEGER,
     lamport INTEGER, visible INTEGER NOT NULL);
@@ -150,7 +153,14 @@ def _quarantine(db: sqlite3.Connection) -> None:
     )
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine)
+def _labels(db: sqlite3.Connection) -> None:
+    """Version 5: names for numbers of a line, and desks that are mapped to folders (CLAY-3, CLAY-9)."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'label'").fetchone() is None:
+        _run(db, _DERIVED[_DERIVED.index("CREATE TABLE label(") : _DERIVED.index("CREATE TABLE release(")])
+    _run(db, "CREATE TABLE desk(name TEXT PRIMARY KEY, dir TEXT NOT NULL UNIQUE) WITHOUT ROWID;")
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

@@ -17,6 +17,7 @@ from vault.profile import (
     AuditEntry,
     Commit,
     Founding,
+    LabelRecord,
     LogEntry,
     Member,
     NodeCard,
@@ -273,6 +274,13 @@ def _revision(db: sqlite3.Connection, p: int, value: Revision) -> None:
     )
 
 
+def _label(db: sqlite3.Connection, p: int, value: LabelRecord) -> None:
+    db.execute(
+        "INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)",
+        (p, value.signer.text, value.desk, value.label, value.rev.text, value.hash.text),
+    )
+
+
 def _release(db: sqlite3.Connection, p: int, value: Release) -> None:
     db.execute(
         "INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)",
@@ -321,6 +329,7 @@ _WRITERS: dict[type, Callable[..., None]] = {
     NodeCard: _card,
     Commit: _commit,
     Revision: _revision,
+    LabelRecord: _label,
     Release: _release,
     Resolution: _resolution,
     AuditEntry: _audit,

@@ -1,0 +1,126 @@
+"""Desks and labels by command: several desks in one vault, names for revisions, the same for friends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from vault.desk_folders import DeskTaken, NoSuchDesk
+from vault.labels import LabelTaken, NothingToLabel
+
+
+@pytest.fixture
+def band(alice: Person, bob: Person, tmp_path: Path) -> Callable[[], None]:
+    """Alice and bob in one group with a stick; calling it syncs everybody twice."""
+    alice.write("song.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    invite = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    bob.lace("accept", invite, "--name", "bob")
+
+    def meet() -> None:
+        for person in (bob, alice, bob, alice):
+            person.run("sync", "--all")
+
+    meet()
+    return meet
+
+
+def test_a_label_names_a_revision_once(alice: Person) -> None:
+    """CLAY-9, CLAY-15, CLAY-37: an unused label is not yet; a used one is never moved."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    assert alice.lace("label", "draft", expect=2)["error"]["code"] == NothingToLabel.code
+    assert alice.lace("diff", "main@draft", "main@draft", expect=2)["error"]["code"] == "not-yet"
+    alice.lace("commit", "-m", "first")
+    made = alice.lace("label", "draft")
+    assert (made["label"], made["desk"], made["revision"]) == ("draft", "main", 1)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    assert alice.lace("label", "draft", expect=2)["error"]["code"] == LabelTaken.code
+    assert alice.run("cat", "main@draft", "a.txt").out == b"one\n"
+    assert alice.lace("label", "1st", expect=2)["error"]["code"] == "bad-name"
+    assert alice.lace("desks")["desks"][0]["labels"] == {"draft": 1}
+
+
+def test_labels_travel_with_what_is_shared(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-5, CLAY-58: bob reads alice's line by her label; one on unreleased work waits for its release."""
+    alice.lace("label", "premiere")
+    alice.write("song.txt", "two\n")
+    alice.lace("commit", "-m", "not yet for you")
+    alice.lace("label", "secret")
+    band()
+    assert bob.run("cat", "alice/main@premiere", "song.txt").out == b"one\n"
+    assert bob.lace("diff", "alice/main@secret", "alice/main@1", expect=2)["error"]["code"] == "not-yet"
+    alice.lace("release", "1.1.0")
+    band()
+    assert bob.run("cat", "alice/main@secret", "song.txt").out == b"two\n"
+    assert alice.lace("fsck")["ok"]
+    assert bob.lace("fsck")["ok"]
+
+
+def test_a_desk_of_its_own(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-3, CLAY-4: own numbers, own versions, own folder; main neither sees nor touches it."""
+    alice.write("words/verse.txt", "la la\n")
+    alice.lace("desk", "add", "lyrics", "words")
+    assert alice.lace("changes")["added"] == []
+    made = alice.lace("release", "1.0.0", "--desk", "lyrics")
+    assert (made["desk"], made["version"]) == ("lyrics", "1.0.0")
+    band()
+    assert bob.lace("update", "lyrics", expect=2)["error"]["code"] == NoSuchDesk.code
+    assert bob.lace("desks")["unmapped"] == ["lyrics"]
+    bob.lace("desk", "add", "lyrics", "texts")
+    bob.lace("update", "lyrics")
+    assert (bob.folder / "texts" / "verse.txt").read_text() == "la la\n"
+    assert not (bob.folder / "words").exists()
+    bob.write("texts/verse.txt", "la la la\n")
+    assert bob.lace("changes")["changed"] == []
+    assert bob.lace("changes", "lyrics")["changed"] == ["verse.txt"]
+    bob.lace("release", "1.1.0", "--desk", "lyrics")
+    band()
+    alice.lace("update", "lyrics")
+    assert (alice.folder / "words" / "verse.txt").read_text() == "la la la\n"
+    assert [row["desk"] for row in alice.lace("status")["desks"]] == ["main", "lyrics"]
+    assert alice.run("cat", "bob/lyrics@1.1.0", "verse.txt").out == b"la la la\n"
+    assert alice.lace("fsck")["ok"]
+
+
+def test_mapping_a_folder_deletes_nothing_of_main(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """What main had below the folder stays in main as it was, for everybody."""
+    alice.write("words/old.txt", "from main\n")
+    alice.lace("release", "1.1.0")
+    band()
+    bob.lace("update")
+    alice.lace("desk", "add", "lyrics", "words")
+    alice.write("song.txt", "three\n")
+    alice.lace("release", "1.2.0")
+    band()
+    bob.lace("update")
+    assert (bob.folder / "words" / "old.txt").read_text() == "from main\n"
+    bob.write("words/old.txt", "bob's\n")
+    bob.lace("release", "1.3.0")
+    band()
+    told = alice.lace("update")
+    assert (alice.folder / "words" / "old.txt").read_text() == "from main\n", "it belongs to the desk lyrics here"
+    assert told["relation"] in {"behind", "mergeable"}
+    alice.write("song.txt", "four\n")
+    alice.lace("release", "1.4.0")
+    band()
+    bob.lace("update")
+    assert (bob.folder / "words" / "old.txt").read_text() == "bob's\n"
+
+
+@pytest.mark.parametrize(
+    "words", [("main", "x"), ("two", "words"), ("lyrics", "other"), ("dot", ".vault"), ("up", "..")]
+)
+def test_what_cannot_be_a_desk(alice: Person, words: tuple[str, str]) -> None:
+    alice.write("a.txt", "a\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("desk", "add", "lyrics", "words")
+    told = alice.lace("desk", "add", *words, expect=2)
+    assert told["error"]["code"] in {DeskTaken.code, "outside-folder", "bad-path"}

@@ -1,0 +1,122 @@
+"""Which folder each desk has: `main` is the shared folder itself, others are sub-folders mapped to a name (CLAY-3).
+
+A mapped sub-folder is no part of `main` any more: what `main` had there stays in its history as it was, and neither a
+commit nor an update of `main` touches it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from vault.desks.paths import split_path
+from vault.errors import CallerError
+from vault.names import check_name
+from vault.vault import DOT_VAULT, Vault
+
+__all__ = ["MAIN", "Desk", "DeskTaken", "NoSuchDesk", "add_desk", "desks", "folder_of", "known_desk", "within"]
+
+MAIN = "main"
+
+
+class NoSuchDesk(CallerError):
+    """There is no desk of that name here."""
+
+    code = "no-such-desk"
+    hint = "See: lace desks - and map a sub-folder with: lace desk add NAME DIR"
+
+
+class DeskTaken(CallerError):
+    """A desk's name or folder is used already, or the folder cannot be one."""
+
+    code = "desk-taken"
+    hint = "See: lace desks"
+
+
+class Desk(NamedTuple):
+    """One desk of this vault.
+
+    Args:
+        name: its name; friends who map the same name share it.
+        dir: its folder relative to the shared one; empty for `main`.
+    """
+
+    name: str
+    dir: str
+
+
+def desks(vault: Vault) -> list[Desk]:
+    """Return every desk, `main` first, then by name."""
+    rows = vault.store.rows("SELECT name, dir FROM desk ORDER BY name")
+    return [Desk(MAIN, ""), *(Desk(str(name), str(folder)) for name, folder in rows)]
+
+
+def known_desk(vault: Vault, name: str) -> str:
+    """Return the name of a desk that this vault has.
+
+    Raises:
+        NoSuchDesk: it has none of that name.
+    """
+    if name not in {desk.name for desk in desks(vault)}:
+        raise NoSuchDesk(f"There is no desk {name!r} here.")
+    return name
+
+
+def folder_of(vault: Vault, desk: str) -> Path:
+    """Return the folder of a desk.
+
+    Raises:
+        NoSuchDesk: it is not mapped here.
+    """
+    if desk == MAIN:
+        return vault.folder
+    for found in desks(vault):
+        if found.name == desk:
+            return vault.folder / found.dir
+    raise NoSuchDesk(f"There is no desk {desk!r} here.")
+
+
+def within(vault: Vault, desk: str) -> frozenset[str]:
+    """Return the folders of other desks that lie inside a desk's folder, relative to it."""
+    found = desks(vault)
+    own = next((entry.dir for entry in found if entry.name == desk), "")
+    prefix = f"{own}/" if own else ""
+    inner = (entry.dir for entry in found if entry.name != desk and entry.dir.startswith(prefix) and entry.dir)
+    return frozenset(path[len(prefix) :] for path in inner)
+
+
+def add_desk(vault: Vault, name: str, folder: str) -> Desk:
+    """Map a sub-folder of the shared folder to a desk; it is made when it is not there.
+
+    Raises:
+        BadName, BadPath: name or folder cannot be one.
+        DeskTaken: the name is used, or the folder is one already or holds a vault.
+        NotWritable: the folder cannot be made.
+    """
+    check_name(name, "desk")
+    path = "/".join(split_path(folder))
+    if path == DOT_VAULT or path.startswith(DOT_VAULT + "/"):
+        raise DeskTaken(f"{folder} belongs to the vault itself.")
+    with vault.writing() as w:
+        for desk in desks(vault):
+            if desk.name == name:
+                raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
+            if desk.dir == path:
+                raise DeskTaken(f"{path} is the desk {desk.name!r} already.")
+        target = vault.folder / path
+        if target.is_symlink() or (target.exists() and not target.is_dir()) or os.path.lexists(target / DOT_VAULT):
+            raise DeskTaken(f"{path} is no plain folder of this vault.")
+        _make(target)
+        w.store.run("INSERT INTO desk VALUES (?, ?)", name, path)
+        w.audit("lace-desk", name, {"folder": path})
+    return Desk(name, path)
+
+
+def _make(target: Path) -> None:
+    from vault.files import NotWritable  # noqa: PLC0415 - only who maps a desk needs it
+
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(f"{target} cannot be made: {error.strerror}.") from error

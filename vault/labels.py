@@ -1,0 +1,115 @@
+"""Labels: names for numbers of a line (CLAY-9, CLAY-15, CLAY-37).
+
+A label belongs to its signer's line, names one revision for good, and is used once. It travels like a revision: with
+what is shared of the line, not before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault.errors import CallerError
+from vault.history import Head, line_head, revision
+from vault.profile import LabelRecord
+from vault.records import RecordHash
+from vault.store import Store
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["LabelTaken", "Labelled", "NothingToLabel", "labelled", "labels", "set_label", "unshared_labels"]
+
+_FIND = """
+    SELECT r.number FROM label l JOIN rev r ON r.hash = l.rev AND r.node = l.node AND r.desk = l.desk
+    WHERE l.node = ? AND l.desk = ? AND l.label = ? ORDER BY r.number, l.hash LIMIT 1"""
+
+
+class LabelTaken(CallerError):
+    """The label names another revision of the line, and labels are never moved."""
+
+    code = "label-taken"
+    hint = "Choose another label; see all with: lace read v self/main@LABEL"
+
+
+class NothingToLabel(CallerError):
+    """The line has no revision that a label could name."""
+
+    code = "nothing-to-label"
+    hint = "Commit first: lace commit -m TEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A label that was set.
+
+    Args:
+        label: the name.
+        desk: the desk.
+        revision: the number it names.
+        record: its sealed record.
+        is_shared: whether friends see it at the next sync; else it goes with the next release.
+    """
+
+    label: str
+    desk: str
+    revision: int
+    record: RecordHash
+    is_shared: bool
+
+
+def labelled(store: Store, node: str, desk: str, label: str) -> Head | None:
+    """Return the revision a label names on a node's line, or None while it names none.
+
+    Two of one name can only come from a copied key; then the lowest number counts, in every vault.
+    """
+    row = store.rows(_FIND, node, desk, label)
+    return revision(store, node, desk, int(row[0][0])) if row else None
+
+
+def labels(store: Store, node: str, desk: str) -> dict[str, int]:
+    """Return every label of a line with its number, by name."""
+    rows = store.rows(
+        "SELECT l.label, min(r.number) FROM label l"
+        " JOIN rev r ON r.hash = l.rev AND r.node = l.node AND r.desk = l.desk"
+        " WHERE l.node = ? AND l.desk = ? GROUP BY l.label ORDER BY l.label",
+        node,
+        desk,
+    )
+    return {str(label): int(number) for label, number in rows}
+
+
+def set_label(vault: Vault, label: str, desk: str, number: int | None = None) -> Labelled:
+    """Give a revision of my line a name: the head's, or that of `number`.
+
+    Raises:
+        BadName: the label cannot be one.
+        LabelTaken: it is used already (CLAY-9).
+        NothingToLabel: there is no such revision.
+    """
+    with vault.writing() as w:
+        me = vault.node.text
+        head = line_head(w.store, me, desk) if number is None else revision(w.store, me, desk, number)
+        if head is None:
+            which = "no revision" if number is None else f"no revision {number}"
+            raise NothingToLabel(f"Your line of {desk} has {which} yet.")
+        plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
+        other = labelled(w.store, me, desk, label)
+        if other is not None:
+            raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.")
+        sealed = w.seal(plex)
+        is_shared = bool(w.store.rows("SELECT 1 FROM shared s JOIN rev r USING (p) WHERE r.hash = ?", head.rev.text))
+        if is_shared:
+            w.log([sealed.hash])
+        w.audit("lace-label", f"{desk}@{label}", {"revision": str(head.number)}, relates_to=[head.commit.text])
+        return Labelled(label, desk, head.number, sealed.hash, is_shared)
+
+
+def unshared_labels(w: Writer, node: str, desk: str, limit: int) -> list[RecordHash]:
+    """Return the label records of a line that nobody has been shown, oldest first; a release shares them with it."""
+    rows = w.store.rows(
+        "SELECT l.hash FROM label l LEFT JOIN shared s USING (p)"
+        " WHERE l.node = ? AND l.desk = ? AND s.p IS NULL ORDER BY l.p LIMIT ?",
+        node,
+        desk,
+        limit,
+    )
+    return [RecordHash.parse(str(row[0])) for row in rows]
