@@ -22,6 +22,7 @@ class Scope(StrEnum):
     APP = "everywhere"
     LIST = "in a list"
     PLAN = "in a plan"
+    OFFER = "when all is decided"
     HOME = "home"
     CONFLICTS = "conflicts"
     RESOLVE = "resolve"
@@ -129,6 +130,12 @@ _LIST: tuple[Action, ...] = (
     Action("up", "Up", "Go to the row before.", ("k", "up"), "k  up", "cursor_up", scope=Scope.LIST),
     Action("first", "First", "Go to the first row.", ("g", "home"), "g  home", "first", scope=Scope.LIST),
     Action("last", "Last", "Go to the last row.", ("G", "end"), "G  end", "last", scope=Scope.LIST),
+    Action("page-of-rows-down", "Page down", "Go down by a page.", ("pagedown", "ctrl+f"), "pgdn", "page_down",
+           scope=Scope.LIST),
+    Action("page-of-rows-up", "Page up", "Go up by a page.", ("pageup", "ctrl+b"), "pgup", "page_up", scope=Scope.LIST),
+    Action("half-down", "Half a page down", "Go down by half a page.", ("ctrl+d",), "ctrl+d", "half_down",
+           scope=Scope.LIST),
+    Action("half-up", "Half a page up", "Go up by half a page.", ("ctrl+u",), "ctrl+u", "half_up", scope=Scope.LIST),
     Action("filter", "Filter", "Show only rows with some text; esc shows all again.", ("slash",), "/", "screen.filter",
            scope=Scope.LIST),
     Action("mark", "Mark", "Mark the row, or take its mark away.", ("space",), "space", "screen.mark",
@@ -139,6 +146,10 @@ _LIST: tuple[Action, ...] = (
 _PLAN: tuple[Action, ...] = (
     Action("confirm", "Do it", "Do what the plan says.", ("y",), "y", "confirm", "lace update", Scope.PLAN),
 )
+_OFFER: tuple[Action, ...] = (
+    Action("sync-now", "Sync now", "Sync, so that your friends learn what you decided.", ("s",), "s", "sync_now",
+           "lace sync NAME", Scope.OFFER),
+)  # fmt: skip
 _H, _C, _R, _Q, _P = Scope.HOME, Scope.CONFLICTS, Scope.RESOLVE, Scope.QUEUE, Scope.PEERS
 _HOME: tuple[Action, ...] = (
     _do(_H, "sync", "s", "Sync", "Sync the selected place or peer.", "lace sync NAME", hint="sync"),
@@ -146,6 +157,8 @@ _HOME: tuple[Action, ...] = (
         "lace update", hint="update"),
 )  # fmt: skip
 _CONFLICTS: tuple[Action, ...] = (
+    _do(_C, "resolve", "enter", "Resolve", "See both sides of the conflict and choose.",
+        "lace resolve CONFLICT --merged VERSION", hint="resolve"),
     _do(_C, "prefer-local", "L", "Prefer mine", "Take your side of the marked conflicts; shows the plan first.",
         "lace resolve CONFLICT --prefer local", hint="mine"),
     _do(_C, "prefer-remote", "R", "Prefer theirs", "Take their side of the marked conflicts; shows the plan first.",
@@ -153,7 +166,43 @@ _CONFLICTS: tuple[Action, ...] = (
     _do(_C, "accept", "A", "Accept a decision", "Let somebody else's decision count here.",
         "lace resolve CONFLICT --accept", hint="accept"),
 )  # fmt: skip
-_RESOLVE: tuple[Action, ...] = ()
+_REGION = "lace resolve CONFLICT --merged VERSION --path P --region N --take SIDE"
+_WHOLE = "lace resolve CONFLICT --merged VERSION --path P --take SIDE"
+_FILES = "lace resolve CONFLICT --merged VERSION --files DIR"
+
+
+def _move(scope: Scope, action_id: str, key: str, title: str, sentence: str, call: str = "", shown: str = "") -> Action:
+    """Return an action of one place that only moves about the screen."""
+    keys = tuple(key.split(","))
+    return Action(action_id, title, sentence, keys, shown or key, call or action_id.replace("-", "_"), "", scope)
+
+
+_RESOLVE: tuple[Action, ...] = (
+    _do(_R, "take-left", "l", "Take mine", "Take the left side's lines for the region; yours, where you have a side.",
+        _REGION, hint="yours"),
+    _do(_R, "take-right", "r", "Take theirs", "Take the right side's lines for the region.", _REGION, hint="theirs"),
+    _do(_R, "take-both", "o", "Take both", "Take both sides' lines, the left ones first.", _REGION, hint="both"),
+    _do(_R, "edit-here", "e", "Edit", "Edit the result here; esc comes back with it.", _FILES, hint="edit"),
+    _do(_R, "write", "w", "Write", "Show what would be written; y writes it.", _FILES, hint="write"),
+    _do(_R, "whole-left", "L", "All mine", "Take the whole file from the left side.", _WHOLE, hint="all yours"),
+    _do(_R, "whole-right", "R", "All theirs", "Take the whole file from the right side.", _WHOLE, hint="all theirs"),
+    _do(_R, "take-swapped", "O", "Take both, other order", "Take both sides' lines, the right ones first.", _FILES),
+    _do(_R, "undecide", "0", "Undecide", "Take the choice away again.", "lace conflicts --regions"),
+    _do(_R, "edit-outside", "E", "Edit in your editor", "Edit the result in the program that EDITOR names.", _FILES),
+    _do(_R, "name-version", "v", "Name the version", "Say which version the result becomes.", _FILES),
+    _move(_R, "next-region", "n", "Next region", "Go to the next region, or file."),
+    _move(_R, "previous-region", "N", "Region before", "Go to the region before, or file."),
+    _move(_R, "next-conflict", "right_square_bracket", "Next conflict", "Go to the next conflict; choices stay.",
+          shown="]"),
+    _move(_R, "previous-conflict", "left_square_bracket", "Conflict before", "Go to the conflict before.", shown="["),
+    _move(_R, "base", "b", "Base", "Show what was there before, or leave it out."),
+    _move(_R, "flip", "tab", "Flip", "On a narrow screen: show both sides, the left one, the right one."),
+    _move(_R, "lines-down", "j,down", "Scroll down", "Move both sides down.", "scroll_lines(1)", "j  down"),
+    _move(_R, "lines-up", "k,up", "Scroll up", "Move both sides up.", "scroll_lines(-1)", "k  up"),
+    _move(_R, "page-down", "pagedown", "Page down", "Move both sides down by a page.", "scroll_pages(1)"),
+    _move(_R, "page-up", "pageup", "Page up", "Move both sides up by a page.", "scroll_pages(-1)"),
+    _move(_R, "leave", "escape", "Later", "Go back; choices stay as a draft.", shown="esc"),
+)  # fmt: skip
 _QUEUE: tuple[Action, ...] = (
     _do(_Q, "retry", "r", "Retry", "Sync with a place of the selected peer.", "lace sync NAME", hint="retry"),
 )
@@ -179,8 +228,8 @@ _SETTINGS: tuple[Action, ...] = (
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    *_EVERYWHERE, *_LIST, *_PLAN, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY, *_AUDIT, *_EXPORT,
-    *_SETTINGS,
+    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY, *_AUDIT,
+    *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

@@ -7,12 +7,13 @@ point; `esc` sets it. Progress lies in one slot that a clock reads ten times a s
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -21,16 +22,18 @@ from lace_tui.cli.inert import inert
 from lace_tui.job import Job
 from lace_tui.places import SCREENS
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card
-from lace_tui.screens.dialogs import Page, help_lines
+from lace_tui.screens.dialogs import Offer, Page, help_lines
 from lace_tui.screens.home import FirstRun, Home
-from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
 from lace_tui.view import HomeView, Reach, look_at, read_home
+from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
+from vault.files import read_bounded, write_atomic
 from vault.surroundings import Surroundings
-from vault.vault import NoVault, Vault
+from vault.vault import DOT_VAULT, NoVault, Vault
 from vault.work import Watch
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ class LaceApp(App[None]):
         monotonic: seconds of a clock that never goes back.
         look_every: seconds between two looks at the places; 0 looks only when the vault is read.
         taste: theme and keys.
+        edit: opens a file in the person's own editor and returns when they are done; None where there is none.
         config: where the person's taste is kept; None keeps nothing.
     """
 
@@ -113,6 +117,7 @@ class LaceApp(App[None]):
         look_every: float = LOOK,
         taste: Taste | None = None,
         config: Path | None = None,
+        edit: Callable[[Path], None] | None = None,
     ) -> None:
         super().__init__()
         self._find = find
@@ -122,6 +127,7 @@ class LaceApp(App[None]):
         self._look_every = look_every
         self.taste = taste or Taste()
         self.config = config
+        self._edit = edit
         self._around: Surroundings | None = None
         self._folder: Path | None = None
         self.view: HomeView | None = None
@@ -245,6 +251,50 @@ class LaceApp(App[None]):
         """Show a card on Home until the next one."""
         self.card = replace(card, ended=self._now_iso())
         self.refresh_places()
+
+    def offer_sync(self) -> None:
+        """Offer a sync once everything is decided; the place that is here first."""
+        names = [place.place.name for place in self.view.places] if self.view else []
+        here = [name for name in names if (seen := self.reach.get(name)) is not None and seen.is_here]
+        if not names:
+            return
+        target = (here or names)[0]
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self.switch_mode(str(Scope.HOME))
+                if isinstance(home := self._shown(Scope.HOME), Home):
+                    home.sync_with(target)
+
+        lines = [
+            mark("0 conflicts. What you decided is new to your friends.", GOOD),
+            mark(f"Press s to sync {target} now."),
+            mark(f"lace sync {target}", QUIET),
+        ]
+        self.push_screen(Offer("All is decided", lines), decided)
+
+    def edit_outside(self, path: str, content: bytes) -> bytes | None:
+        """Let the person edit a text in their own editor; None when nothing came of it.
+
+        Raises:
+            EditorFailed: the editor cannot be started, or ended with a failure.
+            NotWritable, DiskFull: the text cannot be handed over.
+        """
+        if self._edit is None or self._folder is None:
+            self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
+            return None
+        draft = self._folder / DOT_VAULT / f"edit-{Path(path).name[-64:]}"
+        write_atomic(draft, content)
+        try:
+            with self.suspend():
+                self._edit(draft)
+            return read_bounded(draft, MAX_TEXT_BYTES)
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
+            return None
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink()
 
     # Threads
 

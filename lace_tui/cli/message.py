@@ -12,7 +12,7 @@ from vault.errors import CallerError, EnvironmentFault
 from vault.files import read_bounded, write_atomic
 from vault.vault import Vault
 
-__all__ = ["EditorFailed", "MessageNeeded", "message_from"]
+__all__ = ["EditorFailed", "MessageNeeded", "edit_file", "message_from"]
 
 _LIMIT = 1 << 20  # bytes of one message
 _HELP = "\n# Say what you did and why. Lines that begin with # are left out; an empty message stops the commit.\n"
@@ -48,16 +48,26 @@ def message_from(context: Context, vault: Vault, given: str | None) -> str:
     return given.strip()
 
 
-def _edited(path: Path, editor: str) -> str:
-    write_atomic(path, _HELP.encode())
+def edit_file(path: Path, editor: str) -> None:
+    """Open a file in the person's editor and wait until they are done.
+
+    Raises:
+        EditorFailed: the editor cannot be started, or ended with a failure.
+    """
     try:
         # The person chose this program in their own environment.
         done = subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603
-        if done.returncode:
-            raise EditorFailed(f"The editor {editor} ended with {done.returncode}, so nothing was committed.")
-        text = read_bounded(path, _LIMIT).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
         raise EditorFailed(f"The editor {editor} cannot be started: {error}.") from error
+    if done.returncode:
+        raise EditorFailed(f"The editor {editor} ended with {done.returncode}, so nothing was changed.")
+
+
+def _edited(path: Path, editor: str) -> str:
+    write_atomic(path, _HELP.encode())
+    try:
+        edit_file(path, editor)
+        text = read_bounded(path, _LIMIT).decode("utf-8", "replace")
     finally:
         with contextlib.suppress(OSError):
             path.unlink()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.message import edit_file
 from vault.errors import CallerError
 from vault.surroundings import Surroundings
 
@@ -45,6 +47,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     if context.find_vault() is not None:
         surroundings()  # what does not work here is told before the screen is taken
 
+    editor = (context.environ.get("VISUAL") or context.environ.get("EDITOR") or "").strip()
     app = LaceApp(
         context.find_vault,
         surroundings,
@@ -52,6 +55,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         monotonic=context.world.monotonic,
         taste=read_taste(context.config_root),
         config=context.config_root,
+        edit=partial(edit_file, editor=editor) if editor else None,
     )
     app.run(mouse=not args.no_mouse)
     return app.return_code or 0

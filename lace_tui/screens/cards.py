@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,12 +11,23 @@ from textual.content import Content
 from lace_tui.cli.progress import duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.view import HomeView
+from lazy.resolve import Resolved
 from lazy.results import ExchangeResult, PlaceResult
 from lazy.update import Updated
 from vault.errors import Cancelled, LaceError
 from vault.history import Relation
 
-__all__ = ["Card", "Trouble", "failed_card", "plan_lines", "stored_card", "sync_card", "update_card", "working_card"]
+__all__ = [
+    "Card",
+    "Trouble",
+    "failed_card",
+    "plan_lines",
+    "resolved_card",
+    "stored_card",
+    "sync_card",
+    "update_card",
+    "working_card",
+]
 
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
@@ -195,6 +206,19 @@ def update_card(done: Updated) -> Card:
     if done.waiting:
         lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
     return Card("Update: done", tuple(lines))
+
+
+def resolved_card(done: Sequence[Resolved]) -> Card:
+    """Return the card of decisions that were just made."""
+    written = sum(len(one.written) for one in done)
+    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {plural(written, 'file')} written", GOOD)]
+    left = [path for one in done for path in one.conflicts]
+    if left:
+        lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
+        lines.append(mark("next: lace update"))
+    else:
+        lines.append(mark("next: sync, so that your friends learn of it"))
+    return Card("Resolve: done", tuple(lines), bool(left))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

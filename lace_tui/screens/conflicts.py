@@ -9,11 +9,12 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.screens.cards import Card
+from lace_tui.screens.cards import Card, resolved_card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
+from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import Conflict, ConflictKind, conflicts
 from lazy.resolve import accept_resolution, resolve_prefer
@@ -75,6 +76,15 @@ class Conflicts(Listing):
         lines.append("Whatever you choose, every side stays readable in history.")
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer local|remote"
 
+    def action_open_row(self) -> None:
+        """Open the selected conflict."""
+        self.action_resolve()
+
+    def action_resolve(self) -> None:
+        """See both sides of the selected conflict, and choose."""
+        if self.lines.key in self._conflicts:
+            self.app.push_screen(Resolve(self.lines.key))
+
     def action_prefer_local(self) -> None:
         """Take my side of the chosen ones."""
         self._prefer("local", "your side")
@@ -117,18 +127,12 @@ class Conflicts(Listing):
     ) -> Callable[[bool | None], None]:
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
-                self.lace.begin(what, do, _resolved_card, command)
+                self.lace.begin(what, do, self._decided, command)
 
         return decided
 
-
-def _resolved_card(done: list[Any]) -> Card:
-    written = sum(len(one.written) for one in done)
-    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {plural(written, 'file')} written", GOOD)]
-    left = [path for one in done for path in one.conflicts]
-    if left:
-        lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
-        lines.append(mark("next: lace update"))
-    else:
-        lines.append(mark("next: sync, so that your friends learn of it"))
-    return Card("Resolve: done", tuple(lines), bool(left))
+    def _decided(self, done: list[Any]) -> Card:
+        """Offer to sync after the last one."""
+        if len(done) >= len(self._conflicts) and self.is_current and not any(one.conflicts for one in done):
+            self.lace.offer_sync()
+        return resolved_card(done)

@@ -19,8 +19,9 @@ from lace_tui.screens.cards import Card, plan_lines, sync_card, update_card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, Place, bindings_of
+from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
-from lace_tui.view import HomeView, Reach, ago
+from lace_tui.view import HomeView, NeedKind, Reach, ago
 from lazy.sync import sync
 from lazy.update import Updated, update
 from vault.history import Relation
@@ -43,6 +44,21 @@ class Panel(OptionList):
         self.border_title = title
         self._texts: list[Content] = []
         self._marked: int | None = None
+
+    def action_half_down(self) -> None:
+        """Go down by half of what is in sight."""
+        self._leap(1)
+
+    def action_half_up(self) -> None:
+        """Go up by half of what is in sight."""
+        self._leap(-1)
+
+    def _leap(self, way: int) -> None:
+        for _ in range(max(1, self.size.height // 4)):  # a row has two lines or more
+            if way > 0:
+                self.action_cursor_down()
+            else:
+                self.action_cursor_up()
 
     def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
         """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
@@ -219,6 +235,12 @@ class Home(Place):
 
     def action_open_row(self) -> None:
         """Show all of the focused panel's row, and its command."""
+        panel, view = self.focused, self._view
+        if isinstance(panel, Panel) and panel.id == "needs" and view is not None:
+            need = next((need for need in view.needs if need.id == panel.highlighted_id), None)
+            if need is not None and need.kind is NeedKind.CONFLICT:
+                self.app.push_screen(Resolve(need.id))
+                return
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
@@ -244,7 +266,10 @@ class Home(Place):
 
     def action_sync(self) -> None:
         """Sync the selected place or peer."""
-        target = self.target
+        self.sync_with(self.target)
+
+    def sync_with(self, target: str) -> None:
+        """Sync one place or peer."""
         if not target:
             self.notify("There is no place to sync with yet. Add one with: lace place add NAME DIR", markup=False)
             return

@@ -162,7 +162,21 @@ class Lines(ScrollView, can_focus=True):
             for at, number in enumerate(self._shown):
                 if self._source.key(number) == key:
                     return at
-        return max(0, min(self.cursor, len(self._shown) - 1))
+        return self._row_near(self.cursor, 1)
+
+    def _row_near(self, at: int, step: int) -> int:
+        """Return the row nearest to `at` that can be selected, looking in that direction first."""
+        last = len(self._shown) - 1
+        at = max(0, min(at, last))
+        for way in (step, -step):
+            number = at
+            for _ in range(_CACHED):
+                if not 0 <= number <= last:
+                    break
+                if self._source.key(self._shown[number]):
+                    return number
+                number += way
+        return at
 
     def _content(self, at: int) -> Content:
         number = self._shown[at]
@@ -213,12 +227,13 @@ class Lines(ScrollView, can_focus=True):
     def watch_cursor(self, before: int, now: int) -> None:
         """Keep the highlighted row in sight."""
         if before != now:
-            self.scroll_to_region(Region(0, now, 1, 1), animate=False, force=True)
+            above = now - 1 if now and not self._source.key(self._shown[now - 1]) else now  # its heading too
+            self.scroll_to_region(Region(0, above, 1, now - above + 1), animate=False, force=True)
             self.refresh()
             self.post_message(self.Moved(self, self.key))
 
     def _go(self, to: int) -> None:
-        self.cursor = max(0, min(to, len(self._shown) - 1))
+        self.cursor = self._row_near(to, 1 if to >= self.cursor else -1)
 
     def action_cursor_down(self) -> None:
         """Go one row down."""
@@ -243,6 +258,14 @@ class Lines(ScrollView, can_focus=True):
     def action_page_up(self) -> None:
         """Go up by what is in sight."""
         self._go(self.cursor - self.scrollable_content_region.height + 1)
+
+    def action_half_down(self) -> None:
+        """Go down by half of what is in sight."""
+        self._go(self.cursor + max(1, self.scrollable_content_region.height // 2))
+
+    def action_half_up(self) -> None:
+        """Go up by half of what is in sight."""
+        self._go(self.cursor - max(1, self.scrollable_content_region.height // 2))
 
     def action_select(self) -> None:
         """Open the highlighted row."""

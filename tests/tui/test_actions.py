@@ -12,14 +12,18 @@ from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.app import LaceApp
 from lace_tui.cli.verbs import VERBS, find_verb
 from lace_tui.places import SCREENS
-from lace_tui.screens.dialogs import PlanPage, help_lines
+from lace_tui.screens.dialogs import Offer, PlanPage, help_lines
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
+from lace_tui.screens.resolve import Resolve
 from tests.people import ROOT
 
 MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
-    "filter", "mark", "mark-all", "log", *(f"go-{place}" for place in PLACES),
+    "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
+    "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
+    "lines-up", "page-down", "page-up", "leave",
+    *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
 
@@ -56,6 +60,8 @@ def test_bindings_come_from_the_table() -> None:
         Scope.APP: LaceApp,
         Scope.LIST: Lines,
         Scope.PLAN: PlanPage,
+        Scope.OFFER: Offer,
+        Scope.RESOLVE: Resolve,
         **{place: SCREENS[place] for place in PLACES},
     }
     for scope, owner in owners.items():

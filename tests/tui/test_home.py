@@ -16,6 +16,7 @@ from lace_tui.screens import home as home_module
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.home import FirstRun, Home
+from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync as real_sync
@@ -252,6 +253,11 @@ async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
         assert "> stick  drop" in text_of(app, "#meet"), "that is what s would sync"
         assert app.clipboard.startswith("lace resolve ")
         await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, Resolve), "what needs a decision opens where it is decided"
+        await pilot.press("escape")
+        assert isinstance(app.screen, Home)
+        await pilot.press("shift+tab", "y", "enter")
         await pilot.pause()
         assert isinstance(app.screen, Page)
         shown = app.screen.query_one("#page Static").render()

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from lace_tui.actions import PLACES, Scope
 from lace_tui.app import LaceApp
-from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import FilterLine, Listing
 from lace_tui.screens.place import Place
@@ -67,6 +67,8 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         assert isinstance(app.screen, PlanPage)
         await pilot.press("y")
         await settle(pilot)
+        assert isinstance(app.screen, Offer), "after the last one a sync is offered"
+        await pilot.press("escape")
         assert _rows(app) == ""
         assert "Leek" in (story.folder("alice") / "menu.md").read_text()
         assert "0 conflicts" in text_of(app, "#head")
@@ -236,6 +238,39 @@ class _Million:
 
     def text(self, number: int) -> str:
         return f"row {number}"
+
+
+async def test_headings_are_passed_over() -> None:
+    """The highlighted row is always one that can be opened; headings are no rows."""
+
+    class Holder(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Lines("Many", "list")
+
+    app = Holder()
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = app.query_one(Lines)
+        rows = [
+            ("", Content("A")),
+            ("one", Content("1")),
+            ("", Content("B")),
+            ("two", Content("2")),
+            ("", Content("C")),
+        ]
+        lines.fill(rows)
+        lines.focus()
+        assert lines.key == "one"
+        await pilot.press("j")
+        assert lines.key == "two"
+        await pilot.press("j", "G", "pagedown", "ctrl+d")
+        assert lines.key == "two"
+        await pilot.press("k")
+        assert lines.key == "one"
+        await pilot.press("g", "pageup", "ctrl+u")
+        assert lines.key == "one"
+        lines.fill([("", Content("nothing can be opened"))])
+        assert lines.key == ""
+        await pilot.press("j", "k", "enter")
 
 
 async def test_a_million_rows_cost_a_screenful() -> None:

@@ -1,0 +1,275 @@
+"""The rows of Resolve: what each side has, and the result so far, as harmless lines of a given width (APP-4).
+
+Lines that are too long are folded, never cut: a decision must not hang on what one cannot see. Both columns get the
+same number of rows for the same lines, so that they scroll as one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from textual.content import Content as Row
+
+from lace_tui.cli.inert import inert, width_of
+from lace_tui.cli.progress import bytes_text
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.view import ID_SHOWN
+from lazy.deciding import Content, Opened, OpenFile, Pick, Piece, Worked
+from vault.names import Version
+
+__all__ = ["Columns", "columns", "command_of", "facts", "hex_text", "result_rows", "unified"]
+
+_KINDS = {"f": "file", "l": "link", "d": "folder"}
+_CONTEXT = 4  # unchanged lines before and after something that was changed
+_GUTTER = 7  # cells before a line: its number and its sign
+
+
+class Columns(NamedTuple):
+    """Rows of one or more columns of equal length, and where each region begins."""
+
+    rows: tuple[list[Row], ...]
+    starts: dict[int, int]
+
+
+def fold(text: str, width: int) -> list[str]:
+    """Return a line in pieces of at most that many cells; at least one."""
+    width = max(8, width)
+    if len(text) <= width and width_of(text) <= width:
+        return [text]
+    pieces, piece, used = [], "", 0
+    for char in text:
+        cells = width_of(char)
+        if used + cells > width:
+            pieces.append(piece)
+            piece, used = "", 0
+        piece, used = piece + char, used + cells
+    return [*pieces, piece]
+
+
+def _plain(line: bytes) -> str:
+    text = line.decode("utf-8", "backslashreplace")
+    text = text[:-1] if text.endswith("\n") else text
+    return inert(text.expandtabs(4))
+
+
+def _line(number: int, sign: str, line: bytes, width: int, style: str) -> list[Row]:
+    first, *more = fold(_plain(line), width - _GUTTER)
+    at = f"{number:>4}" if number else "    "
+    return [mark(f"{at} {sign} ", QUIET) + mark(first, style), *(mark(f"{'':6} {part}", style) for part in more)]
+
+
+def _even(*cells: list[Row]) -> tuple[list[Row], ...]:
+    longest = max(len(cell) for cell in cells)
+    return tuple(cell + [Row("")] * (longest - len(cell)) for cell in cells)
+
+
+class _Table:
+    """Rows that are added to several columns at once."""
+
+    def __init__(self, count: int) -> None:
+        self.rows: tuple[list[Row], ...] = tuple([] for _ in range(count))
+        self.starts: dict[int, int] = {}
+
+    def add(self, *cells: list[Row]) -> None:
+        for column, cell in zip(self.rows, _even(*cells), strict=True):
+            column.extend(cell)
+
+    def same(self, row: Row) -> None:
+        for column in self.rows:
+            column.append(row)
+
+
+def _near(pieces: Sequence[Piece], at: int) -> tuple[range, range]:
+    """Return which lines of an unchanged piece stand next to something changed: its first and its last ones."""
+    count = len(pieces[at].region.base)
+    head = 0 if at == 0 else _CONTEXT
+    tail = 0 if at == len(pieces) - 1 else _CONTEXT
+    if head + tail + 1 >= count:
+        return range(count), range(0)
+    return range(head), range(count - tail, count)
+
+
+def columns(worked: Worked, current: int, *, with_base: bool, width: int) -> Columns:
+    """Return the two sides in two columns of that width each."""
+    table = _Table(2)
+    left = right = 1
+    for at, piece in enumerate(worked.pieces):
+        region = piece.region
+        if region.kind == "same":
+            head, tail = _near(worked.pieces, at)
+            for number in head:
+                table.add(_line(left + number, " ", region.base[number], width, QUIET),
+                          _line(right + number, " ", region.base[number], width, QUIET))  # fmt: skip
+            if tail:
+                table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
+            for number in tail:
+                table.add(_line(left + number, " ", region.base[number], width, QUIET),
+                          _line(right + number, " ", region.base[number], width, QUIET))  # fmt: skip
+            left, right = left + len(region.base), right + len(region.base)
+            continue
+        if piece.number:
+            table.starts[piece.number] = len(table.rows[0])
+            table.same(_title(piece, current, len(worked.open)))
+            if with_base:
+                for line in region.base:
+                    table.add(_line(0, "-", line, width, BAD), _line(0, "-", line, width, BAD))
+        ours = region.ours if region.kind != "theirs" else ()
+        theirs = region.theirs if region.kind != "ours" else ()
+        styles = _styles(piece)
+        for mine, yours in zip_longest(enumerate(ours, left), enumerate(theirs, right)):
+            table.add(
+                _line(mine[0], "+", mine[1], width, styles[0]) if mine else [Row("")],
+                _line(yours[0], "+", yours[1], width, styles[1]) if yours else [Row("")],
+            )
+        left, right = left + len(ours), right + len(theirs)
+    return Columns(table.rows, table.starts)
+
+
+def _styles(piece: Piece) -> tuple[str, str]:
+    """Return how the two sides of a piece look: what the result takes is strong, what it leaves is quiet."""
+    match piece.choice:
+        case None:
+            return GOOD, NOTE
+        case "left":
+            return "bold " + GOOD, QUIET
+        case "right":
+            return QUIET, "bold " + NOTE
+        case "base":
+            return QUIET, QUIET
+        case _:
+            return "bold " + GOOD, "bold " + NOTE
+
+
+_CHOSEN = {
+    "left": "left side",
+    "right": "right side",
+    "both": "both",
+    "swapped": "both, right first",
+    "base": "as before",
+}
+
+
+def _title(piece: Piece, current: int, _open: int) -> Row:
+    is_here = piece.number == current
+    word = f"= {_CHOSEN[piece.choice]}" if piece.choice else "? undecided"
+    text = f"{'>' if is_here else ' '} region {piece.number}: {word} "
+    return mark(text, f"{STRONG} reverse" if is_here else STRONG if piece.choice else BAD)
+
+
+def unified(worked: Worked, current: int, *, with_base: bool, width: int, only: str = "") -> Columns:
+    """Return both sides in one column; `only` leaves one of them, "left" or "right"."""
+    table = _Table(1)
+    number = 1
+    for at, piece in enumerate(worked.pieces):
+        region = piece.region
+        if region.kind == "same":
+            head, tail = _near(worked.pieces, at)
+            for n in head:
+                table.add(_line(number + n, " ", region.base[n], width, QUIET))
+            if tail:
+                table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
+            for n in tail:
+                table.add(_line(number + n, " ", region.base[n], width, QUIET))
+            number += len(region.base)
+            continue
+        if piece.number:
+            table.starts[piece.number] = len(table.rows[0])
+            table.same(_title(piece, current, len(worked.open)))
+            for line in region.base if with_base else ():
+                table.add(_line(0, "-", line, width, BAD))
+        styles = _styles(piece)
+        for line in region.ours if only != "right" and region.kind != "theirs" else ():
+            table.add(_line(0, "<", line, width, styles[0]))
+        for line in region.theirs if only != "left" and region.kind not in {"ours", "both"} else ():
+            table.add(_line(0, ">", line, width, styles[1]))
+        number += len(piece.result or region.ours)
+    return Columns(table.rows, table.starts)
+
+
+def result_rows(worked: Worked, current: int, names: tuple[str, str], width: int) -> Columns:
+    """Return the result so far: its lines, and for each undecided region the keys that decide it."""
+    table = _Table(1)
+    number = 1
+    for at, piece in enumerate(worked.pieces):
+        if piece.number:
+            table.starts[piece.number] = len(table.rows[0])
+        if piece.result is None:
+            sign = ">" if piece.number == current else " "
+            keys = (
+                f"{sign} {number:>2} ?  region {piece.number} undecided:  l {names[0]}   r {names[1]}   o both   e edit"
+            )
+            table.same(mark(keys, BAD))
+            continue
+        lines = piece.result
+        if piece.region.kind == "same":
+            head, tail = _near(worked.pieces, at)
+            for n in head:
+                table.add(_line(number + n, " ", lines[n], width, QUIET))
+            if tail:
+                table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
+            for n in tail:
+                table.add(_line(number + n, " ", lines[n], width, QUIET))
+        else:
+            sign = "=" if piece.number or piece.region.kind == "both" else "<" if piece.region.kind == "ours" else ">"
+            for n, line in enumerate(lines):
+                table.add(_line(number + n, sign, line, width, STRONG if piece.number else ""))
+            if not lines:
+                table.same(mark(f"     {sign} (nothing)", QUIET))
+        number += len(lines)
+    return Columns(table.rows, table.starts)
+
+
+def text_rows(content: bytes, width: int) -> list[Row]:
+    """Return a whole text as rows."""
+    found: list[Row] = []
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        found += _line(number, " ", line, width, "")
+    return found or [mark("  an empty file", QUIET)]
+
+
+def hex_text(head: bytes) -> str:
+    """Return bytes in hexadecimal, in groups of four, with what of them is ASCII."""
+    groups = " ".join(head[at : at + 4].hex() for at in range(0, len(head), 4))
+    shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in head)
+    return f"{groups}  {shown}"
+
+
+def facts(file: OpenFile, content: Content | None, width: int) -> list[Row]:
+    """Return what can be told of a side whose lines cannot be compared."""
+    if content is None:
+        return [mark("  deleted here", BAD), mark("  Taking this side deletes the file.", QUIET)]
+    kind = "program" if content.mode == "x" and content.kind == "f" else _KINDS.get(content.kind, content.kind)
+    rows = [mark(f"  a {kind}, {bytes_text(content.size)} ({content.size} bytes)")]
+    if file.other_name:
+        rows += [mark(part) for part in fold(f"  the other name: {inert(file.other_name)}", width)]
+    rows += [mark(part, QUIET) for part in fold(f"  {content.hash}", width)]
+    if content.text is not None:
+        return [*rows, Row(""), *text_rows(content.text, width)]
+    if content.kind == "l":
+        rows.append(mark(f"  leads to {content.head.decode('utf-8', 'backslashreplace')}"))
+    elif content.head:
+        rows.append(mark("  begins with:", QUIET))
+        for at in range(0, len(content.head), 12):
+            rows.append(mark(f"  {hex_text(content.head[at : at + 12])}", NOTE))
+    return rows
+
+
+def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> str:
+    """Return the command that decides the same; texts that no word can give are its `--files`."""
+    words = [f"lace resolve {opened.conflict.id[:ID_SHOWN]} --merged {version}"]
+    sides = {"left": opened.sides[0].name, "right": opened.sides[-1].name, "both": "both"}
+    has_text = False
+    for file in opened.files:
+        pick = picks.get(file.path, Pick())
+        path = f"--path {shlex.quote(file.path)}"
+        if pick.side is not None and pick.edited is None:
+            words.append(f"{path} --take {shlex.quote(opened.sides[pick.side].name)}")
+        elif pick.edited is None and len(opened.sides) == 2 and all(c in sides for c in pick.regions.values()):
+            chosen = [f"--region {n} --take {shlex.quote(sides[c])}" for n, c in sorted(pick.regions.items())]
+            words.append(" ".join([path, *chosen]))
+        else:
+            has_text = True
+    return " ".join([*words, *(["--files DIR"] if has_text else [])])

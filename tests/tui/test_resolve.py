@@ -1,0 +1,291 @@
+"""Resolve, told as decisions of one person (APP-4, LAZ-35, LAZ-39)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.conflicts import Conflicts
+from lace_tui.screens.dialogs import Editor, Offer, PlanPage
+from lace_tui.screens.pane import Pane
+from lace_tui.screens.resolve import Resolve
+from lace_tui.screenshots import Story, app_of
+from lazy.conflicts import conflicts
+from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.sync import sync
+from lazy.update import update
+from tests.tui.conftest import settle, text_of
+from vault.history import releases
+from vault.names import Version
+from vault.vault import Vault
+from vault.work import release
+
+
+def pane(app: LaceApp, name: str) -> str:
+    """Return all that a pane shows."""
+    return app.screen.query_one(f"#{name}", Pane).text
+
+
+async def opened(pilot: Pilot[None]) -> None:
+    """Go to the first conflict."""
+    await settle(pilot)
+    await pilot.press("2")
+    await settle(pilot)
+    await pilot.press("enter")
+    await settle(pilot)
+    assert isinstance(pilot.app.screen, Resolve)
+
+
+def menu(story: Story) -> str:
+    """Return alice's menu as it lies in her folder."""
+    return (story.folder("alice") / "menu.md").read_text()
+
+
+async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story) -> None:
+    """LAZ-35, LAZ-39: who, where, when, version; base; the result lives; `y` writes what `w` showed."""
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        left, right = app.screen.query_one("#left", Pane), app.screen.query_one("#right", Pane)
+        assert "YOU @ alice-desk  1.1.0" in str(left.border_title)
+        assert "BOB @ bob-desk  1.1.0" in str(right.border_title)
+        assert "+ Pumpkin, 4.50" in left.text
+        assert "+ Leek, 4.20" in right.text
+        assert "- Tomato, 4.00" in left.text
+        await pilot.press("b")
+        assert "- Tomato" not in pane(app, "left")
+        assert "region 1 undecided:  l yours   r bob's" in pane(app, "result")
+        assert "! 1 conflict" in text_of(app, "#head")
+        await pilot.press("w")
+        assert isinstance(app.screen, Resolve), "nothing to write while a region is undecided"
+        assert "(write: 1 undecided)" in text_of(app, "#foot")
+        await pilot.press("r")
+        assert "= Leek, 4.20" in pane(app, "result")
+        assert "= decided: w writes it" in text_of(app, "#what")
+        assert "Pumpkin" in menu(story), "nothing is written before the preview"
+        await pilot.press("w")
+        assert isinstance(app.screen, PlanPage)
+        assert "release main 1.1.1" in str(app.screen.query_one("#page Static").render())
+        await pilot.press("w", "n")
+        assert "Pumpkin" in menu(story)
+        await settle(pilot)
+        await pilot.press("w", "y")
+        await settle(pilot)
+        assert "Leek" in menu(story)
+        assert (story.folder("alice") / "wine.md").exists(), "what merged by itself came too"
+        assert isinstance(app.screen, Offer)
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        assert conflicts(vault) == []
+        assert Version.parse("1.1.1") in {found.version for found in releases(vault.store, "main")}
+        assert not list((vault.dot / "drafts").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("keys", "lines"),
+    [
+        (["l"], ["Pumpkin, 4.50"]),
+        (["o"], ["Pumpkin, 4.50", "Leek, 4.20"]),
+        (["O"], ["Leek, 4.20", "Pumpkin, 4.50"]),
+        (["L"], ["Pumpkin, 4.50"]),
+        (["R"], ["Leek, 4.20"]),
+        (["r", "0", "R", "0", "l"], ["Pumpkin, 4.50"]),
+    ],
+)
+async def test_every_choice_gives_its_lines(app: LaceApp, story: Story, keys: list[str], lines: list[str]) -> None:
+    """LAZ-39: per region and whole file; taking a choice away leaves it undecided."""
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press(*keys, "w", "y")
+        await settle(pilot)
+    found = [line for line in menu(story).splitlines() if "4." in line]
+    assert found == lines
+
+
+async def test_leaving_keeps_the_draft(story: Story) -> None:
+    """The choices survive `esc` and the end of the app; they are no decision yet."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("r", "escape")
+        await settle(pilot)
+        assert isinstance(app.screen, Conflicts)
+        assert "! 1 conflict" in text_of(app, "#head")
+    again = app_of(story, "alice")
+    async with again.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        assert "= Leek, 4.20" in pane(again, "result")
+        await pilot.press("0")
+        await settle(pilot)
+    assert not list((story.folder("alice") / ".vault" / "drafts").iterdir())
+
+
+async def test_a_draft_of_other_contents_is_not_taken(story: Story) -> None:
+    """A choice names what it was made for; newer work of mine asks again. A broken draft counts as none."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("r")
+        await settle(pilot)
+    story.write("alice", "menu.md", menu(story).replace("Pumpkin, 4.50", "Pumpkin, 4.90"))
+    again = app_of(story, "alice")
+    async with again.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        assert "+ Pumpkin, 4.90" in pane(again, "left"), "my side is what my folder holds now"
+        assert "undecided" in pane(again, "result")
+    (draft,) = (story.folder("alice") / ".vault" / "drafts").iterdir()
+    draft.write_bytes(b'{"format": 1, "files": {"menu.md": {"regions": {"x": "left"}}}')
+    third = app_of(story, "alice")
+    async with third.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("l", "w", "y")
+        await settle(pilot)
+    assert "4.90" in menu(story)
+
+
+async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("e")
+        await pilot.pause()
+        assert isinstance(app.screen, Editor)
+        await pilot.press("X", "escape")
+        await settle(pilot)
+        assert "markers are left" in str(app.screen.query_one("#result").border_title)
+        await pilot.press("w")
+        assert isinstance(app.screen, Resolve), "markers are no decision"
+        await pilot.press("0", "r", "e")
+        await pilot.pause()
+        await pilot.press(*"New ", "escape")
+        await settle(pilot)
+        await pilot.press("w", "y")
+        await settle(pilot)
+    assert menu(story).startswith("New # Supper club")
+    assert "Leek" in menu(story)
+
+
+async def test_the_persons_editor_gets_the_screen(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def edit(path: Path) -> None:
+        seen.append(path.read_text())
+        path.write_text(path.read_text().replace("Leek, 4.20", "Leek and pumpkin, 5.00"))
+
+    @contextlib.contextmanager
+    def suspended() -> Iterator[None]:
+        yield
+
+    app = app_of(story, "alice")
+    app._edit = edit
+    monkeypatch.setattr(app, "suspend", suspended)
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("r", "E")
+        await settle(pilot)
+        assert "Leek, 4.20" in seen[0]
+        await pilot.press("w", "y")
+        await settle(pilot)
+    assert "Leek and pumpkin" in menu(story)
+    assert not list((story.folder("alice") / ".vault").glob("edit-*"))
+
+
+async def test_a_narrow_screen_has_one_pane(app: LaceApp) -> None:
+    async with app.run_test(size=(60, 20)) as pilot:
+        await opened(pilot)
+        assert not app.screen.query_one("#right").display
+        shown = pane(app, "left")
+        assert "< Pumpkin, 4.50" in shown
+        assert "> Leek, 4.20" in shown
+        await pilot.press("tab")
+        assert "Leek" not in pane(app, "left")
+        await pilot.press("tab")
+        assert "Pumpkin" not in pane(app, "left")
+        assert "! 1 conflict" in text_of(app, "#head")
+        assert app.screen.query_one("#result").region.height == 5
+        await pilot.press("l")
+        assert "= decided" in text_of(app, "#what")
+
+
+def clash(story: Story, mine: dict[str, bytes | None], theirs: dict[str, bytes | None], version: str = "2.0.0") -> None:
+    """Let alice and bob both release a version with these files, after they agreed on everything before."""
+    with contextlib.ExitStack() as stack:
+        alice, bob = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "bob"))
+        for conflict in conflicts(alice):
+            resolve_prefer(alice, conflict.id, "local")
+        for name in ("alice", "bob", "alice", "bob"):
+            sync(alice if name == "alice" else bob, ["stick"])
+        accept_resolution(bob, "1.1.0")
+        update(bob)
+        update(alice)
+        for vault, files in ((alice, mine), (bob, theirs)):
+            for path, content in files.items():
+                file = vault.folder / path
+                if content is None:
+                    file.unlink()
+                else:
+                    file.write_bytes(content)
+            release(vault, Version.parse(version), "2")
+        sync(bob, ["stick"])
+        sync(alice, ["stick"])
+
+
+async def test_binary_and_deleted_sides_are_told_and_decided(story: Story) -> None:
+    """A side without lines shows kind, size, hash and first bytes; a deleted one says so; both can be chosen."""
+    clash(
+        story,
+        {"logo.png": b"\x89PNG\0mine", "guests.txt": None, "esc.md": b"a\x1b[2Jb\n"},
+        {"logo.png": b"\x89PNG\0their longer one", "guests.txt": b"ada\nben\ncy\n", "esc.md": b"c\xe2\x80\xaed\n"},
+    )
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 40)) as pilot:
+        await opened(pilot)
+        assert "file 1 of 3" in text_of(app, "#what")
+        shown = pane(app, "left") + pane(app, "right") + text_of(app, "#what")
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert "\\x1b[2J" in shown
+        await pilot.press("e")
+        await pilot.pause()
+        assert isinstance(app.screen, Resolve), "what could drive the terminal is not put into the editor"
+        await pilot.press("L", "n")
+        assert "deleted here" in pane(app, "left")
+        await pilot.press("L", "n")
+        assert "a file, 9 B (9 bytes)" in pane(app, "left")
+        assert "89504e47" in pane(app, "right")
+        await pilot.press("o")
+        await pilot.press("r")
+        assert "= decided" in text_of(app, "#what")
+        await pilot.press("w", "y")
+        await settle(pilot)
+    folder = story.folder("alice")
+    assert (folder / "logo.png").read_bytes() == b"\x89PNG\0their longer one"
+    assert not (folder / "guests.txt").exists()
+    assert (folder / "esc.md").read_bytes() == b"a\x1b[2Jb\n"
+
+
+async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
+    with contextlib.ExitStack() as stack:
+        alice, cara = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "cara"))
+        story.write(
+            "cara",
+            "menu.md",
+            "# Supper club\n\n## Soups\n\nCelery, 4.10\n\n## Mains\n\nRisotto, 9.50\n\n## Open\n\nFriday\n",
+        )
+        release(cara, Version.parse("1.1.0"), "celery")
+        sync(cara, ["stick"])
+        sync(alice, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        assert "step 1 of 2" in text_of(app, "#what")
+        await pilot.press("l")
+        assert "step 2 of 2" in text_of(app, "#what")
+        assert "RESULT SO FAR" in str(app.screen.query_one("#left").border_title)
+        await pilot.press("o", "w", "y")
+        await settle(pilot)
+    soups = [line for line in menu(story).splitlines() if "4." in line]
+    assert soups[0] == "Pumpkin, 4.50"
+    assert len(soups) == 2
