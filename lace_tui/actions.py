@@ -23,6 +23,7 @@ class Scope(StrEnum):
     LIST = "in a list"
     PLAN = "in a plan"
     OFFER = "when all is decided"
+    FIRST = "where no vault is"
     HOME = "home"
     CONFLICTS = "conflicts"
     RESOLVE = "resolve"
@@ -150,11 +151,29 @@ _OFFER: tuple[Action, ...] = (
     Action("sync-now", "Sync now", "Sync, so that your friends learn what you decided.", ("s",), "s", "sync_now",
            "lace sync NAME", Scope.OFFER),
 )  # fmt: skip
+_F = Scope.FIRST
+_FIRST: tuple[Action, ...] = (
+    _do(_F, "found", "b", "Begin here", "Begin: make this folder one to share.", "lace init --name NAME --group GROUP",
+        hint="begin"),
+    _do(_F, "enter", "j", "Join friends", "Join: enter a friend's group with the line they sent you.",
+        "lace accept INVITE", hint="join"),
+    _do(_F, "look-around", "o", "Open the demo", "Look around first, with three made-up friends.", "lace demo",
+        hint="demo"),
+)  # fmt: skip
 _H, _C, _R, _Q, _P = Scope.HOME, Scope.CONFLICTS, Scope.RESOLVE, Scope.QUEUE, Scope.PEERS
 _HOME: tuple[Action, ...] = (
     _do(_H, "sync", "s", "Sync", "Sync the selected place or peer.", "lace sync NAME", hint="sync"),
     _do(_H, "update", "u", "Update the folder", "Bring friends' releases into your folder; shows the plan first.",
         "lace update", hint="update"),
+    _do(_H, "release", "R", "Release", "Give what your folder holds a version, for your friends; asks which.",
+        "lace release VERSION", hint="release"),
+    _do(_H, "sync-all", "S", "Sync all", "Sync every place that is here; shows the plan first.", "lace sync",
+        hint="sync all"),
+    _do(_H, "dry-run", "d", "What would move", "Say what a sync with the selected place or peer would move.",
+        "lace sync NAME --dry-run"),
+    _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",
+        "lace place add NAME DIR"),
+    _do(_H, "invite-friend", "i", "Invite", "Make the line that lets one friend in.", "lace invite NAME"),
 )  # fmt: skip
 _CONFLICTS: tuple[Action, ...] = (
     _do(_C, "resolve", "enter", "Resolve", "See both sides of the conflict and choose.",
@@ -228,8 +247,8 @@ _SETTINGS: tuple[Action, ...] = (
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY, *_AUDIT,
-    *_EXPORT, *_SETTINGS,
+    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY,
+    *_AUDIT, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

@@ -23,7 +23,8 @@ from lace_tui.job import Job
 from lace_tui.places import SCREENS
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card
 from lace_tui.screens.dialogs import Offer, Page, help_lines
-from lace_tui.screens.home import FirstRun, Home
+from lace_tui.screens.first import FirstRun
+from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
@@ -54,6 +55,7 @@ class LaceApp(App[None]):
         find: returns the shared folder, or None while there is no vault.
         surroundings: the world as the vault sees it; asked once, when there is a vault.
         here: name of the folder it was started in.
+        called: what the person is probably called.
         monotonic: seconds of a clock that never goes back.
         look_every: seconds between two looks at the places; 0 looks only when the vault is read.
         taste: theme and keys.
@@ -113,6 +115,7 @@ class LaceApp(App[None]):
         surroundings: Callable[[], Surroundings],
         *,
         here: str,
+        called: str = "",
         monotonic: Callable[[], float],
         look_every: float = LOOK,
         taste: Taste | None = None,
@@ -123,6 +126,8 @@ class LaceApp(App[None]):
         self._find = find
         self._surroundings = surroundings
         self._here = here
+        self._called = called
+        self.wants_demo = False
         self.monotonic = monotonic
         self._look_every = look_every
         self.taste = taste or Taste()
@@ -158,7 +163,7 @@ class LaceApp(App[None]):
         self._folder = self._find()
         if self._folder is None:
             if not isinstance(self.screen, FirstRun):
-                self.push_screen(FirstRun(self._here))
+                self.push_screen(FirstRun(self._here, self._called))
             return
         try:
             self._around = self._surroundings()
@@ -251,6 +256,21 @@ class LaceApp(App[None]):
         """Show a card on Home until the next one."""
         self.card = replace(card, ended=self._now_iso())
         self.refresh_places()
+
+    def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
+        """Make a vault in the folder it was started in, and go Home.
+
+        Args:
+            do: makes it, in a thread.
+            command: the command with the same result.
+        """
+        self.note(command)
+
+        def work() -> Message:
+            with do(Path(self._here), self._surroundings()):
+                return self.DidAsk(lambda _: self._begin(), None)
+
+        self._work("begin", work)
 
     def offer_sync(self) -> None:
         """Offer a sync once everything is decided; the place that is here first."""

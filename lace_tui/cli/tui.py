@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from functools import partial
 
+from lace_tui.cli.begin import login_name
 from lace_tui.cli.context import Context
 from lace_tui.cli.message import edit_file
 from vault.errors import CallerError
@@ -52,10 +53,15 @@ def run(context: Context, args: argparse.Namespace) -> int:
         context.find_vault,
         surroundings,
         here=str(context.cwd.absolute()),
+        called=login_name(context),
         monotonic=context.world.monotonic,
         taste=read_taste(context.config_root),
         config=context.config_root,
         edit=partial(edit_file, editor=editor) if editor else None,
     )
     app.run(mouse=not args.no_mouse)
+    if app.wants_demo:
+        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
+
+        return run_verb(["demo"], context.world)
     return app.return_code or 0

@@ -8,7 +8,7 @@ from typing import Self
 
 from textual.content import Content
 
-from lace_tui.cli.progress import duration_text
+from lace_tui.cli.progress import bytes_text, duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.view import HomeView
 from lazy.resolve import Resolved
@@ -16,12 +16,15 @@ from lazy.results import ExchangeResult, PlaceResult
 from lazy.update import Updated
 from vault.errors import Cancelled, LaceError
 from vault.history import Relation
+from vault.work import Released
 
 __all__ = [
     "Card",
     "Trouble",
     "failed_card",
     "plan_lines",
+    "planned_card",
+    "released_card",
     "resolved_card",
     "stored_card",
     "sync_card",
@@ -101,6 +104,27 @@ def sync_card(results: list[PlaceResult], seconds: float) -> Card:
         lines += _result_lines(result, is_named=len(results) > 1)
     is_bad = any(result.problems or result.rejected or result.queued for result in results)
     return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
+
+
+def planned_card(results: list[PlaceResult]) -> Card:
+    """Return the card of a dry run: what a sync would move."""
+    lines: list[Content] = []
+    for result in results:
+        if result.queued:
+            lines.append(mark(f"o {result.name} is not reached", BAD))
+            continue
+        size = f" ({bytes_text(result.bytes_to_send)})" if result.bytes_to_send else ""
+        text = f"{result.name}: would send {plural(result.sent, 'record')}{size}"
+        lines.append(mark(f"{text}, and receive {plural(result.records_to_receive, 'record')}"))
+        lines += [_problem(problem.peer, problem.message, problem.code) for problem in result.problems[:_LISTED]]
+    lines.append(mark("Nothing was moved. s syncs.", QUIET))
+    return Card("What would move", tuple(lines), any(result.queued or result.problems for result in results))
+
+
+def released_card(done: Released) -> Card:
+    """Return the card of a release."""
+    line = mark(f"= {done.desk} {done.version} is released", GOOD)
+    return Card("Release: done", (line, mark("next: sync, so that your friends get it")))
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -9,28 +10,34 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from lace_tui.actions import Scope, action_named
+from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import Card, plan_lines, sync_card, update_card
-from lace_tui.screens.dialogs import Page, PlanPage
-from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
-from lace_tui.screens.place import Fitted, Place, bindings_of
+from lace_tui.screens.cards import Card, plan_lines, planned_card, released_card, sync_card, update_card
+from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
+from lace_tui.screens.place import Place, bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import HomeView, NeedKind, Reach, ago
+from lazy import circle
+from lazy.invitations import Invitation
+from lazy.places import add_place
 from lazy.sync import sync
 from lazy.update import Updated, update
+from vault.errors import LaceError
 from vault.history import Relation
+from vault.names import Version
+from vault.work import next_version, release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FirstRun", "Home", "Panel"]
+__all__ = ["Home", "Panel"]
 
+_NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
 _ROW, _SELECTED = Content("  "), Content.styled("> ", STRONG)
 
 
@@ -172,14 +179,17 @@ class Home(Place):
     def show_home(self, view: HomeView, reach: Mapping[str, Reach]) -> None:
         """Show this reading."""
         is_first_look = bool(reach) and not self._reach
+        arrived = [name for name, seen in reach.items() if seen.is_here and not _is_here(self._reach.get(name))]
         self._view, self._reach = view, reach
         self.show_frame()
         meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
         meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
-        nobody = mark("Nobody and nowhere yet: lace place add NAME DIR, then lace invite NAME", QUIET)
+        nobody = mark("Nobody and nowhere yet. a adds a place, i invites a friend.", QUIET)
         self.query_one("#meet", Panel).fill(meet, nobody)
         if is_first_look:
             self._prefer_present()
+        elif arrived:
+            self._prefer_arrived(arrived[0])
         came = [(entry.id, came_row(entry, view)) for entry in view.came]
         if view.new > len(view.came):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
@@ -193,6 +203,12 @@ class Home(Place):
         here = [number for number, name in enumerate(self._reach) if self._reach[name].is_here]
         if panel.highlighted == 0 and here:
             panel.highlighted = here[0]
+
+    def _prefer_arrived(self, name: str) -> None:
+        """Offer to sync a place that was just plugged in."""
+        panel = self.query_one("#meet", Panel)
+        panel.highlighted = panel.get_option_index(f"place {name}")
+        self.notify(f"{inert(name)} is here now: s syncs it.", markup=False)
 
     def show_card(self, card: Card, now_ns: int) -> None:
         """Show what the last sync or update did, and how long ago."""
@@ -271,15 +287,123 @@ class Home(Place):
     def sync_with(self, target: str) -> None:
         """Sync one place or peer."""
         if not target:
-            self.notify("There is no place to sync with yet. Add one with: lace place add NAME DIR", markup=False)
+            self.notify(_NO_PLACE, markup=False)
             return
+        self._sync([target])
+
+    def _sync(self, names: list[str]) -> None:
         began = self.lace.monotonic()
         self.lace.begin(
-            f"Sync: {inert(target)}",
-            lambda vault, watch: sync(vault, [target], watch=watch),
+            f"Sync: {inert(', '.join(names))}",
+            lambda vault, watch: sync(vault, names, watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
-            f"lace sync {target}",
+            f"lace sync {' '.join(names)}",
         )
+
+    def action_sync_all(self) -> None:
+        """Plan a sync with every place, and ask."""
+        view = self._view
+        if view is None or not view.places:
+            self.notify(_NO_PLACE, markup=False)
+            return
+        here = [p for p in view.places if (seen := self._reach.get(p.place.name)) is None or seen.is_here is not False]
+        if not here:
+            self.notify("No place is here now.", markup=False)
+            return
+        names = [place.place.name for place in here]
+        lines = [mark(f"Sync {len(names)} of {len(view.places)} places:")]
+        lines += [mark(f"  {p.place.name}  ", STRONG) + mark(f"{p.waiting} to send", QUIET) for p in here]
+        away = [p.place.name for p in view.places if p.place.name not in names]
+        if away:
+            lines.append(mark(f"  not here: {', '.join(away)}", QUIET))
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self._sync(names)
+
+        self.app.push_screen(PlanPage("Sync all", lines), decided)
+
+    def action_dry_run(self) -> None:
+        """Say what a sync with the selected place or peer would move."""
+        target = self.target
+        if not target:
+            self.notify(_NO_PLACE, markup=False)
+            return
+        self.lace.begin(
+            f"What would move: {inert(target)}",
+            lambda vault, watch: sync(vault, [target], dry_run=True, watch=watch),
+            planned_card,
+            f"lace sync {target} --dry-run",
+        )
+
+    def action_release(self) -> None:
+        """Ask for a version, proposing the next, and release what the folder holds."""
+        self.lace.ask(next_version, self._ask_version, "version")
+
+    def _ask_version(self, proposed: Version) -> None:
+        text = "Your folder as it is now becomes this version; friends get it at the next sync."
+        self.app.push_screen(Question("Release", text, str(proposed)), self._release)
+
+    def _release(self, text: str | None) -> None:
+        if not text:
+            return
+        try:
+            version = Version.parse(text)
+        except LaceError as error:
+            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
+            return
+        self.lace.begin(
+            f"Release {version}",
+            lambda vault, watch: release(vault, version, watch=watch),
+            released_card,
+            f"lace release {version}",
+        )
+
+    def action_new_place(self) -> None:
+        """Ask for a name and where it is, and remember a place."""
+
+        def named(name: str | None) -> None:
+            if not name:
+                return
+
+            def found(where: str | None) -> None:
+                if where:
+                    uri = str(Path(where).expanduser()) if where.startswith("~") else where
+                    self.lace.begin(
+                        f"Place: {inert(name)}",
+                        lambda vault, _: add_place(vault, name, uri, cwd=vault.folder),
+                        lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"),)),
+                        f"lace place add {name} {where}",
+                    )
+
+            text = "Where is it? A directory (a stick, for example), or the address of a repository."
+            self.app.push_screen(Question("Add a place", text), found)
+
+        self.app.push_screen(Question("Add a place", "What do you call the place?", "stick"), named)
+
+    def action_invite_friend(self) -> None:
+        """Make an invitation and show it."""
+
+        def named(name: str | None) -> None:
+            if name:
+                self.lace.begin("Invite", lambda vault, _: circle.invite(vault, name), invited, f"lace invite {name}")
+
+        def invited(made: Invitation) -> None:
+            line = made.encode()
+            self.app.copy_to_clipboard(line)
+            lines = [
+                mark("Send this one line to your friend, by a way that others cannot read:"),
+                mark(""),
+                *(mark(line[at : at + 76]) for at in range(0, len(line), 76)),
+                mark(""),
+                mark("It is in your clipboard too, where your terminal allows that.", QUIET),
+                mark(f"Read these words to each other: {made.words}"),
+            ]
+            if not made.places:
+                lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
+            self.app.push_screen(Page("An invitation, good for one friend", lines))
+
+        self.app.push_screen(Question("Invite", "What do you call the friend?"), named)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""
@@ -298,41 +422,5 @@ class Home(Place):
             self.lace.begin("Update", lambda vault, watch: update(vault, watch=watch), update_card, "lace update")
 
 
-class FirstRun(Screen[None]):
-    """What there is to do where no vault is."""
-
-    DEFAULT_CSS = """
-    FirstRun { align: center middle; }
-    FirstRun #choices { width: auto; max-width: 100%; height: auto; border: round $primary; padding: 1 2; }
-    FirstRun #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
-    """
-
-    def __init__(self, folder: str) -> None:
-        super().__init__()
-        self._folder = folder
-
-    def compose(self) -> ComposeResult:
-        """Lay out the three choices."""
-        choices = Static(
-            rows(
-                mark(f"There is no vault in {self._folder}, or above. In a shell:", QUIET),
-                mark(""),
-                mark("lace init          ", STRONG) + mark("begin: make this folder one to share"),
-                mark("lace accept INVITE ", STRONG) + mark("enter a friend's group"),
-                mark("lace demo          ", STRONG) + mark("look around with three made-up friends"),
-            ),
-            id="choices",
-        )
-        choices.border_title = "lace"
-        yield choices
-        yield Fitted("foot")
-
-    def on_mount(self) -> None:
-        """Name the keys that work here."""
-        shown = [action_named("help"), action_named("read"), action_named("quit")]
-        self.query_one("#foot", Fitted).show(
-            [
-                (number, mark(action.shown.split()[0], STRONG) + mark(f" {action.hint or action.title.lower()}"))
-                for number, action in enumerate(shown)
-            ]
-        )
+def _is_here(seen: Reach | None) -> bool:
+    return seen is not None and bool(seen.is_here)

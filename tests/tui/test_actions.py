@@ -13,6 +13,7 @@ from lace_tui.app import LaceApp
 from lace_tui.cli.verbs import VERBS, find_verb
 from lace_tui.places import SCREENS
 from lace_tui.screens.dialogs import Offer, PlanPage, help_lines
+from lace_tui.screens.first import FirstRun
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.resolve import Resolve
@@ -61,6 +62,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.LIST: Lines,
         Scope.PLAN: PlanPage,
         Scope.OFFER: Offer,
+        Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
         **{place: SCREENS[place] for place in PLACES},
     }

@@ -15,7 +15,8 @@ from lace_tui.cli.tui import NoTerminal
 from lace_tui.screens import home as home_module
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
-from lace_tui.screens.home import FirstRun, Home
+from lace_tui.screens.first import FirstRun
+from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from lazy.resolve import resolve_prefer
@@ -293,7 +294,7 @@ async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None
         await settle(pilot)
         assert isinstance(app.screen, FirstRun)
         shown = text_of(app, "#choices")
-        for line in ("lace init", "lace accept INVITE", "lace demo"):
+        for line in ("b  Begin", "lace init", "j  Join", "lace accept INVITE", "o  Look", "lace demo"):
             assert line in shown
         await pilot.press("s", "u", "y")
         assert isinstance(app.screen, FirstRun)

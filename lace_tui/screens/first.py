@@ -1,0 +1,117 @@
+"""First run: what there is to do where no vault is, and doing it (APP-4): begin, join, or look around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+
+from lace_tui.actions import Scope, action_named, actions_of
+from lace_tui.screens.dialogs import Question
+from lace_tui.screens.marks import QUIET, STRONG, mark, rows
+from lace_tui.screens.place import Fitted, bindings_of, footer
+from lazy import circle
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lace_tui.app import LaceApp
+
+__all__ = ["FirstRun"]
+
+_CALLED = "What shall your friends call you?"
+
+
+class FirstRun(Screen[None]):
+    """Three ways to begin.
+
+    Args:
+        folder: where it was started, for people.
+        name: what the person is probably called.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.FIRST)
+
+    DEFAULT_CSS = """
+    FirstRun { align: center middle; }
+    FirstRun #choices { width: auto; max-width: 100%; height: auto; border: round $primary; padding: 1 2; }
+    FirstRun #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
+    """
+
+    def __init__(self, folder: str, name: str = "") -> None:
+        super().__init__()
+        self._folder = folder
+        self._name_known = name
+
+    @property
+    def lace(self) -> LaceApp:
+        """The app, by its own type."""
+        return self.app  # type: ignore[return-value]
+
+    def compose(self) -> ComposeResult:
+        """Lay out the three choices."""
+        choices = [
+            line
+            for action in actions_of(Scope.FIRST)
+            for line in (
+                mark(f"{action.shown}  ", STRONG) + mark(action.sentence),
+                mark(f"   or in a shell: {action.cli}", QUIET),
+            )
+        ]
+        box = Static(
+            rows(mark(f"No vault in {self._folder} yet.", QUIET), mark(""), *choices, mark(""),
+                 mark("Press the letter in front.", QUIET)),
+            id="choices",
+        )  # fmt: skip
+        box.border_title = "lace: share a folder with friends, without a server"
+        yield box
+        yield Fitted("foot")
+
+    def on_mount(self) -> None:
+        """Name the keys that work here."""
+        shown = [action_named("help"), *actions_of(Scope.FIRST), action_named("quit")]
+        self.query_one("#foot", Fitted).show(footer(shown, {}))
+
+    def action_found(self) -> None:
+        """Begin a group with this folder."""
+
+        def named(name: str | None) -> None:
+            if not name:
+                return
+
+            def grouped(group: str | None) -> None:
+                if group:
+                    self.lace.make_vault(
+                        lambda folder, around: Vault.found(folder, around, name=name, group=group),
+                        f"lace init --name {name} --group {group}",
+                    )
+
+            self.app.push_screen(Question("Begin here", "What shall the group be called?", "friends"), grouped)
+
+        self.app.push_screen(Question("Begin here", _CALLED, self._name_known), named)
+
+    def action_enter(self) -> None:
+        """Enter a friend's group with the line they sent."""
+
+        def given(line: str | None) -> None:
+            if not line:
+                return
+
+            def named(name: str | None) -> None:
+                if name is not None:
+                    self.lace.make_vault(
+                        lambda folder, around: circle.accept(folder, around, line, name=name)[0], "lace accept INVITE"
+                    )
+
+            text = _CALLED + " Leave it empty for the name your friend suggests."
+            self.app.push_screen(Question("Join friends", text), named)
+
+        text = "Paste the line your friend sent you; it begins with lace-."
+        self.app.push_screen(Question("Join friends", text), given)
+
+    def action_look_around(self) -> None:
+        """Leave this screen for the made-up friends."""
+        self.lace.wants_demo = True
+        self.app.exit()

@@ -1,0 +1,219 @@
+"""The visit of every day, and the first one of all: from an empty directory to a decided conflict (APP-3 to APP-5)."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
+from lace_tui.screens.first import FirstRun
+from lace_tui.screens.home import Home
+from lace_tui.screens.resolve import Resolve
+from lace_tui.screenshots import Story, app_of
+from lazy.conflicts import conflicts
+from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.sync import sync
+from lazy.update import update
+from tests.tui.conftest import settle, text_of
+from vault.names import Version
+from vault.vault import Vault
+from vault.work import release
+
+SIZE = (110, 34)
+
+
+def _two_conflicts_on_the_stick(story: Story) -> None:
+    """Let alice and bob release two versions each that clash; bob's are on the stick, alice has not met them."""
+    with contextlib.ExitStack() as stack:
+        alice, bob = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "bob"))
+        resolve_prefer(alice, "1.1.0", "local")
+        for vault in (alice, bob):
+            sync(vault, ["stick"])
+        accept_resolution(bob, "1.1.0")
+        update(alice)
+        update(bob)
+        for vault, soup in ((alice, b"Beet, 4.00"), (bob, b"Kale, 4.00")):
+            menu = vault.folder / "menu.md"
+            menu.write_bytes(menu.read_bytes().replace(b"Pumpkin, 4.50", soup))
+            release(vault, Version.parse("2.0.0"), "winter")
+            (vault.folder / "logo.png").write_bytes(b"\x89PNG\0" + soup)
+            release(vault, Version.parse("2.1.0"), "a logo")
+        sync(bob, ["stick"])
+
+
+async def test_the_visit_of_eleven_keys(story: Story) -> None:
+    """Plug in the stick, sync, decide, sync again, leave: eleven keys, and the folder is as decided."""
+    _two_conflicts_on_the_stick(story)
+    away = story.stick.with_name("in-the-drawer")
+    shutil.move(story.stick, away)
+    app = app_of(story, "alice")
+    keys = 0
+    async with app.run_test(size=SIZE) as pilot:
+
+        async def press(key: str) -> None:
+            nonlocal keys
+            keys += 1
+            await pilot.press(key)
+            await settle(pilot)
+
+        await settle(pilot)
+        assert "stick  drop  o not here" in text_of(app, "#meet")
+        shutil.move(away, story.stick)
+        app._look()  # the clock does this every two seconds
+        await settle(pilot)
+        assert "stick  drop  * here now" in text_of(app, "#meet")
+        assert "s sync stick" in text_of(app, "#foot"), "what was just plugged in is what s syncs"
+        await press("s")
+        assert "! 2 conflicts" in text_of(app, "#head")
+        await press("2")
+        await press("enter")
+        assert isinstance(app.screen, Resolve)
+        for key in ("l", "w", "y"):
+            await press(key)
+        assert isinstance(app.screen, Resolve), "the next conflict comes by itself"
+        for key in ("R", "w", "y"):
+            await press(key)
+        assert isinstance(app.screen, Offer)
+        await press("s")
+        assert isinstance(app.screen, Home)
+        assert "safe to remove" in text_of(app, "#card-text")
+        assert "0 conflicts" in text_of(app, "#head")
+        await press("q")
+    assert keys == 11
+    folder = story.folder("alice")
+    assert "Beet" in (folder / "menu.md").read_text()
+    assert (folder / "logo.png").read_bytes().endswith(b"Kale, 4.00")
+    with Vault(folder, story.around("alice")) as vault:
+        assert conflicts(vault) == []
+
+
+def _fresh(story: Story, name: str) -> LaceApp:
+    folder = story.folder(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    return app_of(story, name)
+
+
+async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> None:
+    """Two people, two empty directories and a stick: everything is done in the app."""
+    story = Story(tmp_path)
+    line = ""
+    app = _fresh(story, "ada")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, FirstRun)
+        assert "Begin: make this folder one to share." in text_of(app, "#choices")
+        await pilot.press("b", *"ada", "enter")
+        await pilot.pause()
+        assert app.screen.query_one(Input).value == "friends"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, Home)
+        assert "a adds a place, i invites a friend" in text_of(app, "#meet")
+        story.write("ada", "soup.md", "# Soup\n\nPumpkin\n\nSalt\n")
+        await pilot.press("R")
+        await settle(pilot)
+        assert isinstance(app.screen, Question)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "is released" in text_of(app, "#card-text")
+        await pilot.press("a", "enter")
+        await pilot.pause()
+        await pilot.press(*str(story.stick), "enter")
+        await settle(pilot)
+        assert "stick  drop" in text_of(app, "#meet")
+        await pilot.press("i", *"ben", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, Page)
+        line = app.clipboard
+        await pilot.press("escape", "s")
+        await settle(pilot)
+    ben = _fresh(story, "ben")
+    async with ben.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("j")
+        await pilot.pause()
+        ben.screen.query_one(Input).value = line  # pasted
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(ben.screen, Home)
+        assert "you: ben@" in text_of(ben, "#head")
+        await pilot.press("s")
+        await settle(pilot)
+    for name in ("ada", "ben"):
+        with Vault(story.folder(name), story.around(name)) as vault:
+            sync(vault, ["stick"])
+    ben = _fresh(story, "ben")
+    async with ben.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("u")
+        await settle(pilot)
+        assert isinstance(ben.screen, PlanPage)
+        await pilot.press("y")
+        await settle(pilot)
+        assert "Pumpkin" in (story.folder("ben") / "soup.md").read_text()
+    for name, soup in (("ada", "Leek"), ("ben", "Celery")):
+        story.write(name, "soup.md", f"# Soup\n\n{soup}\n\nSalt\n")
+        with Vault(story.folder(name), story.around(name)) as vault:
+            release(vault, Version.parse("2.0.0"), soup)
+            sync(vault, ["stick"])
+    app = _fresh(story, "ben")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "! 1 conflict" in text_of(app, "#head")
+        await pilot.press("2")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("o", "w", "y")
+        await settle(pilot)
+        assert isinstance(app.screen, Offer)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "safe to remove" in text_of(app, "#card-text")
+    assert (story.folder("ben") / "soup.md").read_text() == "# Soup\n\nCelery\nLeek\n\nSalt\n"
+
+
+async def test_what_cannot_be_begun_is_told(tmp_path: Path) -> None:
+    story = Story(tmp_path)
+    app = _fresh(story, "ada")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("j", *"nonsense", "enter")
+        await pilot.pause()
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, FirstRun)
+        assert any("invit" in note.message.lower() for note in app._notifications)
+        await pilot.press("o")
+        await settle(pilot)
+    assert app.wants_demo
+
+
+async def test_plans_before_moves(story: Story) -> None:
+    """`d` moves nothing, `S` shows its plan, and the key that agrees is another one."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        with Vault(story.folder("alice"), story.around("alice")) as vault:
+            before = vault.store.meta("generation")
+        await pilot.press("d")
+        await settle(pilot)
+        assert "stick: would send" in text_of(app, "#card-text")
+        assert "Nothing was moved" in text_of(app, "#card-text")
+        await pilot.press("S")
+        assert isinstance(app.screen, PlanPage)
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "Sync 1 of 2 places" in shown
+        assert "not here: office" in shown
+        await pilot.press("S")
+        with Vault(story.folder("alice"), story.around("alice")) as vault:
+            assert vault.store.meta("generation") == before
+        await pilot.press("y")
+        await settle(pilot)
+        assert "safe to remove" in text_of(app, "#card-text")
