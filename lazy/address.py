@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
-from vault.cases import SELF, Address, Date, Label, Number, parse_address
+from vault.cases import SELF, Address, Case, Date, Label, Number, parse_address
 from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
 from vault.labels import labelled
@@ -19,7 +19,13 @@ from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["Contested", "Never", "NotShared", "NotYet", "ResolvedCommit", "resolve", "resolve_address"]
+__all__ = ["Contested", "Never", "NotShared", "NotYet", "ResolvedCommit", "case_number", "resolve", "resolve_address"]
+
+
+_BY_DATE = (
+    "SELECT r.number FROM rev r JOIN commits c ON c.hash = r.commit_hash"
+    " WHERE r.node = ? AND r.desk = ? AND c.tai <= ? ORDER BY r.number DESC LIMIT 1"
+)
 
 
 class NotYet(CallerError):  # noqa: N818 - it names the outcome
@@ -96,6 +102,34 @@ def resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
     return found
 
 
+def case_number(vault: Vault, node: str, desk: str, case: Case) -> int | None:
+    """Return the revision number a case names on a line: None for "not yet", -1 for "never" (CLAY-13 to CLAY-16).
+
+    A date before all commits names 0, the empty revision; a release names the revision that it released.
+    """
+    match case:
+        case Number(value=value):
+            head = line_head(vault.store, node, desk)
+            return value if value <= (head.number if head else 0) else None
+        case Label():
+            found = labelled(vault.store, node, desk, str(case))
+            return found.number if found else None
+        case Date():
+            if case.tai > _complete_until(vault, node, desk):
+                return None
+            row = vault.store.rows(_BY_DATE, node, desk, case.tai.text)
+            return int(str(row[0][0])) if row else 0
+        case Version():
+            rows = vault.store.rows(
+                "SELECT min(r.number) FROM release e JOIN rev r ON r.commit_hash = e.commit_hash AND r.node = e.node"
+                " AND r.desk = e.desk WHERE e.visible = 1 AND e.node = ? AND e.desk = ? AND e.version = ?",
+                node,
+                desk,
+                str(case),
+            )
+            return int(rows[0][0]) if rows and rows[0][0] is not None else None
+
+
 def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
     match address.case:
         case Version():
@@ -137,13 +171,7 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
             f"{_line(vault, node, address.desk)} is not known up to {date} yet.",
             hint="Name an earlier date, or leave it out for the newest revision.",
         )
-    row = vault.store.rows(
-        "SELECT r.number FROM rev r JOIN commits c ON c.hash = r.commit_hash"
-        " WHERE r.node = ? AND r.desk = ? AND c.tai <= ? ORDER BY r.number DESC LIMIT 1",
-        node,
-        address.desk,
-        date.tai.text,
-    )
+    row = vault.store.rows(_BY_DATE, node, address.desk, date.tai.text)
     head = revision(vault.store, node, address.desk, int(str(row[0][0]))) if row else None
     if head is None:
         raise Never(f"{_line(vault, node, address.desk)} had no revision on {date}.")

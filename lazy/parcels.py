@@ -6,12 +6,15 @@ trees that they reach, then content that those reach. What nothing reaches is no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.conflicts import note_version_conflicts
+from lazy.people import node_of
 from lazy.receive import Receiver, Refusal
+from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
 from vault.errors import CallerError
 from vault.files import FileMissing, Unreadable
@@ -19,12 +22,16 @@ from vault.history import releases
 from vault.names import BadVersion, Version
 from vault.nodelog import reaches
 from vault.profile import DATA_APP, TREE_APP, read
+from vault.ranges import range_answer
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
 from vault.work import Watch
 
 __all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "export", "put", "show"]
+
+_RANGE = re.compile(r"([^@]+)@([0-9]{1,10})\.\.([0-9]{1,10})", re.ASCII)
+
 
 _BATCH_RECORDS = 500
 _BATCH_BYTES = 8 << 20
@@ -88,8 +95,9 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
 
     Args:
         vault: where from.
-        selector: `shared` (all that friends get), an App such as `lace/release`, `DESK@VERSION` or a record's hash;
-            the last two with everything they reach.
+        selector: `shared` (all that friends get), an App such as `lace/release`, `[PEER/]DESK@A..B` for what is new
+            between two revisions of a line, `DESK@VERSION` or a record's hash; the last two with everything they
+            reach.
 
     Raises:
         SelectsNothing: no record here answers to it.
@@ -103,6 +111,8 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
 
 
 def _positions(vault: Vault, selector: str) -> Iterable[int]:
+    if (span := _RANGE.fullmatch(selector)) is not None:
+        return _between(vault, parse_address(span[1]), int(span[2]), int(span[3]))
     if selector == "shared":
         rows = vault.store.rows("SELECT p FROM shared ORDER BY p")
         return [int(str(row[0])) for row in rows]
@@ -110,6 +120,14 @@ def _positions(vault: Vault, selector: str) -> Iterable[int]:
         rows = vault.store.rows("SELECT r.p FROM rec r JOIN sym s ON s.id = r.app WHERE s.s = ? ORDER BY r.p", selector)
         return [int(str(row[0])) for row in rows]
     return _closure(vault, _roots(vault, selector))
+
+
+def _between(vault: Vault, address: Address, start: int, end: int) -> list[int]:
+    """Return the positions of what is new between two revisions of a line (CLAY-54)."""
+    node = node_of(vault, address.peer) if address.peer else vault.node.text
+    answer = range_answer(vault.store, node, address.desk, start, end)
+    found = (vault.store.position(record) for record in answer.records())
+    return [position for position in found if position is not None]
 
 
 def _roots(vault: Vault, selector: str) -> list[RecordHash]:

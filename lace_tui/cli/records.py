@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("file", metavar="FILE", help="stored records, one after the other")
         case _:
             parser.add_argument(
-                "selector", metavar="SELECTOR", help="shared, an App such as lace/release, DESK@VERSION or a hash"
+                "selector", metavar="SELECTOR", help="shared, an App, DESK@VERSION, DESK@A..B or a hash"
             )
 
 

@@ -124,3 +124,59 @@ def test_what_cannot_be_a_desk(alice: Person, words: tuple[str, str]) -> None:
     alice.lace("desk", "add", "lyrics", "words")
     told = alice.lace("desk", "add", *words, expect=2)
     assert told["error"]["code"] in {DeskTaken.code, "outside-folder", "bad-path"}
+
+
+def test_reading_and_waiting_by_command(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-17 to CLAY-24, CLAY-43 to CLAY-49, CLAY-58: `read` and `watch`, of a friend's line too."""
+    alice.write("song.txt", "two\n")
+    alice.lace("release", "1.1.0")
+    band()
+    value = bob.lace("read", "x", "alice/main@1", "song.txt")
+    assert (value["outcome"], value["number"], value["value"]["size"]) == ("value", 1, 4)
+    assert bob.lace("read", "y", "alice/main@1.1.0")["number"] == 2
+    assert bob.lace("read", "w", "alice/main@9", expect=1)["outcome"] == "not-yet"
+    assert bob.lace("read", "w", "alice/main", "song.txt")["outcome"] == "never"
+    assert bob.lace("read", "v", "alice/main@1")["value"]["head"] == 1
+    told = bob.stream("watch", "alice/main", "song.txt", "--from", "1", "--to", "2")
+    assert [line["number"] for line in told] == [1, 2]
+    assert bob.stream("watch", "alice/main", "elsewhere", "--from", "1", "--to", "2")[0]["number"] == 1
+    assert bob.stream("watch", "alice/main", "--from", "2", "--to", "1") == [{"outcome": "never", "value": None}]
+    (one,) = bob.stream("watch", "alice/main", "song.txt", "--at", "1.1.0", "--care", "x")
+    assert one["value"]["size"] == 4
+    assert "song.txt" in bob.text("read", "z", "alice/main@1")
+
+
+def test_watch_wakes_when_another_process_brings_something(alice: Person) -> None:
+    """CLAY-52: a commit of another process, seen without a busy loop."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("commit", "-m", "first")
+    slept = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        alice.world.pop("sleep", None)
+        alice.write("a.txt", f"{len(slept)}\n")
+        alice.lace("commit", "-m", "more")
+
+    alice.world["sleep"] = sleep
+    told = alice.stream("watch", "main", "a.txt", "--from", "1", "--to", "3")
+    assert [line["number"] for line in told] == [1, 2, 3]
+    assert len(slept) == 2
+
+
+def test_a_range_is_handed_out_and_put_in(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-54, CLAY-56, CLAY-68, CLAY-69: exactly what is new; twice changes nothing; a line stays its owner's."""
+    alice.write("song.txt", "two\n")
+    alice.lace("release", "1.1.0")
+    new = alice.run("record", "export", "main@1..2").out
+    apps = [line for line in new.split(b"\n") if line.startswith(b"App: ")]
+    assert sorted(apps) == [b"App: lace/commit", b"App: lace/data", b"App: lace/rev", b"App: lace/tree"]
+    everything = alice.run("record", "export", "main@0..99").out
+    assert len(everything) > len(new)
+    (bob.folder / "range.records").write_bytes(new + alice.run("record", "export", "main@1.1.0").out)
+    first = bob.lace("record", "put", "range.records")
+    assert first["rejected_hashes"] == []
+    assert bob.lace("record", "put", "range.records")["received"] == 0
+    assert alice.lace("record", "export", "main@5..2", expect=2)["error"]["code"] == "bad-range"
+    assert bob.lace("label", "mine", "--desk", "main", expect=2)["error"]["code"] == "nothing-to-label"

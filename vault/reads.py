@@ -1,0 +1,159 @@
+"""Reads: six questions about a line at one revision, with three outcomes (CLAY-17 to CLAY-25, CLAY-53).
+
+A *value* is the same for ever at a fixed revision. *Never* means that no value can come. *Not yet* means that one may:
+whoever waits for it asks `vault.waiting`. Friends' lines are read as one's own (CLAY-58).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from vault.history import commit_info, line_head, revision
+from vault.labels import labels
+from vault.nodes import EMPTY, NodeReader
+from vault.records import RecordHash, Tai
+from vault.store import Store
+
+__all__ = ["Answer", "Care", "Outcome", "read_line", "store_ids"]
+
+
+class Care(StrEnum):
+    """What is asked."""
+
+    STORE = "u"
+    DESK = "v"
+    NUMBER = "w"
+    FILE = "x"
+    SHALLOW = "y"
+    FULL = "z"
+
+
+class Outcome(StrEnum):
+    """What became of a read (CLAY-24)."""
+
+    VALUE = "value"
+    NEVER = "never"
+    NOT_YET = "not-yet"
+    NOT_SHARED = "not-shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a read answered.
+
+    Args:
+        outcome: which of the outcomes.
+        number: the revision that was read; 0 is the empty one.
+        value: plain values, as JSON has them; None where there is nothing.
+        identity: equal for two answers with the same data at the path; empty unless a value.
+    """
+
+    outcome: Outcome
+    number: int = 0
+    value: Any = None
+    identity: str = ""
+
+
+NEVER = Answer(Outcome.NEVER)
+NOT_YET = Answer(Outcome.NOT_YET)
+
+
+def read_line(
+    store: Store, node: str, desk: str, number: int | None, care: Care, path: str = "", reader: NodeReader | None = None
+) -> Answer:
+    """Answer a read of a line.
+
+    Args:
+        store: where the line is.
+        node: verifier text of whose line.
+        desk: the desk.
+        number: the revision; 0 is the empty one, None the head as it is now.
+        care: what is asked.
+        path: relative to the desk; empty for the whole.
+        reader: keeps nodes between reads.
+
+    Raises:
+        CommitMissing, TreeError, NodeTooLarge: what is there cannot be read.
+    """
+    head = line_head(store, node, desk)
+    if care is Care.STORE:
+        # CLAY-17: the store has no past.
+        return NEVER if number is not None or path else _value(head.number if head else 0, store_ids(store))
+    if care in {Care.NUMBER, Care.DESK} and path:
+        return NEVER  # CLAY-19, H-21
+    if number is None:
+        number = head.number if head else 0
+    if number == 0:
+        return _empty(care, node, desk)
+    return _at_revision(store, node, desk, number, care, path, reader or NodeReader(store))
+
+
+def _at_revision(store: Store, node: str, desk: str, number: int, care: Care, path: str, reader: NodeReader) -> Answer:
+    found = revision(store, node, desk, number)
+    if found is None:
+        return NOT_YET  # CLAY-14
+    info = commit_info(store, found.commit)
+    if care is Care.NUMBER:
+        return _value(number, {"number": number, "date": Tai.parse(info.tai).to_utc_iso(), "tai": info.tai})
+    if care is Care.DESK:
+        return _value(number, _desk_state(store, node, desk, number, info.tree))
+    if not store.have([info.tree]):
+        # CLAY-24: a friend's state between two releases is a third kind of nothing.
+        missing = store.rows("SELECT 1 FROM hole WHERE want = ?", info.tree.text)
+        return NOT_YET if missing else Answer(Outcome.NOT_SHARED, number)
+    at = reader.at(info.tree, path)
+    if care is not Care.FILE:
+        return Answer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
+    value = None if at.content is None else {"content": at.content.text, "size": at.size}
+    return Answer(Outcome.VALUE, number, value, at.content.text if at.content else "-")  # CLAY-20
+
+
+def _value(number: int, value: dict[str, Any]) -> Answer:
+    return Answer(Outcome.VALUE, number, value, repr(value))
+
+
+def _empty(care: Care, node: str, desk: str) -> Answer:
+    """Answer at revision 0, which has no data for any path (CLAY-14, CLAY-53)."""
+    match care:
+        case Care.NUMBER:
+            return _value(0, {"number": 0, "date": None, "tai": None})
+        case Care.DESK:
+            return _value(0, {"node": node, "desk": desk, "head": 0, "tree": None, "numbers": {}, "labels": {}})
+        case Care.FILE:
+            return Answer(Outcome.VALUE, 0, None, "-")
+        case _:
+            value = EMPTY.shallow() if care is Care.SHALLOW else EMPTY.full()
+            return Answer(Outcome.VALUE, 0, value, EMPTY.hash())
+
+
+def _desk_state(store: Store, node: str, desk: str, number: int, tree: RecordHash) -> dict[str, Any]:
+    """Return head, numbers, labels and tree as they were at a revision (CLAY-18)."""
+    rows = store.rows(
+        "SELECT number, min(commit_hash) FROM rev WHERE node = ? AND desk = ? AND number <= ? GROUP BY number"
+        " ORDER BY number",
+        node,
+        desk,
+        number,
+    )
+    return {
+        "node": node,
+        "desk": desk,
+        "head": number,
+        "tree": tree.text,
+        "numbers": {str(at): str(commit) for at, commit in rows},
+        "labels": {name: at for name, at in labels(store, node, desk).items() if at <= number},
+    }
+
+
+def store_ids(store: Store) -> dict[str, Any]:
+    """Return every commit and content of the store, as it is now (CLAY-1, CLAY-17)."""
+    contents = store.rows(
+        "SELECT b.kind, b.digest FROM rec r JOIN body b USING (p) JOIN sym s ON s.id = r.app WHERE s.s = 'lace/data'"
+        " ORDER BY b.digest"
+    )
+    return {
+        "commits": [str(row[0]) for row in store.rows("SELECT hash FROM commits ORDER BY hash")],
+        "contents": [RecordHash(str(kind), bytes(digest)).text for kind, digest in contents],
+    }
