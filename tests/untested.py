@@ -1,7 +1,7 @@
 """Which requirements does no test name yet: `python -m tests.untested [GROUP...] [--all]`.
 
 A test names a requirement by having its id (REC-24, or a range such as REC-46..51) in its file under `tests/`. The ids
-stand in `tests/requirements.txt`, each with how binding it is. GROUP is the part before the dash; `--all` lists
+stand in `docs/requirements.ids`, each with how binding it is. GROUP is the part before the dash; `--all` lists
 extended requirements too. The exit code is 1 while any is listed.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 __all__ = ["Requirement", "named_in", "requirements", "untested"]
 
 _HERE = Path(__file__).parent
-_LIST = _HERE / "requirements.txt"
+_LIST = _HERE.parent / "docs" / "requirements.ids"
 _NAMED = re.compile(r"\b([A-Z]{3,4})-(\d+)(?:(?:\.\.(?:[A-Z]{3,4}-)?|\s+to\s+[A-Z]{3,4}-)(\d+))?")
 _KINDS = {".py", ".toml", ".feature"}
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_a_desk(alice: Person, words: tuple[str, str]) -> None:
 
 
 def test_reading_and_waiting_by_command(alice: Person, bob: Person, band: Callable[[], None]) -> None:
-    """CLAY-17 to CLAY-24, CLAY-43 to CLAY-49, CLAY-58: `read` and `watch`, of a friend's line too."""
+    """CLAY-17..24, CLAY-43..49, CLAY-58: `read` and `watch`, of a friend's line too."""
     alice.write("song.txt", "two\n")
     alice.lace("release", "1.1.0")
     band()
@@ -180,3 +180,17 @@ def test_a_range_is_handed_out_and_put_in(alice: Person, bob: Person, band: Call
     assert bob.lace("record", "put", "range.records")["received"] == 0
     assert alice.lace("record", "export", "main@5..2", expect=2)["error"]["code"] == "bad-range"
     assert bob.lace("label", "mine", "--desk", "main", expect=2)["error"]["code"] == "nothing-to-label"
+
+
+def test_equal_content_of_two_desks_is_stored_once(alice: Person) -> None:
+    """CLAY-1, CLAY-10: one store for all desks; a commit holds references, never content."""
+    alice.write("a.txt", "the same\n")
+    alice.write("words/b.txt", "the same\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("desk", "add", "lyrics", "words")
+    alice.lace("commit", "-m", "one")
+    alice.lace("commit", "-m", "two", "--desk", "lyrics")
+    ids = alice.lace("read", "u", "main")["value"]
+    assert (len(ids["commits"]), len(ids["contents"])) == (2, 1)
+    for commit in ids["commits"]:
+        assert b"the same" not in alice.run("record", "show", commit).out

@@ -1,4 +1,4 @@
-"""Range answers: exactly what is new, applied in any order and as often as one likes (CLAY-54 to CLAY-57, 66, 67)."""
+"""Range answers: exactly what is new, in any order, as often as one likes (CLAY-54..57, CLAY-66, CLAY-67)."""
 
 from __future__ import annotations
 

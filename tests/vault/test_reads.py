@@ -1,4 +1,4 @@
-"""Cares, nodes and cases: six questions, three outcomes, the same answer for ever (CLAY-13 to CLAY-28, CLAY-53)."""
+"""Cares, nodes and cases: six questions, three outcomes, the same answer for ever (CLAY-13..28, CLAY-53)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _read(vault: Vault, care: str, number: int | None = None, path: str = "", de
 
 
 def test_each_care_has_its_answer(alice: Vault) -> None:
-    """CLAY-5, CLAY-17 to CLAY-22, CLAY-25."""
+    """CLAY-5, CLAY-17..22, CLAY-25."""
     ids = _read(alice, "u").value
     assert len(ids["commits"]) == 2
     assert len(ids["contents"]) == 3
@@ -145,7 +145,7 @@ def test_a_fixed_revision_always_answers_the_same(alice: Vault) -> None:
 
 
 def test_cases_name_numbers(alice: Vault) -> None:
-    """CLAY-13 to CLAY-16: number, label, date, version; before all commits is 0; beyond what is known is not yet."""
+    """CLAY-13..16: number, label, date, version; before all commits is 0; beyond what is known is not yet."""
     me = alice.node.text
     number = {text: case_number(alice, me, "main", parse_case(text)) for text in ("0", "1", "2", "3", "draft", "other")}
     assert number == {"0": 0, "1": 1, "2": 2, "3": None, "draft": 1, "other": None}

@@ -1,4 +1,4 @@
-"""Waiting for revisions (CLAY-43 to CLAY-53, CLAY-59 to CLAY-65)."""
+"""Waiting for revisions (CLAY-43..53, CLAY-59..61, CLAY-63..65)."""
 
 from __future__ import annotations
 
