@@ -38,7 +38,7 @@ def stored_bytes(vault: Vault) -> int:
 
 
 def test_a_small_change_of_a_large_file_costs_little_and_is_given_back_exactly(alice: Vault, tmp_path: Path) -> None:
-    """CLAY-37: every version of many reads back exactly, also where one rests on another."""
+    """CLAY-29, CLAY-30, CLAY-34: every version of many reads back exactly; chains are cut short by whole frames."""
     sizes, contents, trees = [], [], []
     content = bytearray(random.Random(5).randbytes(3_000_000))
     for number in range(12):
@@ -63,6 +63,7 @@ def test_a_small_change_of_a_large_file_costs_little_and_is_given_back_exactly(a
 
 
 def test_a_chain_with_a_broken_link_fails_by_name(alice: Vault) -> None:
+    """CLAY-30: a base that is missing, or another record, is an error of its own."""
     content = random.Random(5).randbytes(3_000_000)
     for word in (b"first", b"second"):
         (alice.folder / "large").write_bytes(content[:900_000] + word + content[900_000:])
@@ -98,7 +99,7 @@ class Sink:
     source_is_empty=st.booleans(),
 )
 def test_hints_change_no_record(cuts: list[tuple[int, int, bytes]], source_is_empty: bool) -> None:
-    """CLAY-37: whatever changed, the records and their order are those of a vault that never saw the old version."""
+    """CLAY-35: whatever changed, the records and their order are those of a vault that never saw the old version."""
     old = MemoryObjects()
     before = add_content(_GROUP, _NOISE, old)
     content = _NOISE
