@@ -45,14 +45,10 @@ def _line(root: Path, revisions: int) -> Vault:
         (vault.folder / "f0").write_text(f"step {number}\n")
         commit_folder(vault, f"step {number}")
     me = vault.node.text
-    trees = [
-        commit_info(vault.store, found.commit).tree
-        for n in (1, 2, 3, 4)
-        if (found := revision(vault.store, me, "main", n))
-    ]
+    so_far = [revision(vault.store, me, "main", number) for number in (1, 2, 3, 4)]
+    trees = [commit_info(vault.store, found.commit).tree for found in so_far if found is not None]
+    parents = [found.commit for found in so_far[-1:] if found is not None]
     with vault.writing() as w:
-        before = revision(vault.store, me, "main", 4)
-        parents = [before.commit] if before else []
         for number in range(4, revisions):
             made, _ = record_commit(w, vault, "main", trees[number % 4], parents, f"step {number}")
             parents = [made]
@@ -81,41 +77,8 @@ def _read(vault: Vault, number: int) -> None:
 
 def _diff(vault: Vault, number: int) -> None:
     sides = [revision(vault.store, vault.node.text, "main", n) for n in (number, number + 1)]
-    made_so_far = (revision(vault.store, me, "main", number) for number in (1, 2, 3, 4))
-    trees = [commit_info(vault.store, found.commit).tree for found in made_so_far if found is not None]
-    with vault.writing() as w:
-        before = revision(vault.store, me, "main", 4)
-        parents = [before.commit] if before else []
-        for number in range(4, revisions):
-            made, _ = record_commit(w, vault, "main", trees[number % 4], parents, f"step {number}")
-            parents = [made]
-    return vault
-
-
-def _medians(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
-    spent: tuple[list[float], list[float]] = ([], [])
-    for _ in range(_REPEATS):
-        for call, times in zip((one, other), spent, strict=True):
-            began = time.perf_counter()
-            call()
-            times.append((time.perf_counter() - began) * 1e3)
-    return statistics.median(spent[0]), statistics.median(spent[1])
-
-
-def _read(vault: Vault, number: int) -> None:
-    answer = read_line(vault.store, vault.node.text, "main", number, Care.FULL)
-    assert answer.value
-    found = revision(vault.store, vault.node.text, "main", number)
-    assert found is not None
-    entry = lookup(vault.store, commit_info(vault.store, found.commit).tree, "f1")
-    assert entry is not None
-    assert vault.store.content(entry.hash)
-
-
-def _diff(vault: Vault, number: int) -> None:
-    sides = [revision(vault.store, vault.node.text, "main", n) for n in (number, number + 1)]
-    trees = [commit_info(vault.store, side.commit).tree for side in sides if side is not None]
-    assert list(diff_trees(vault.store, *trees))
+    before, after = (commit_info(vault.store, side.commit).tree for side in sides if side is not None)
+    assert list(diff_trees(vault.store, before, after))
 
 
 def _log(vault: Vault, number: int) -> None:
