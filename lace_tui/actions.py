@@ -240,6 +240,10 @@ _AUDIT: tuple[Action, ...] = (
 )  # fmt: skip
 _EXPORT: tuple[Action, ...] = (
     _do(_E, "export", "x", "Export", "Write the tables into the named directory.", "lace export DIR", hint="export"),
+    _do(_E, "count", "d", "Dry run", "Count the rows of each table; nothing is written.", "lace export DIR --dry-run",
+        hint="dry run"),
+    _do(_E, "report", "p", "Report", "Answer the selected question, over this vault or a directory of exports.",
+        "lace report NAME --input DIR", hint="report"),
 )  # fmt: skip
 _SETTINGS: tuple[Action, ...] = (
     _do(_S, "change", "enter", "Change", "Give the selected setting another value.", "lace config set KEY VALUE",

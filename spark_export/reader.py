@@ -7,7 +7,7 @@ read unless `Scope` says so: neither unshared work nor what audit entries are ab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -19,7 +19,7 @@ from spark_export.columns import arrow_schema, hash_texts, plain, times
 from spark_export.errors import BadExport
 from spark_export.extras import needed
 from spark_export.queries import LOG_QUERIES, STATE_QUERIES, filled
-from spark_export.schema import COMMON, SCHEMA_VERSION, Table
+from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table
 from vault.profile import private_group
 from vault.records import Verifier, b64a
 from vault.store import Store
@@ -122,6 +122,15 @@ class VaultReader:
             if wanted[position]:
                 parts[(position - 1) // PART_POSITIONS].update(digest)
         return [part.digest() for part in parts]
+
+    def counts(self, cancelled: Callable[[], None] = lambda: None) -> dict[str, int]:
+        """Return how many rows each table has now, by name; reads one column of each."""
+        found = {}
+        for table in TABLES:
+            cancelled()
+            column = table.columns[0].name
+            found[table.name] = sum(batch.num_rows for batch in self.batches(table, columns=(column,)))
+        return found
 
     def batches(
         self,

@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb == "export":
         parser.add_argument("directory", metavar="DIR", help="where; may hold exports of others of the group")
         parser.add_argument("--unshared", action="store_true", help="also what you have not released yet")
+        parser.add_argument("--dry-run", action="store_true", help="count the rows of each table; write nothing")
         parser.add_argument("--details", action="store_true", help="also what your audit entries are about")
         return
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one of --list, or all")
@@ -64,6 +65,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _export(context: Context, args: argparse.Namespace) -> Answer:
     scope = Scope(unshared=args.unshared, details=args.details)
+    if args.dry_run:
+        return _counted(context, scope)
     done = _exported(context, context.cwd / Path(args.directory).expanduser(), scope)
     return Answer(
         {
@@ -76,11 +79,22 @@ def _export(context: Context, args: argparse.Namespace) -> Answer:
     )
 
 
-def _exported(context: Context, directory: Path, scope: Scope) -> Exported:
+def _counted(context: Context, scope: Scope) -> Answer:
+    with VaultReader(_folder(context), scope) as reader, context.watching() as watch, reader.snapshot():
+        counts = reader.counts(watch.cancelled)
+    lines = [f"{name:<12} {rows:>10,}" for name, rows in counts.items()]
+    return Answer({"tables": counts, "planned": True}, "\n".join([*lines, "Nothing was written."]))
+
+
+def _folder(context: Context) -> Path:
     folder = context.find_vault()
     if folder is None:
         raise NoVault(f"There is no vault in {context.cwd} or above.")
-    with VaultReader(folder, scope) as reader, context.watching() as watch:
+    return folder
+
+
+def _exported(context: Context, directory: Path, scope: Scope) -> Exported:
+    with VaultReader(_folder(context), scope) as reader, context.watching() as watch:
         return export(reader, directory, progress=watch.progress, cancelled=watch.cancelled)
 
 

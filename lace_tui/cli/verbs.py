@@ -360,7 +360,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "exporting",
         _LOOK,
         "Write the history as tables that Spark, pandas and DuckDB read; only what is new is written again.",
-        "DIR [--unshared] [--details]",
+        "DIR [--unshared] [--details] [--dry-run]",
         examples=("lace export history", "lace export /media/stick/history"),
     ),
     Verb(

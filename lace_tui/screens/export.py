@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
+from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
 from spark_export.reader import VaultReader
+from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES
+from spark_export.session import spark_session
 from vault.vault import Vault
 from vault.work import Watch
 
 __all__ = ["Export"]
+
+_MOST_ROWS = 500
 
 
 class Export(Listing):
@@ -81,6 +88,56 @@ class Export(Listing):
 
         self.lace.begin("Export", do, lambda done: self._exported(done, where), f"lace export {where}")
 
+    def action_count(self) -> None:
+        """Count the rows of each table."""
+
+        def do(vault: Vault, watch: Watch) -> dict[str, int]:
+            with VaultReader(vault.folder) as reader, reader.snapshot():
+                return reader.counts(watch.cancelled)
+
+        self.lace.begin("Export: dry run", do, self._counted, "lace export DIR --dry-run")
+
+    def _counted(self, counts: dict[str, int]) -> None:
+        self._counts = counts
+        self.show({})
+
+    def action_report(self) -> None:
+        """Ask over which exports, and answer the selected question."""
+        kind, _, name = self.lines.key.partition(" ")
+        if kind != "report":
+            self.notify("Select a question, further down.", markup=False)
+            return
+        text = "Over which exports? A directory; empty takes this vault alone."
+        self.app.push_screen(Question(f"Report {name}", text), lambda where: self._report(name, where))
+
+    def _report(self, name: str, where: str | None) -> None:
+        if where is None:
+            return
+        audit = audit_called(name)
+
+        def do(vault: Vault, watch: Watch) -> Report:
+            with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
+                target = Path(where).expanduser() if where else Path(scratch)
+                if not where:
+                    with VaultReader(vault.folder) as reader:
+                        export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
+                watch.progress(0, 0, "Spark begins")
+                with spark_session(os.environ) as session:  # its launcher reads the environment of the process
+                    open_exports(session, [target])
+                    watch.cancelled()
+                    watch.progress(0, 0, name)
+                    return run(session, audit)
+
+        command = f"lace report {name}" + (f" --input {where}" if where else "")
+        self.lace.begin(f"Report: {name}", do, self._reported, command)
+
+    def _reported(self, found: Report) -> Card:
+        self.app.push_screen(Page(f"Report {found.audit.name}", _answered(found)))
+        text = f"{found.audit.name}: {plural(len(found.rows), 'row')}"
+        style = BAD if found.findings else GOOD
+        sign = "!" if found.findings else "="
+        return Card("Report", (mark(f"{sign} {text}", style),), is_bad=bool(found.findings))
+
     def _exported(self, done: Exported, where: str) -> Card:
         self._counts = done.tables
         self.show({})
@@ -88,6 +145,25 @@ class Export(Listing):
         lines.append(mark(f"next: lace report all --input {where}", NOTE))
         self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
         return Card(f"Export: {inert(where)}", tuple(lines))
+
+
+def _answered(found: Report) -> list[Content]:
+    """Return a report as lines: each row with its column names, findings with a sign."""
+    lines = [mark(found.audit.question, STRONG), mark("")]
+    if not found.rows:
+        lines.append(mark("= nothing found", GOOD) if found.audit.finds else mark("nothing to show", QUIET))
+    for row in found.rows[:_MOST_ROWS]:
+        told = [(name, value) for name, value in zip(found.columns, row, strict=True) if value is not None]
+        sign = mark("! ", BAD) if found.audit.finds else mark("  ")
+        lines.append(sign + mark("  ".join(f"{name} {_flat(value)}" for name, value in told if name != "proof")))
+        lines += [mark(f"    {_flat(value)}", QUIET) for name, value in told if name == "proof" and found.audit.finds]
+    if len(found.rows) > _MOST_ROWS:
+        lines.append(mark(f"and {len(found.rows) - _MOST_ROWS} more: lace report {found.audit.name} --csv FILE", QUIET))
+    return lines
+
+
+def _flat(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _table_lines(done: Exported) -> list[Any]:

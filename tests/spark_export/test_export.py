@@ -230,3 +230,11 @@ def test_the_page_of_tables_names_every_column() -> None:
     text = pages()["export.md"]
     assert all(f"`{column.name}`" in text for table in TABLES for column in (*COMMON, *table.columns))
     assert json.dumps(reader.PART_POSITIONS) == "65536"
+
+
+def test_a_dry_run_counts_and_writes_nothing(alice: Person, tmp_path: Path) -> None:
+    _begin(alice)
+    told = alice.lace("export", str(tmp_path / "out"), "--dry-run")
+    assert told["planned"] is True
+    assert not (tmp_path / "out").exists()
+    assert told["tables"] == alice.lace("export", str(tmp_path / "out"))["tables"]

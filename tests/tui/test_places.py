@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -158,6 +160,53 @@ async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
         await settle(pilot)
         assert (story.folder("alice").parent / "history" / "records").is_dir()
         assert isinstance(app.screen, Page)
+
+
+async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None:
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("7")
+        await settle(pilot)
+        await pilot.press("d")
+        await settle(pilot)
+        assert re.search(r"releases +4 ", _rows(app))
+        assert not (story.folder("alice").parent / "history").exists()
+
+
+async def test_a_report_answers_a_question_or_says_what_is_missing(
+    app: LaceApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-10: with Spark the rows; without it one sentence and the way out."""
+    real = importlib.import_module
+
+    def absent(name: str, package: str | None = None) -> object:
+        if name.split(".", maxsplit=1)[0] == "pyspark":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, package)
+
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("7")
+        await settle(pilot)
+        lines = app.screen.query_one("#list", Lines)
+        while lines.key != "report membership":
+            await pilot.press("j")
+        monkeypatch.setattr(importlib, "import_module", absent)
+        await pilot.press("p")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.card is not None
+        assert "extra-missing" in app.card.lines[0].plain
+        monkeypatch.undo()
+        await pilot.press("p")
+        await settle(pilot)
+        await pilot.press("enter")
+        for _ in range(3):
+            await settle(pilot)
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "member bob" in shown
+        assert "admitted_by alice" in shown
 
 
 async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tmp_path: Path) -> None:
