@@ -207,7 +207,7 @@ VERBS: tuple[Verb, ...] = (
         _WORK,
         "Give your newest revision a name, once and for good.",
         "NAME [--desk D]",
-        examples=("lace label rehearsal", "lace diff main@rehearsal main"),
+        examples=("lace label rehearsal", "lace label rehearsal --desk lyrics"),
     ),
     Verb(
         "push",
