@@ -428,7 +428,7 @@ class LaceApp(App[None]):
             self._after(card)
         else:
             self._is_looking = False
-            card = failed_card("The vault cannot be read", message.trouble)
+            card = failed_card("The vault cannot be read" if self._folder else "Not begun", message.trouble)
             self.card = card
             self.refresh_places()
         if not isinstance(self.screen, Home):

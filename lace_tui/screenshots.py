@@ -7,17 +7,22 @@ own, so that the same program makes the same pictures. The app is the one people
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import re
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from blake3 import blake3
 
 from lace_tui.app import LaceApp
 from lazy.circle import accept, invite
 from lazy.places import add_place
+from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
 from vault.names import Version
@@ -25,9 +30,32 @@ from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.work import release
 
-__all__ = ["SIZES", "Story", "app_of", "main", "make_story"]
+__all__ = ["SHOTS", "Shot", "Story", "app_of", "begin_visit", "main", "make_story"]
 
-SIZES = {"home": (100, 30), "home-narrow": (60, 20)}
+
+class Shot(NamedTuple):
+    """One picture: the size of the window in cells, and the keys that lead there."""
+
+    size: tuple[int, int]
+    keys: str = ""
+
+
+_WIDE, _NARROW = (100, 30), (60, 20)
+SHOTS = {
+    "home": Shot(_WIDE),
+    "home-narrow": Shot(_NARROW),
+    "conflicts": Shot(_WIDE, "2"),
+    "resolve": Shot(_WIDE, "2 enter"),
+    "resolve-narrow": Shot(_NARROW, "2 enter"),
+    "resolve-decided": Shot(_WIDE, "2 enter o w"),
+    "queue": Shot(_WIDE, "3"),
+    "peers": Shot(_WIDE, "4"),
+    "history": Shot(_WIDE, "5"),
+    "audit": Shot(_WIDE, "6"),
+    "export": Shot(_WIDE, "7"),
+    "settings": Shot(_WIDE, "8"),
+    "help": Shot(_WIDE, "question_mark"),
+}
 _BEGAN = 1_790_000_000  # seconds since 1970; a September morning
 _MINUTE = 60
 
@@ -121,6 +149,25 @@ def make_story(root: Path) -> Story:
     return story
 
 
+def begin_visit(story: Story) -> None:
+    """Let alice and bob release two versions each that clash; bob's are on the stick, alice has not met them."""
+    with contextlib.ExitStack() as stack:
+        alice, bob = (stack.enter_context(Vault(story.folder(name), story.around(name))) for name in ("alice", "bob"))
+        resolve_prefer(alice, "1.1.0", "local")
+        for vault in (alice, bob):
+            sync(vault, ["stick"])
+        accept_resolution(bob, "1.1.0")
+        update(alice)
+        update(bob)
+        for vault, soup in ((alice, b"Beet, 4.00"), (bob, b"Kale, 4.00")):
+            menu = vault.folder / "menu.md"
+            menu.write_bytes(menu.read_bytes().replace(b"Pumpkin, 4.50", soup))
+            release(vault, Version.parse("2.0.0"), "winter")
+            (vault.folder / "logo.png").write_bytes(b"\x89PNG\0" + soup)
+            release(vault, Version.parse("2.1.0"), "a logo")
+        sync(bob, ["stick"])
+
+
 def app_of(story: Story, name: str) -> LaceApp:
     """Return the app as a friend of the story opens it."""
     folder = story.folder(name)
@@ -133,43 +180,95 @@ def app_of(story: Story, name: str) -> LaceApp:
     )
 
 
-async def _picture(app: LaceApp, size: tuple[int, int], theme: str = "textual-dark") -> str:
-    app.theme = theme
-    async with app.run_test(size=size) as pilot:
-        for _ in range(3):  # reading leads to looking, and looking to showing
-            await pilot.pause()
-            await app.workers.wait_for_complete()
-        await pilot.pause()
-        return app.export_screenshot(title="lace")
+class _Camera:
+    """The app at work, and pictures of what it shows."""
+
+    def __init__(self, app: LaceApp, size: tuple[int, int], theme: str = "lace-dark") -> None:
+        app.theme = theme
+        self._app = app
+        self._size = size
+
+    async def run(self, *keys: str) -> AsyncIterator[str]:
+        """Yield a picture at the start and one after each key, as SVG."""
+        async with self._app.run_test(size=self._size) as pilot:
+            for key in ("", *keys):
+                if key:
+                    await pilot.press(key)
+                for _ in range(4):  # reading leads to looking, and looking to showing
+                    await pilot.pause()
+                    await self._app.workers.wait_for_complete()
+                await pilot.pause()
+                yield self._app.export_screenshot(title="lace")
+
+
+async def _picture(app: LaceApp, size: tuple[int, int], keys: str = "", theme: str = "lace-dark") -> str:
+    return [svg async for svg in _Camera(app, size, theme).run(*keys.split())][-1]
+
+
+async def _frames(story: Story, size: tuple[int, int]) -> list[str]:
+    """Return the eleven-key visit, a picture for each key."""
+    keys = ("s", "2", "enter", "l", "w", "y", "R", "w", "y", "s")
+    return [svg async for svg in _Camera(app_of(story, "alice"), size).run(*keys)]
 
 
 def _local_font(svg: str) -> str:
     """Name fonts of this machine instead of ones from the network."""
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    # The cells are 12.2 wide for a size of 20; this font's are 0.602 of its size.
+    svg = svg.replace("font-size: 20px", "font-size: 20.265px")
     return re.sub(r"font-family: ?(Fira Code|arial)[^;]*;", 'font-family: "DejaVu Sans Mono", monospace;', svg)
 
 
 def _png(svg: str, path: Path) -> None:
     import cairosvg  # noqa: PLC0415 - only who makes pictures has it
 
-    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path), output_width=1400)
+    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path), output_width=1200)
 
 
-def main(target: Path) -> list[Path]:
-    """Make all pictures and return their paths."""
+def _gif(svgs: Sequence[str], path: Path, milliseconds: int = 1600) -> None:
+    """Write pictures one after the other as an animation."""
+    import cairosvg  # noqa: PLC0415 - only who makes pictures has it
+    from PIL import Image  # noqa: PLC0415 - comes with the other
+
+    images = [Image.open(io.BytesIO(cairosvg.svg2png(bytestring=svg.encode(), output_width=1000))) for svg in svgs]
+    flat = [image.convert("RGB").quantize(64, dither=Image.Dither.NONE) for image in images]
+    flat[0].save(path, save_all=True, append_images=flat[1:], duration=milliseconds, loop=0, optimize=True)
+
+
+def main(target: Path, themes: Sequence[str] = (), only: Sequence[str] = ()) -> list[Path]:
+    """Make all pictures, and the visit as an animation, and return their paths.
+
+    Args:
+        target: directory.
+        themes: make every picture in these themes too, below a directory of the theme's name; without the animation.
+        only: names of the pictures to make; without them all, and the animation.
+    """
     made = []
-    target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as root:
-        story = make_story(Path(root))
-        story.close()
-        for name, size in SIZES.items():
-            svg = _local_font(asyncio.run(_picture(app_of(story, "alice"), size)))
-            path = target / f"{name}.png"
-            _png(svg, path)
+    for theme in themes or ("",):
+        folder = target / theme
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as root:
+            story = make_story(Path(root))
+            story.close()
+            for name, shot in SHOTS.items():
+                if only and name not in only:
+                    continue
+                picture = _picture(app_of(story, "alice"), shot.size, shot.keys, theme or "lace-dark")
+                path = folder / f"{name}.png"
+                _png(_local_font(asyncio.run(picture)), path)
+                made.append(path)
+    if not themes and not only:
+        with tempfile.TemporaryDirectory() as root:
+            story = make_story(Path(root))
+            story.close()
+            begin_visit(story)
+            path = target / "visit.gif"
+            _gif([_local_font(svg) for svg in asyncio.run(_frames(story, (100, 30)))], path)
             made.append(path)
     return made
 
 
 if __name__ == "__main__":
-    for picture in main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")):
+    where = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    for picture in main(where, sys.argv[2:]):
         sys.stdout.write(f"{picture}\n")

@@ -76,7 +76,7 @@ def stored_card(view: HomeView) -> Card:
     """Return the card of the newest visit as the vault remembers it."""
     last = view.last
     if last is None:
-        how = f"press s, or type: lace sync {view.places[0].place.name}" if view.places else "lace place add NAME DIR"
+        how = "press s" if view.places else "press a and say where you and your friends meet"
         return Card("Last sync", (mark(f"No sync yet. To begin, {how}", QUIET),))
     summary = last.summary
     lines = [

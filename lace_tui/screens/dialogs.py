@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -135,6 +136,15 @@ class Editor(ModalScreen[str | None]):
         self.dismiss(self.query_one(TextArea).text)
 
 
+class _Line(Input):
+    """One line; what is pasted in several, or with a frame around it, is joined."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert_text_at_cursor("".join(part.strip(" \u2502\t") for part in event.text.splitlines()))
+
+
 class Question(ModalScreen[str | None]):
     """One line to type; enter takes it, esc leaves things as they are."""
 
@@ -160,7 +170,7 @@ class Question(ModalScreen[str | None]):
             page.border_title = Content(self._title)
             page.border_subtitle = Content("enter takes it   esc back")
             yield Static(mark(self._text, QUIET))
-            yield Input(self._value, id="answer")
+            yield _Line(self._value, id="answer")
 
     def on_mount(self) -> None:
         """Begin in the line."""

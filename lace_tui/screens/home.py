@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from lace_tui.actions import Scope
+from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card, plan_lines, planned_card, released_card, sync_card, update_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
@@ -225,7 +225,17 @@ class Home(Place):
 
     def words(self) -> dict[str, str]:
         """Name what `s` would sync."""
-        return {"sync": f"sync {self.target}"} if self.target else {}
+        words = {"new-place": "add a place", "invite-friend": "invite"}
+        return {**words, "sync": f"sync {self.target}"} if self.target else words
+
+    def hinted(self) -> list[Action]:
+        """Return what to do next: before there is a place, to name one and to invite somebody."""
+        if self._view is not None and not self._view.places:
+            return [action_named(name) for name in ("release", "new-place", "invite-friend")]
+        shown = super().hinted()
+        if self._view is not None and not self._view.peers:
+            shown.append(action_named("invite-friend"))
+        return shown
 
     def on_option_list_option_highlighted(self) -> None:
         """Keep the footer's words true."""

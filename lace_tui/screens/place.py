@@ -156,13 +156,16 @@ class Place(Screen[None]):
         """Return words for the footer that depend on what is selected, by action id."""
         return {}
 
+    def hinted(self) -> list[Action]:
+        """Return the actions of this place that the footer names, in order."""
+        return [action for action in ACTIONS if action.hint and action.scope is self.SCOPE]
+
     def show_footer(self) -> None:
         """Show the keys that matter now."""
         if self.lace.job is not None:
             shown = [action_named("help"), action_named("stop"), action_named("quit")]
         else:
-            own = [action for action in ACTIONS if action.hint and action.scope is self.SCOPE]
-            shown = [action_named("help"), *own, action_named("palette"), action_named("quit")]
+            shown = [action_named("help"), *self.hinted(), action_named("palette"), action_named("quit")]
         self.query_one("#foot", Fitted).show(footer(shown, self.words()))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:

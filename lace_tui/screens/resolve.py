@@ -159,11 +159,18 @@ class Resolve(Place):
     def _names(self, worked: Worked) -> tuple[str, str]:
         return (self._whose(0) if worked.step == 1 else "so far", self._whose(worked.right))
 
-    def _side_title(self, origin: Origin) -> str:
+    def _side_title(self, origin: Origin, room: int = 200) -> str:
+        """Return who, where, which version and when, as much as there is room for."""
         who = "YOU" if origin.is_mine else origin.name.upper()
-        parts = [f"{who} @ {origin.machine}" if origin.machine else who]
-        parts.append(str(origin.version) if origin.version else "not released")
-        return "  ".join([*parts, ago(origin.time, self.lace.now_ns), origin.time[:16].replace("T", " ")])
+        parts = [
+            f"{who} @ {origin.machine}" if origin.machine else who,
+            str(origin.version) if origin.version else "not released",
+            ago(origin.time, self.lace.now_ns),
+            origin.time[:16].replace("T", " "),
+        ]
+        while len(parts) > 1 and len("  ".join(parts)) > room:
+            parts.pop()
+        return "  ".join(parts)
 
     def _draw(self) -> None:
         opened, file, worked = self._opened, self.file, self._worked()
@@ -174,8 +181,9 @@ class Resolve(Place):
         if file is None or worked is None:
             self._draw_merging(opened, left, right, result)
         else:
-            one = self._side_title(opened.sides[0]) if worked.step == 1 else "RESULT SO FAR"
-            other = self._side_title(opened.sides[worked.right])
+            room = left.size.width - 6 if wide else left.size.width // 2 - 5
+            one = self._side_title(opened.sides[0], room) if worked.step == 1 else "RESULT SO FAR"
+            other = self._side_title(opened.sides[worked.right], room)
             if not worked.pieces:
                 self._draw_whole(file, worked, (one, other), left, right)
             elif wide:
@@ -263,7 +271,7 @@ class Resolve(Place):
             return {}
         left, right = self._names(worked)
         still = undecided(opened, self._picks)
-        write = f"(write: {len(still)} undecided)" if still else "write"
+        write = f"(write: {len(still)} left)" if still else "write"
         return {"take-left": left, "take-right": right, "write": write, "whole-left": f"all {left}"}
 
     def row(self) -> tuple[str, tuple[str, ...], str]:

@@ -24,6 +24,7 @@ __all__ = ["Columns", "columns", "command_of", "facts", "hex_text", "result_rows
 
 _KINDS = {"f": "file", "l": "link", "d": "folder"}
 _CONTEXT = 4  # unchanged lines before and after something that was changed
+_WAS = "$text-warning"  # what was there before
 _GUTTER = 7  # cells before a line: its number and its sign
 
 
@@ -115,7 +116,7 @@ def columns(worked: Worked, current: int, *, with_base: bool, width: int) -> Col
             table.same(_title(piece, current, len(worked.open)))
             if with_base:
                 for line in region.base:
-                    table.add(_line(0, "-", line, width, BAD), _line(0, "-", line, width, BAD))
+                    table.add(_line(0, "-", line, width, _WAS), _line(0, "-", line, width, _WAS))
         ours = region.ours if region.kind != "theirs" else ()
         theirs = region.theirs if region.kind != "ours" else ()
         styles = _styles(piece)
@@ -179,7 +180,7 @@ def unified(worked: Worked, current: int, *, with_base: bool, width: int, only: 
             table.starts[piece.number] = len(table.rows[0])
             table.same(_title(piece, current, len(worked.open)))
             for line in region.base if with_base else ():
-                table.add(_line(0, "-", line, width, BAD))
+                table.add(_line(0, "-", line, width, _WAS))
         styles = _styles(piece)
         for line in region.ours if only != "right" and region.kind != "theirs" else ():
             table.add(_line(0, "<", line, width, styles[0]))
@@ -198,9 +199,7 @@ def result_rows(worked: Worked, current: int, names: tuple[str, str], width: int
             table.starts[piece.number] = len(table.rows[0])
         if piece.result is None:
             sign = ">" if piece.number == current else " "
-            keys = (
-                f"{sign} {number:>2} ?  region {piece.number} undecided:  l {names[0]}   r {names[1]}   o both   e edit"
-            )
+            keys = f"{sign} {number:>2} ? region {piece.number}:  l {names[0]}  r {names[1]}  o both  e edit"
             table.same(mark(keys, BAD))
             continue
         lines = piece.result

@@ -58,11 +58,11 @@ async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story
         assert "- Tomato, 4.00" in left.text
         await pilot.press("b")
         assert "- Tomato" not in pane(app, "left")
-        assert "region 1 undecided:  l yours   r bob's" in pane(app, "result")
+        assert "? region 1:  l yours  r bob's  o both" in pane(app, "result")
         assert "! 1 conflict" in text_of(app, "#head")
         await pilot.press("w")
         assert isinstance(app.screen, Resolve), "nothing to write while a region is undecided"
-        assert "(write: 1 undecided)" in text_of(app, "#foot")
+        assert "(write: 1 left)" in text_of(app, "#foot")
         await pilot.press("r")
         assert "= Leek, 4.20" in pane(app, "result")
         assert "= decided: w writes it" in text_of(app, "#what")
@@ -135,7 +135,7 @@ async def test_a_draft_of_other_contents_is_not_taken(story: Story) -> None:
     async with again.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
         assert "+ Pumpkin, 4.90" in pane(again, "left"), "my side is what my folder holds now"
-        assert "undecided" in pane(again, "result")
+        assert "? region 1:" in pane(again, "result")
     (draft,) = (story.folder("alice") / ".vault" / "drafts").iterdir()
     draft.write_bytes(b'{"format": 1, "files": {"menu.md": {"regions": {"x": "left"}}}')
     third = app_of(story, "alice")

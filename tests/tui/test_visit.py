@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
+from textual.events import Paste
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
@@ -13,11 +13,9 @@ from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
-from lace_tui.screenshots import Story, app_of
+from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
-from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
-from lazy.update import update
 from tests.tui.conftest import settle, text_of
 from vault.names import Version
 from vault.vault import Vault
@@ -26,28 +24,9 @@ from vault.work import release
 SIZE = (110, 34)
 
 
-def _two_conflicts_on_the_stick(story: Story) -> None:
-    """Let alice and bob release two versions each that clash; bob's are on the stick, alice has not met them."""
-    with contextlib.ExitStack() as stack:
-        alice, bob = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "bob"))
-        resolve_prefer(alice, "1.1.0", "local")
-        for vault in (alice, bob):
-            sync(vault, ["stick"])
-        accept_resolution(bob, "1.1.0")
-        update(alice)
-        update(bob)
-        for vault, soup in ((alice, b"Beet, 4.00"), (bob, b"Kale, 4.00")):
-            menu = vault.folder / "menu.md"
-            menu.write_bytes(menu.read_bytes().replace(b"Pumpkin, 4.50", soup))
-            release(vault, Version.parse("2.0.0"), "winter")
-            (vault.folder / "logo.png").write_bytes(b"\x89PNG\0" + soup)
-            release(vault, Version.parse("2.1.0"), "a logo")
-        sync(bob, ["stick"])
-
-
 async def test_the_visit_of_eleven_keys(story: Story) -> None:
     """Plug in the stick, sync, decide, sync again, leave: eleven keys, and the folder is as decided."""
-    _two_conflicts_on_the_stick(story)
+    begin_visit(story)
     away = story.stick.with_name("in-the-drawer")
     shutil.move(story.stick, away)
     app = app_of(story, "alice")
@@ -136,7 +115,10 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await settle(pilot)
         await pilot.press("j")
         await pilot.pause()
-        ben.screen.query_one(Input).value = line  # pasted
+        framed = "\n".join(f"\u2502 {line[at : at + 76]} \u2502" for at in range(0, len(line), 76))
+        ben.screen.query_one(Input).post_message(Paste(framed))  # as it stands on the screen
+        await pilot.pause()
+        assert ben.screen.query_one(Input).value == line
         await pilot.press("enter")
         await pilot.pause()
         await pilot.press("enter")
