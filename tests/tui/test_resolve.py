@@ -150,15 +150,16 @@ async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
         await pilot.press("e")
-        await pilot.pause()
+        await settle(pilot)
         assert isinstance(app.screen, Editor)
+        assert app.focused is not None
         await pilot.press("X", "escape")
         await settle(pilot)
         assert "markers are left" in str(app.screen.query_one("#result").border_title)
         await pilot.press("w")
         assert isinstance(app.screen, Resolve), "markers are no decision"
         await pilot.press("0", "r", "e")
-        await pilot.pause()
+        await settle(pilot)
         await pilot.press(*"New ", "escape")
         await settle(pilot)
         await pilot.press("w", "y")
