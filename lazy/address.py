@@ -19,7 +19,17 @@ from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["Contested", "Never", "NotShared", "NotYet", "ResolvedCommit", "case_number", "resolve", "resolve_address"]
+__all__ = [
+    "Contested",
+    "Never",
+    "NotShared",
+    "NotYet",
+    "Pruned",
+    "ResolvedCommit",
+    "case_number",
+    "resolve",
+    "resolve_address",
+]
 
 
 _BY_DATE = (
@@ -33,6 +43,13 @@ class NotYet(CallerError):  # noqa: N818 - it names the outcome
 
     code = "not-yet"
     hint = "Sync, then try again; see what is there with: lace log"
+
+
+class Pruned(CallerError):  # noqa: N818 - it names the outcome
+    """The content of an old state of mine that I let go of."""
+
+    code = "pruned"
+    hint = "Read a later revision or any release: lace log - when it went is told by: lace audit list --verb lace-prune"
 
 
 class NotShared(CallerError):  # noqa: N818 - it names the outcome
@@ -243,6 +260,9 @@ def _no_release(vault: Vault, address: Address, version: Version, node: str | No
 def _missing_content(vault: Vault, found: ResolvedCommit) -> CallerError:
     if vault.store.rows("SELECT 1 FROM hole WHERE want = ?", found.tree.text):
         return NotYet(f"The content of {found.what} has not arrived yet.")
+    pruned = "SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"
+    if found.node == vault.node.text and vault.store.rows(pruned):
+        return Pruned(f"The content of {found.what} was never released and went with a prune.")
     return NotShared(f"The content of {found.what} is not shared: it was never released.")
 
 

@@ -23,6 +23,7 @@ from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
 from vault.records import RecordHash, Verifier
+from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -273,6 +274,7 @@ class MailboxReader:
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
         total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
+        require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
         try:
             for fetched in fetch(
                 self._place,

@@ -28,6 +28,7 @@ class Surroundings:
         sleep: waits that many seconds; used while another process holds the vault.
         passphrase: asks for the passphrase of a protected key, or None when nobody can be asked.
         program: version text of this program, for audit entries.
+        free_bytes: bytes that this person may still write where a path lies, or None when that cannot be told.
     """
 
     data_root: Path
@@ -38,6 +39,7 @@ class Surroundings:
     sleep: Callable[[float], None]
     passphrase: Callable[[], bytes] | None = None
     program: str = "0"
+    free_bytes: Callable[[Path], int | None] = lambda _path: None
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI."""

@@ -16,6 +16,7 @@ from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout, remo
 from vault.desks.diff import diff_trees
 from vault.desks.worktree import Problem
 from vault.records import RecordHash
+from vault.space import require_room
 
 if TYPE_CHECKING:
     from vault.desks.plan import CheckoutPlan
@@ -78,10 +79,14 @@ def checkout_tree(
 
     Returns:
         What will be done. At most one checkout of a desk goes into one write.
+
+    Raises:
+        NoRoom: the files do not fit on the disk; nothing was changed.
     """
     plan = _plan(vault, desk, before, after, watch)
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
+    require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
     gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)

@@ -23,6 +23,7 @@ from vault.labels import unshared_labels
 from vault.names import Version
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
+from vault.space import require_room
 from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
@@ -454,7 +455,13 @@ def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:
 
 
 def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:
-    """Write a tree into another directory, which must hold nothing that would be overwritten."""
+    """Write a tree into another directory, which must hold nothing that would be overwritten.
+
+    Raises:
+        NoRoom: its files do not fit on the disk; nothing was written.
+    """
+    there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
+    require_room(vault.around, there, tree_totals(vault, tree)[1], "Writing the copy")
     to.mkdir(parents=True, exist_ok=True)
     nowhere = MemoryCache()
     return apply_tree(

@@ -43,12 +43,14 @@ class World:
         monotonic: seconds of a clock that never goes back.
         entropy: returns that many random bytes.
         sleep: waits that many seconds.
+        free_bytes: bytes that may still be written where a path lies, or None when that cannot be told.
     """
 
     __slots__ = (
         "cwd",
         "entropy",
         "environ",
+        "free_bytes",
         "monotonic",
         "now_ns",
         "sleep",
@@ -69,6 +71,7 @@ class World:
         monotonic: Callable[[], float] = time.monotonic,
         entropy: Callable[[int], bytes] = os.urandom,
         sleep: Callable[[float], None] = time.sleep,
+        free_bytes: Callable[[Path], int | None] | None = None,
     ) -> None:
         self.environ = os.environ if environ is None else environ
         self.cwd = cwd
@@ -79,6 +82,7 @@ class World:
         self.monotonic = monotonic
         self.entropy = entropy
         self.sleep = sleep
+        self.free_bytes = free_bytes or _free_bytes
 
     def colour_allowed(self) -> bool:
         """Whether standard output may carry colour: a capable terminal, and nobody said no."""
@@ -259,6 +263,7 @@ class Context:
             sleep=self.world.sleep,
             passphrase=self.passphrase_source(),
             program=__version__,
+            free_bytes=self.world.free_bytes,
         )
 
     # Machine and person
@@ -320,6 +325,15 @@ class Context:
 
         self.output.before_talk()
         return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+
+
+def _free_bytes(path: Path) -> int | None:
+    import shutil  # noqa: PLC0415 - few commands write anything large
+
+    try:
+        return shutil.disk_usage(path).free
+    except OSError:
+        return None
 
 
 def _first_line(path: Path) -> str:

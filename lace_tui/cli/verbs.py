@@ -289,6 +289,14 @@ VERBS: tuple[Verb, ...] = (
         "[--repair]",
         examples=("lace fsck", "lace fsck --repair"),
     ),
+    Verb(
+        "prune",
+        _CLI + "pruning",
+        _LOOK,
+        "Let go of the content of old commits that were never released; their messages and order stay.",
+        "[--keep K] [--dry-run] [--yes]",
+        examples=("lace prune --dry-run", "lace prune --keep 20 --yes"),
+    ),
     Verb("config list", _CLI + "look", _LOOK, "List every setting, its value and what it does."),
     Verb("config get", _CLI + "look", _LOOK, "Say what a setting is.", "KEY", examples=("lace config get share",)),
     Verb(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from blake3 import blake3
@@ -342,6 +343,16 @@ def _checkout(stage: Stage) -> list[str]:
     return ["checkout", "main@1.0.0"]
 
 
+def _prune(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    draw = Random(7)
+    for number in range(4):
+        alice.write("big.bin", draw.randbytes(300_000))
+        alice.write("small.txt", f"{number}\n")
+        alice.lace("commit", "-m", f"draft {number}")
+    return ["prune", "--yes"]
+
+
 _BOTH = ("alice", "bob", "alice")
 _DONE = frozenset({0, 2})  # 2: it is done already, and there is nothing left to do
 COMMANDS = {
@@ -356,6 +367,7 @@ COMMANDS = {
         Command("checkout", "alice", _checkout),
         Command("resolve", "bob", _resolve, _DONE, settle=_BOTH),
         Command("merged", "bob", _merged, _DONE, settle=_BOTH),
+        Command("prune", "alice", _prune),
         Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),
         Command("accept", "bob", _accept, _DONE, settle=(*_BOTH, "bob")),
     )

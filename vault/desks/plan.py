@@ -72,6 +72,11 @@ class CheckoutPlan(NamedTuple):
         """Whether something of the person's is in the way."""
         return any(skip.blocking for skip in self.skipped)
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the files that are written."""
+        return sum(step.change.after.size for step in self.writes if step.change.after is not None)
+
 
 def plan_checkout(
     root: Path,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -166,6 +166,49 @@ class Packs:
         )
         self._rest()
 
+    def begin_anew(self) -> None:
+        """Begin a new pack, before anything else is taken in this transaction; a number is never used twice.
+
+        Raises:
+            DiskFull, NotWritable: it cannot be made.
+        """
+        self._count_on()
+        with self._faults():
+            self._begin_pack(self._last[0] + 1)
+        self._grown[self._pack] = self._end
+
+    def let_go(self, packs: Collection[int]) -> None:
+        """Name these packs no more, inside the transaction, after `finish`; nothing rests in them.
+
+        The newest frame stays named, since what other processes remember of a frame goes by its number.
+        """
+        self._db.execute(
+            "DELETE FROM frame WHERE id NOT IN (SELECT frame FROM packed) AND id < (SELECT max(id) FROM frame)"
+        )
+        self._db.executemany("DELETE FROM pack WHERE id = ?", [(pack,) for pack in packs])
+        self._cache.clear()
+        self._cached = 0
+        for pack in packs:
+            if (fd := self._readers.pop(pack, None)) is not None:
+                self._io.close(fd)
+
+    def strays(self) -> list[Path]:
+        """Return the pack files that the store does not name: left by a crash, or let go of; under the lock only."""
+        if not self._directory.is_dir():
+            return []
+        named = {self.path(int(row[0])) for row in self._db.execute("SELECT id FROM pack")}
+        return sorted(path for path in self._directory.glob("*.pack") if path not in named)
+
+    def remove(self, paths: Iterable[Path]) -> None:
+        """Remove files of packs that the store does not name.
+
+        Raises:
+            NotWritable: one cannot be removed; it is a stray, and the next prune tries again.
+        """
+        with self._faults():
+            for path in paths:
+                self._io.remove(path)
+
     def abort(self) -> None:
         """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
         while self._waiting:
@@ -193,14 +236,17 @@ class Packs:
 
     def _begin_frame(self, bases: tuple[int, ...]) -> _Open:
         if self._next == 0:
-            self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
-            last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
-            self._last = (int(last[0]), int(last[1])) if last else (0, 0)
+            self._count_on()
         self._open = _Open(self._next)
         self._next += 1
         if bases:
             self._rest_on(self._open, bases)
         return self._open
+
+    def _count_on(self) -> None:
+        self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
+        last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
+        self._last = (int(last[0]), int(last[1])) if last else (0, 0)
 
     def _rest_on(self, frame: _Open, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""

@@ -9,7 +9,7 @@ log, which is what a writer's cursor on a medium counts (architecture, decision 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from vault.desks.tree import parse_page
 from vault.nodelog import reaches
@@ -60,6 +60,22 @@ class Sharing:
             waiting += following
             grown = grown or more
         return grown
+
+    def walk(self, roots: Iterable[RecordHash], enter: Callable[[list[int]], set[int]]) -> None:
+        """Go through what is here of these trees and their content, some hundred records at a time.
+
+        Args:
+            roots: root trees, or any records.
+            enter: takes positions that were met; returns those to go on from, so that nothing is walked twice.
+        """
+        waiting: list[Want] = [(root, True) for root in roots]
+        while waiting:
+            step = waiting[-_STEP:]
+            del waiting[-_STEP:]
+            present = self._present([want[0] for want in step])
+            fresh = enter(sorted({p for p, _, _ in present.values()}))
+            inner = [found for found in present.values() if found[0] in fresh and not self._is_leaf(found)]
+            waiting += dict.fromkeys(child for found in inner for child in self._children(found, True))
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything `root` reaches is here; walks it all, so only asked while there are holes."""

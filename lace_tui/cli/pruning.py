@@ -1,0 +1,95 @@
+"""`prune`: old content goes, by explicit choice, after it was said what goes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from vault.errors import CallerError
+from vault.prune import Pruning, plan_prune, prune
+
+__all__ = ["NotAgreed", "configure", "run"]
+
+_NAMED = 20  # commits shown; the rest is counted
+
+
+class NotAgreed(CallerError):
+    """Content would go for good, and nobody agreed to that."""
+
+    code = "not-agreed"
+    hint = "Look with: lace prune --dry-run - and agree with: lace prune --yes"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument("--keep", type=int, default=1, metavar="K", help="newest revisions of a desk that keep content")
+    parser.add_argument("--dry-run", action="store_true", help="say what would go, and change nothing")
+    parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    if args.keep < 1:
+        raise BadArguments("lace prune --keep: the number must be at least 1.")
+    with context.open_vault() as vault, context.watching() as watch:
+        planned = args.dry_run
+        done = plan_prune(vault, keep=args.keep, watch=watch)
+        if not planned and (done.commits or done.packs):
+            _agree(context, done, yes=args.yes)
+            done = prune(vault, keep=args.keep, watch=watch)
+    return Answer(_data(done, planned=planned), lambda paint: "\n".join(_lines(done, paint, planned=planned)))
+
+
+def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
+    """Ask the person at the terminal.
+
+    Raises:
+        NotAgreed: they said no, or nobody can be asked.
+    """
+    if yes:
+        return
+    what = f"The content of {_commits(plan)} would go for good."
+    if not context.is_terminal or context.json:
+        raise NotAgreed(what)
+    context.say("\n".join(_lines(plan, Paint(False), planned=True)))
+    context.world.stderr.write("Let go of it? [y/N] ")
+    context.world.stderr.flush()
+    if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise NotAgreed(what)
+
+
+def _commits(done: Pruning) -> str:
+    return f"{len(done.commits)} old commit{'' if len(done.commits) == 1 else 's'}"
+
+
+def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
+    return {
+        "planned": planned,
+        "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
+        "records": done.records,
+        "bytes": done.bytes,
+        "freed": done.freed,
+        "packs": done.packs,
+        "desks": [{"desk": d.desk, "commits": d.commits, "bytes": d.bytes} for d in done.desks],
+        "kinds": [{"kind": k.kind, "records": k.records, "bytes": k.bytes} for k in done.kinds],
+    }
+
+
+def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
+    for found in done.commits[:_NAMED]:
+        yield f"  {inert(found.desk)}@{found.number}"
+    if len(done.commits) > _NAMED:
+        yield f"  and {len(done.commits) - _NAMED} more"
+    for size in done.desks:
+        yield paint.faint(f"{inert(size.desk)}: {size.commits} commits, {bytes_text(size.bytes)} of content")
+    if not done.commits and not done.packs:
+        yield "Nothing here is old and unneeded."
+    elif planned:
+        yield f"The content of {_commits(done)} would go: about {bytes_text(done.freed)} on the disk."
+    else:
+        yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."

@@ -1,0 +1,57 @@
+"""`lace prune` as a person and a script use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Person:
+    made = Person("alice", tmp_path / "home", tmp_path / "notes")
+    made.lace("init", "--name", "alice")
+    for number in range(3):
+        made.write("song.bin", bytes([number]) * 9_000)
+        made.lace("commit", "-m", f"draft {number}")
+    return made
+
+
+def test_a_dry_run_says_what_goes_and_changes_nothing(alice: Person) -> None:
+    planned = alice.lace("prune", "--dry-run")
+    assert planned["planned"] is True
+    assert [found["number"] for found in planned["commits"]] == [1, 2]
+    assert alice.run("cat", "main@1", "song.bin").out == bytes(9_000)
+
+
+def test_a_script_must_agree_and_a_person_is_asked(alice: Person) -> None:
+    """Nothing goes by accident: on a pipe only with --yes, at a terminal after a question."""
+    refused = alice.run("prune")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert alice.run("prune", stdin=b"n\n", tty=True).code == 2
+    assert alice.run("cat", "main@1", "song.bin").code == 0
+    alice.environ["TERM"] = "xterm"
+    assert alice.run("prune", stdin=b"n\n", tty=True).code == 2
+    agreed = alice.run("prune", stdin=b"y\n", tty=True)
+    assert agreed.code == 0
+    assert "2 old commits" in agreed.text
+    gone = alice.run("cat", "main@1", "song.bin")
+    assert gone.code == 2
+    assert "went with a prune" in gone.err
+    assert alice.run("cat", "main@3", "song.bin").out == b"\2" * 9_000
+    assert alice.lace("fsck")["ok"] is True
+
+
+def test_the_answer_names_sizes_and_the_trail_keeps_it(alice: Person) -> None:
+    done = alice.lace("prune", "--keep", "2", "--yes")
+    assert [found["number"] for found in done["commits"]] == [1]
+    assert done["freed"] > 0
+    assert done["desks"][0]["desk"] == "main"
+    assert {kind["kind"] for kind in done["kinds"]} >= {"lace/data", "lace/tree", "lace/commit"}
+    (entry,) = alice.lace("audit", "list", "--verb", "lace-prune")["entries"]
+    assert entry["action"]["parameters"]["commits"] == "1"
+    assert alice.lace("prune", "--keep", "2", "--yes")["commits"] == []
+    assert alice.run("prune", "--keep", "0").code == 2

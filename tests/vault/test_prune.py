@@ -1,0 +1,232 @@
+"""Letting go of old content: only what nothing needs goes, and everything that stays is whole (cost of keeping)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lazy.address import Pruned, resolve
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault.vaults import befriend, found, write
+from vault import fsck
+from vault.desks.chunks import pieces_of
+from vault.desks.tree import lookup
+from vault.errors import DataError
+from vault.files import NotWritable
+from vault.names import Version
+from vault.prune import plan_prune, prune
+from vault.space import NoRoom, require_room
+from vault.store.packio import PackIO
+from vault.vault import Vault
+from vault.work import commit, export_tree, release
+
+
+def blob(seed: int, size: int = 400_000) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def drafts(vault: Vault, count: int, *, base: bytes = b"") -> None:
+    """Commit so many versions of two files: one all new each time, one that changes a little."""
+    base = base or blob(0)
+    for number in range(count):
+        (vault.folder / "new.bin").write_bytes(blob(number + 1))
+        (vault.folder / "grows.bin").write_bytes(base[: 1000 * number] + b"%d" % number + base[1000 * number :])
+        write(vault, "small.txt", f"draft {number}\n")
+        assert commit(vault, f"draft {number}")
+
+
+def text_of(vault: Vault, address: str, path: str) -> bytes:
+    entry = lookup(vault.store, resolve(vault, address).tree, path)
+    assert entry is not None
+    return b"".join(pieces_of(vault.store.part, entry.hash) or ())
+
+
+def pack_bytes(vault: Vault) -> int:
+    return sum(path.stat().st_size for path in (vault.dot / "packs").iterdir())
+
+
+def whole(vault: Vault) -> None:
+    report = fsck.check(vault)
+    assert report.ok, report.bad
+
+
+def test_old_drafts_go_and_what_is_released_or_newest_stays(tmp_path: Path) -> None:
+    """CLAY-13: the lineage stays; a revision whose content went answers clearly; packs shrink on the disk."""
+    with found(tmp_path) as vault:
+        drafts(vault, 2)
+        release(vault, Version.parse("1.0.0"), "first")
+        drafts(vault, 4, base=blob(77))
+        newest = (vault.folder / "grows.bin").read_bytes()
+        before = pack_bytes(vault)
+        commits = vault.store.rows("SELECT hash FROM commits ORDER BY hash")
+        plan = plan_prune(vault)
+        assert pack_bytes(vault) == before  # a plan changes nothing
+        done = prune(vault)
+        assert [(c.desk, c.number) for c in done.commits] == [("main", 1), ("main", 3), ("main", 4), ("main", 5)]
+        assert (done.commits, done.records) == (plan.commits, plan.records)
+        assert done.freed > 2 * 400_000  # two whole files that only drafts had
+        assert before - pack_bytes(vault) >= done.freed * 0.95
+        assert vault.store.rows("SELECT hash FROM commits ORDER BY hash") == commits
+        whole(vault)
+        assert text_of(vault, "main@6", "grows.bin") == newest
+        assert text_of(vault, "main@1.0.0", "small.txt") == b"draft 1\n"
+        with pytest.raises(Pruned, match="main@4"):
+            resolve(vault, "main@4")
+        again = prune(vault)
+        assert (again.commits, again.records, again.freed) == ((), 0, 0)
+        assert [str(r[0]) for r in vault.store.rows("SELECT verb FROM audit WHERE verb = 'lace-prune'")] == [
+            "lace-prune"
+        ]
+
+
+def test_the_newest_so_many_revisions_keep_their_content(tmp_path: Path) -> None:
+    with found(tmp_path) as vault:
+        drafts(vault, 5)
+        assert [c.number for c in plan_prune(vault, keep=3).commits] == [1, 2]
+        with pytest.raises(ValueError, match="newest"):
+            plan_prune(vault, keep=0)
+        prune(vault, keep=3)
+        assert text_of(vault, "main@3", "small.txt") == b"draft 2\n"
+        whole(vault)
+
+
+def test_sizes_say_what_a_desk_and_each_kind_take(tmp_path: Path) -> None:
+    with found(tmp_path) as vault:
+        (vault.folder / "one.bin").write_bytes(b"x" * 1000)
+        commit(vault, "one")
+        plan = plan_prune(vault)
+        (desk,) = plan.desks
+        assert (desk.desk, desk.commits) == ("main", 1)
+        kinds = {kind.kind: (kind.records, kind.bytes) for kind in plan.kinds}
+        assert kinds["lace/data"] == (1, 1000)
+        assert desk.bytes == kinds["lace/data"][1] + kinds["lace/tree"][1]
+
+
+def test_work_goes_on_after_a_prune_with_friends(tmp_path: Path) -> None:
+    """What a friend's line or a merge needs is kept: both go on, merge, and everybody's vault is whole."""
+    with found(tmp_path) as alice:
+        write(alice, "song.txt", "".join(f"line {n}\n" for n in range(30)))
+        release(alice, Version.parse("1.0.0"), "first")
+        with befriend(tmp_path, alice, "bob") as bob:
+            update(bob)
+            drafts(bob, 3)
+            lines = (bob.folder / "song.txt").read_text().replace("line 25\n", "line 25 of bob\n")
+            write(bob, "song.txt", lines)
+            commit(bob, "bob's line")
+            write(alice, "song.txt", (alice.folder / "song.txt").read_text().replace("line 2\n", "line 2 of alice\n"))
+            release(alice, Version.parse("2.0.0"), "second")
+            assert prune(bob).commits
+            for vault in (alice, bob):
+                sync(vault, ["stick"])
+            update(bob)
+            merged = (bob.folder / "song.txt").read_text()
+            assert "line 2 of alice" in merged
+            assert "line 25 of bob" in merged
+            release(bob, Version.parse("3.0.0"), "both")
+            for vault in (bob, alice):
+                sync(vault, ["stick"])
+            update(alice)
+            assert (alice.folder / "song.txt").read_text() == merged
+            for vault in (alice, bob):
+                whole(vault)
+
+
+def test_content_that_went_comes_back_when_it_is_committed_again(tmp_path: Path) -> None:
+    """The cache of the scan knows nothing that the store has no more."""
+    with found(tmp_path) as vault:
+        drafts(vault, 3)
+        prune(vault)
+        (vault.folder / "new.bin").write_bytes(blob(1))
+        assert commit(vault, "the first one again")
+        assert text_of(vault, "main@4", "new.bin") == blob(1)
+        whole(vault)
+
+
+def test_a_damaged_pack_is_never_written_anew(tmp_path: Path) -> None:
+    """CYB-11: rot is not laundered into a new pack; nothing changes, and fsck still names it."""
+    with found(tmp_path) as vault:
+        drafts(vault, 3)
+        (row,) = vault.store.rows("SELECT pack, at, stored FROM frame ORDER BY id DESC LIMIT 1")
+        path = vault.store.packs.path(int(row[0]))
+        data = bytearray(path.read_bytes())
+        data[int(row[1]) + int(row[2]) // 2] ^= 1
+        path.write_bytes(bytes(data))
+        with pytest.raises(DataError):
+            prune(vault)
+        assert path.read_bytes() == bytes(data)
+        assert not fsck.check(vault).ok
+
+
+def test_a_pack_left_behind_goes_with_the_next_prune(tmp_path: Path) -> None:
+    """APP-13: killed between the commit and the removal of files, only room is lost, and not for long."""
+
+    class Stubborn(PackIO):
+        def remove(self, path: Path) -> None:
+            if path.exists():
+                raise OSError(5, "Input/output error", str(path))
+
+    with found(tmp_path) as vault:
+        drafts(vault, 3)
+        vault.store.packs._io = Stubborn()
+        with pytest.raises(NotWritable):
+            prune(vault)
+        vault.store.packs._io = PackIO()
+        assert len(list((vault.dot / "packs").iterdir())) == 2
+        whole(vault)
+        assert plan_prune(vault).packs == 1
+        prune(vault)
+        assert len(list((vault.dot / "packs").iterdir())) == 1
+        whole(vault)
+
+
+def without_room(vault: Vault, free: int) -> Vault:
+    return Vault(vault.folder, replace(vault.around, free_bytes=lambda _path: free))
+
+
+def test_nothing_large_is_begun_where_it_has_no_room(tmp_path: Path) -> None:
+    """Fault 3: the message names what is needed and what is free, and nothing changed."""
+    with found(tmp_path) as vault:
+        (vault.folder / "large.bin").write_bytes(bytes(20 << 20))
+        release(vault, Version.parse("1.0.0"), "large")
+        tree = resolve(vault, "main@1.0.0").tree
+        with without_room(vault, 5 << 20) as tight:
+            with pytest.raises(NoRoom, match=f"{36 << 20} bytes .* {5 << 20} bytes are free"):
+                export_tree(tight, tree, tmp_path / "copy")
+            assert not (tmp_path / "copy").exists()
+        with without_room(vault, 1 << 30) as roomy:
+            export_tree(roomy, tree, tmp_path / "copy")
+        assert (tmp_path / "copy" / "large.bin").stat().st_size == 20 << 20
+
+
+def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
+    """Fault 3, LAZ-66: the round is refused before anything is stored, and goes through once there is room."""
+    with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:
+        (alice.folder / "large.bin").write_bytes(random.Random(1).randbytes(17 << 20))
+        release(alice, Version.parse("1.0.0"), "large")
+        sync(alice, ["stick"])
+        with without_room(bob, 5 << 20) as tight:
+            with pytest.raises(NoRoom, match="bytes are free"):
+                sync(tight, ["stick"])
+            assert not tight.store.rows("SELECT 1 FROM release")
+            whole(tight)
+        sync(bob, ["stick"])
+        assert bob.store.rows("SELECT visible FROM release") == [(1,)]
+        with without_room(bob, 5 << 20) as tight:
+            with pytest.raises(NoRoom):
+                update(tight)
+            assert not (bob.folder / "large.bin").exists()
+            whole(tight)
+        update(bob)
+        assert (bob.folder / "large.bin").stat().st_size == 17 << 20
+
+
+def test_small_work_and_unknown_disks_are_not_asked(tmp_path: Path) -> None:
+    with found(tmp_path) as vault:
+        require_room(replace(vault.around, free_bytes=lambda _path: 0), tmp_path, 1000, "This")
+        require_room(replace(vault.around, free_bytes=lambda _path: None), tmp_path, 1 << 40, "This")
+        with pytest.raises(NoRoom):
+            require_room(replace(vault.around, free_bytes=lambda _path: 0), tmp_path, 1 << 30, "This")

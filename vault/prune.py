@@ -1,0 +1,252 @@
+"""Letting go of old content by explicit choice (`lace prune`).
+
+The content of a commit on my own line goes when nothing needs it: it was never shared, no folder stands on it, no
+conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The commits stay, with
+messages, parents and order, so nothing that was signed becomes untrue; only their files can be read no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from vault.records import RecordHash
+from vault.space import require_room
+from vault.store.repack import Repacking, plan_repack, repack
+from vault.store.sharing import Sharing
+from vault.unfinished import finish_checkouts
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
+
+_SET = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
+_TABLES = ("keep", "gone", "desk")
+
+# Commits of mine with a revision, that no one else can have and nothing here stands on. Two lines that part have their
+# last common commit where a commit has two children, so every possible merge base is kept.
+_OLD = """
+SELECT r.desk, r.number, c.hash, c.tree FROM rev r JOIN commits c ON c.hash = r.commit_hash
+WHERE r.node = ?1 AND c.signer = ?1
+AND r.number <= (SELECT max(n.number) FROM rev n WHERE n.node = ?1 AND n.desk = r.desk) - ?2
+AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p AND s.content = 1)
+AND c.hash NOT IN (SELECT commit_hash FROM release)
+AND c.hash NOT IN (SELECT result FROM resolution)
+AND c.hash NOT IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)
+AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k.also, c.hash))
+AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
+ORDER BY r.desk, r.number"""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedCommit:
+    """A commit whose content goes.
+
+    Args:
+        desk: its desk.
+        number: its revision on my line.
+        commit: which.
+    """
+
+    desk: str
+    number: int
+    commit: RecordHash
+
+
+@dataclass(frozen=True, slots=True)
+class DeskSize:
+    """How much content the commits of one desk reach here, all of them together.
+
+    Args:
+        desk: which.
+        commits: how many commits.
+        bytes: content and lists, before compression; what two desks share counts for both.
+    """
+
+    desk: str
+    commits: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindSize:
+    """How much the records of one kind are.
+
+    Args:
+        kind: the `App`.
+        records: how many.
+        bytes: of their bodies, before compression.
+    """
+
+    kind: str
+    records: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """What a prune does, or did.
+
+    Args:
+        commits: whose content goes, by desk and number.
+        records: content and tree records that go.
+        bytes: of their bodies, before compression.
+        freed: bytes on the disk: of packs that go, and of rows whose room is used again.
+        packs: packs that are written anew or removed.
+        desks: size by desk, before.
+        kinds: size by kind, before.
+    """
+
+    commits: tuple[PrunedCommit, ...]
+    records: int
+    bytes: int
+    freed: int
+    packs: int
+    desks: tuple[DeskSize, ...]
+    kinds: tuple[KindSize, ...]
+
+
+def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
+    """Say what would go, and change nothing.
+
+    Args:
+        vault: whose.
+        keep: how many of the newest revisions on each desk keep their content; at least 1.
+        watch: a person may stop it.
+
+    Raises:
+        ValueError: `keep` is below 1.
+    """
+    with vault.store.reading():
+        return _plan(vault, keep, watch)[0]
+
+
+def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
+    """Let go of old content, in one transaction; the files of old packs are removed after it committed.
+
+    Args:
+        vault: whose.
+        keep: as `plan_prune`.
+        watch: told of progress; a person may stop it, and nothing was changed.
+
+    Returns:
+        What was done. Nothing is signed where nothing was to do.
+
+    Raises:
+        ValueError: `keep` is below 1.
+        NoRoom: the packs that are written anew do not fit beside the old ones; nothing was changed.
+        PackDamaged, BadFrame: what stays is damaged; nothing was changed.
+        DiskFull, NotWritable, Locked: nothing was changed.
+    """
+    finish_checkouts(vault, watch)
+    with vault.writing() as w:
+        store = w.store
+        store.packs.remove(store.packs.strays())
+        done, packs = _plan(vault, keep, watch)
+        if not done.commits and not packs.packs:
+            return done
+        require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
+        before = _pack_bytes(vault)
+        gone = [int(row[0]) for row in store.rows("SELECT p FROM temp.prune_gone ORDER BY p")]
+        rows = _row_bytes(vault)
+        repack(store, packs, gone, watch)
+        for p in gone:
+            store.forget(p)
+        store.packs.let_go(packs.packs)
+        store.run("DELETE FROM dircache")  # it may know files by what is gone
+        watch.progress(0, 0, "rebuild")
+        store.rebuild(store.meta("node"), vault.founding)
+        done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows)
+        w.audit(
+            "lace-prune",
+            vault.name,
+            {"commits": str(len(done.commits)), "records": str(done.records), "freed": str(done.freed)},
+            relates_to=[found.commit.text for found in done.commits][-64:],
+        )
+        w.afterwards(lambda: store.packs.remove(store.packs.strays()))
+        return done
+
+
+def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
+    if keep < 1:
+        raise ValueError(f"at least the newest revision keeps its content, not {keep}")
+    store = vault.store
+    for table in _TABLES:
+        store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
+        store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+    old = store.rows(_OLD, vault.node.text, keep)
+    trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
+    here = store.have(list(trees.values()))
+    _walk(vault, "keep", _needed(vault, set(trees)), watch)
+    _walk(vault, "gone", here, watch, unneeded=True)
+    packs = plan_repack(store)
+    strays = store.packs.strays()  # left behind by a prune that was cut off
+    count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
+    return (
+        Pruning(
+            tuple(
+                PrunedCommit(str(desk), int(number), RecordHash.parse(str(commit)))
+                for desk, number, commit, tree in old
+                if RecordHash.parse(str(tree)) in here
+            ),
+            int(count),
+            int(size),
+            packs.freed + _row_bytes(vault) + sum(path.stat().st_size for path in strays),
+            len(packs.packs) + len(strays),
+            tuple(_desks(vault, watch)),
+            tuple(
+                KindSize(str(app), int(records), int(total))
+                for app, records, total in store.rows(
+                    "SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app ORDER BY c.bytes DESC, s.s"
+                )
+            ),
+        ),
+        packs,
+    )
+
+
+def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
+    """Return the root trees that stay."""
+    rows = vault.store.rows
+    trees = {str(tree) for commit, tree in rows("SELECT hash, tree FROM commits") if str(commit) not in old}
+    trees |= {str(row[0]) for row in rows("SELECT tree FROM checkout")}
+    trees |= {str(tree) for row in rows("SELECT before, after FROM unfinished") for tree in row if tree}
+    return {RecordHash.parse(tree) for tree in trees}
+
+
+def _walk(vault: Vault, table: str, roots: set[RecordHash], watch: Watch, *, unneeded: bool = False) -> None:
+    """Note every record that these trees reach in a temporary table; with `unneeded`, but for those that stay."""
+    db = vault.store.db
+
+    def enter(positions: list[int]) -> set[int]:
+        watch.cancelled()
+        asked = "[" + ",".join(map(str, positions)) + "]"
+        known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
+        if unneeded:
+            known += " AND value NOT IN (SELECT p FROM temp.prune_keep) AND value NOT IN (SELECT p FROM shared)"
+        found = {int(row[0]) for row in db.execute(known, (asked,))}
+        db.executemany(_SET.format(table), [(p,) for p in found])
+        return found
+
+    Sharing(db).walk(sorted(roots, key=str), enter)
+
+
+def _desks(vault: Vault, watch: Watch) -> list[DeskSize]:
+    store = vault.store
+    found = []
+    for (desk,) in store.rows("SELECT DISTINCT desk FROM commits ORDER BY desk"):
+        store.run("DELETE FROM temp.prune_desk")
+        trees = {RecordHash.parse(str(row[0])) for row in store.rows("SELECT tree FROM commits WHERE desk = ?", desk)}
+        _walk(vault, "desk", trees, watch)
+        size = store.rows("SELECT ifnull(sum(r.size), 0) FROM temp.prune_desk JOIN rec r USING (p)")[0][0]
+        commits = store.rows("SELECT count(*) FROM commits WHERE desk = ?", desk)[0][0]
+        found.append(DeskSize(str(desk), int(commits), int(size)))
+    return found
+
+
+def _row_bytes(vault: Vault) -> int:
+    row = vault.store.rows("SELECT ifnull(sum(length(b.bytes)), 0) FROM temp.prune_gone JOIN body b USING (p)")
+    return int(row[0][0])
+
+
+def _pack_bytes(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT ifnull(sum(size), 0) FROM pack")[0][0])

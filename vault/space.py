@@ -1,0 +1,40 @@
+"""Room on the disk, asked for before anything large is written (fault 3): nothing begun that cannot end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vault.errors import EnvironmentFault
+from vault.surroundings import Surroundings
+
+__all__ = ["NoRoom", "require_room"]
+
+_SPARE_BYTES = 16 << 20  # for the store's own log, the cache of a scan and whatever else writes meanwhile
+_SMALL_BYTES = 16 << 20  # what is less is begun without asking, so that small work goes on near the end of a disk
+
+
+class NoRoom(EnvironmentFault):
+    """There is less room on the disk than what is about to be written needs."""
+
+    code = "no-room"
+    exit_code = 11
+    hint = "Free some space, for example with lace prune, and run the same command again; nothing was changed."
+
+
+def require_room(around: Surroundings, path: Path, needed: int, what: str) -> None:
+    """Refuse to begin what the disk has no room for (fault 3).
+
+    Args:
+        around: tells how many bytes are free; where that cannot be told, nothing is refused.
+        path: an existing directory on the file system that is written.
+        needed: bytes that will be written, at most.
+        what: for the sentence, for example "This checkout".
+
+    Raises:
+        NoRoom: there is less; the message names both numbers.
+    """
+    if needed < _SMALL_BYTES:
+        return
+    free = around.free_bytes(path)
+    if free is not None and free < needed + _SPARE_BYTES:
+        raise NoRoom(f"{what} needs up to {needed + _SPARE_BYTES} bytes in {path}, where {free} bytes are free.")
