@@ -1,8 +1,9 @@
 """Letting go of old content by explicit choice (`lace prune`).
 
-The content of a commit on my own line goes when nothing needs it: it was never shared, no folder stands on it, no
-conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The commits stay, with
-messages, parents and order, so nothing that was signed becomes untrue; only their files can be read no more.
+The content of a commit on my own line goes when nothing needs it: it was never shared and has no label, no folder
+stands on it, no conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The
+commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their files can be read
+no more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ AND r.number <= (SELECT max(n.number) FROM rev n WHERE n.node = ?1 AND n.desk = 
 AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p AND s.content = 1)
 AND c.hash NOT IN (SELECT commit_hash FROM release)
 AND c.hash NOT IN (SELECT result FROM resolution)
+AND c.hash NOT IN (SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.rev)
 AND c.hash NOT IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)
 AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k.also, c.hash))
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))

@@ -55,3 +55,13 @@ def test_the_answer_names_sizes_and_the_trail_keeps_it(alice: Person) -> None:
     assert entry["action"]["parameters"]["commits"] == "1"
     assert alice.lace("prune", "--keep", "2", "--yes")["commits"] == []
     assert alice.run("prune", "--keep", "0").code == 2
+
+
+def test_a_labelled_revision_keeps_its_content(alice: Person) -> None:
+    """CLAY-9: a name that a person gave says that it is wanted."""
+    alice.lace("label", "opening")
+    alice.write("song.bin", "another\n")
+    alice.lace("commit", "-m", "after it")
+    assert [found["number"] for found in alice.lace("prune", "--yes")["commits"]] == [1, 2]
+    assert alice.run("cat", "main@opening", "song.bin").out == b"\2" * 9_000
+    assert alice.lace("fsck")["ok"] is True

@@ -203,7 +203,7 @@ def test_nothing_large_is_begun_where_it_has_no_room(tmp_path: Path) -> None:
 
 
 def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
-    """Fault 3, LAZ-66: the round is refused before anything is stored, and goes through once there is room."""
+    """Fault 3, LAZ-66: the round is refused before content is stored, and goes through once there is room."""
     with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:
         (alice.folder / "large.bin").write_bytes(random.Random(1).randbytes(17 << 20))
         release(alice, Version.parse("1.0.0"), "large")
@@ -211,7 +211,8 @@ def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
         with without_room(bob, 5 << 20) as tight:
             with pytest.raises(NoRoom, match="bytes are free"):
                 sync(tight, ["stick"])
-            assert not tight.store.rows("SELECT 1 FROM release")
+            assert tight.store.rows("SELECT visible FROM release") == [(0,)]  # known of, and nothing of its content
+            assert not (bob.dot / "packs").exists()
             whole(tight)
         sync(bob, ["stick"])
         assert bob.store.rows("SELECT visible FROM release") == [(1,)]
