@@ -212,7 +212,8 @@ def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
             with pytest.raises(NoRoom, match="bytes are free"):
                 sync(tight, ["stick"])
             assert tight.store.rows("SELECT visible FROM release") == [(0,)]  # known of, and nothing of its content
-            assert not (bob.dot / "packs").exists()
+            data = "SELECT c.bytes FROM counts c JOIN sym s ON s.id = c.app WHERE s.s = 'lace/data'"
+            assert tight.store.rows(data) == [(0,)]  # lists of chunks, and no chunk
             whole(tight)
         sync(bob, ["stick"])
         assert bob.store.rows("SELECT visible FROM release") == [(1,)]
