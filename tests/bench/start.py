@@ -24,7 +24,7 @@ from vault.profile import Member, data_plex
 from vault.suite import SigningKey
 from vault.vault import Vault
 
-__all__ = ["figures"]
+__all__ = ["figures", "large_vault"]
 
 _ROOT = Path(__file__).parents[2]
 _LACE = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from lace_tui.__main__ import main; sys.exit(main())"
@@ -37,7 +37,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     releases, records, repeats = (50, 1_000, 5) if quick else (10_000, 100_000, 21)
     with tempfile.TemporaryDirectory() as text:
         root = Path(text)
-        vault = _large(root, releases, records)
+        vault = large_vault(root, releases, records)
         where = f"status of {releases} releases, {_PEERS} peers"
         environ = {**os.environ, "LACE_HOME": str(root / "alice" / "home")}
         _run(vault.folder, environ, _LACE, "status")
@@ -57,7 +57,7 @@ def figures(quick: bool) -> Iterator[Figure]:
         yield Figure("start", where + ", after a change", first, unit, against, base)
 
 
-def _large(root: Path, releases: int, records: int) -> Vault:
+def large_vault(root: Path, releases: int, records: int) -> Vault:
     """Make a vault by the acts a person does, only many in one transaction where the acts allow it."""
     vault = Vault.found(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
     members = []
