@@ -10,8 +10,9 @@ from pathlib import Path
 
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, label_of, node_of, peers
-from lazy.places import NameTaken, Place, keep_place, make_place, open_place, places
+from lazy.places import NameTaken, Place, keep_place, make_place, places
 from lazy.receive import forget_strangers
+from lazy.sealing import is_encrypted, note_encrypted, open_medium
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, PlaceError
@@ -42,6 +43,7 @@ __all__ = [
     "requests",
 ]
 
+_ENCRYPTED = "#encrypted"  # after the address of a place in an invitation
 INVITATION_SECONDS = 14 * 24 * 3600
 
 
@@ -113,12 +115,17 @@ def invite(vault: Vault, label: str = "") -> Invitation:
         secret=vault.around.entropy(16),
         expires=expires,
         name=label,
-        places=tuple((place.name, place.uri) for place in places(vault) if place.peer is None),
+        places=tuple((place.name, _told(vault, place)) for place in places(vault) if place.peer is None),
     )
     with vault.writing() as w:
         w.store.run("INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label)
         w.audit("lazy-invite", made.id, {"label": label} if label else {})
     return made
+
+
+def _told(vault: Vault, place: Place) -> str:
+    """Return what an invitation says of a place: also that nothing is to lie there in the clear, from the first."""
+    return place.uri + (_ENCRYPTED if is_encrypted(vault, place) else "")
 
 
 def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> tuple[Vault, Invitation]:
@@ -139,16 +146,18 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
         w.store.set_meta("invitation", line)
         w.store.set_meta("inviter", invitation.inviter.text)
         w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
-        for place_name, uri in invitation.places:
+        for place_name, told in invitation.places:
+            uri, mark, _ = told.partition(_ENCRYPTED)
             try:
                 keep_place(w, make_place(vault, place_name, uri, cwd=folder, create=False))
+                note_encrypted(w, place_name, is_on=bool(mark))
             except (PlaceError, UnknownPlaceKind):
                 continue  # of a kind this version does not speak; the vault is begun all the same
 
     vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     for place in places(vault):
         try:
-            leave_request(vault, open_place(place))
+            leave_request(vault, open_medium(vault, place))
         except PlaceError:
             continue  # the next sync leaves it
     return vault, invitation

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from lazy.places import Place, open_place, places
+from lazy.places import Place, places
 from lazy.publish import publish_mine
+from lazy.sealing import open_medium
 from transports.address import AddressKind
-from transports.bundle import BundleReader
 from transports.layout import BUNDLE_NAME
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import unnamed_files
-from transports.reading import fetch, read_head, read_mailbox
+from transports.reading import check_bundle, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
 from vault.errors import Cancelled, DataError, LaceError
 from vault.fsck import BadThing, FsckReport, check, repair
@@ -84,7 +84,7 @@ def _fetch(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[Reco
     found: set[RecordHash] = set()
     for place in places(vault) if wanted else ():
         with suppress(LaceError):
-            for record in _offered(vault, open_place(place), [r for r in wanted if r not in found], watch):
+            for record in _offered(vault, open_medium(vault, place), [r for r in wanted if r not in found], watch):
                 with vault.writing(receiving=True) as w:
                     w.put([record])
                 found.add(record.hash)
@@ -122,7 +122,7 @@ def _rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPlace, l
         if place.kind != AddressKind.DROP:  # git proves its own objects
             continue
         try:
-            medium = open_place(place)
+            medium = open_medium(vault, place)
         except LaceError:
             continue
         found = list(_rot(vault, place, medium, watch))
@@ -148,7 +148,7 @@ def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iter
         watch.cancelled()
         try:
             with medium.open_file(vault.group, vault.node, ref.name) as file:
-                index = BundleReader(file).verify_all()
+                index = check_bundle(medium, file)
             problem = "" if index.digest == ref.digest else "it is not the file that was written."
         except LaceError as error:
             problem = error.message
@@ -183,7 +183,7 @@ def _tidy(vault: Vault) -> int:
     for place in places(vault):
         if place.kind == AddressKind.DROP:
             with suppress(LaceError):
-                gone += _tidy_place(vault, open_place(place))
+                gone += _tidy_place(vault, open_medium(vault, place))
     return gone
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import node_of, peers
+from lazy.sealing import note_encrypted
 from vault.errors import CallerError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
@@ -206,6 +207,7 @@ def remove_place(vault: Vault, name: str) -> Place:
     with vault.writing() as w:
         w.store.run("DELETE FROM place WHERE name = ?", name)
         w.store.run("DELETE FROM last_sync WHERE place = ?", name)
+        note_encrypted(w, name, is_on=False)
         w.audit("lazy-leave", name, {"uri": place.uri})
     return place
 

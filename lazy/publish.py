@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
+from lazy.sealing import rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.bundle import Near
 from transports.errors import MissingFile
@@ -84,10 +85,13 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
         vector = _vector(vault)
+    is_anew = wants_rebase(vault, place.place_id)
     writer = place.writer(vault.group, vault.node)
     done = Publication(mine.head.head.runs if mine.head else ())
     files: set[BundleRef] | None = None
-    if top > mine.at or not mine.trusted:
+    if is_anew:
+        done, files = _rebase(vault, place, writer, watch)
+    elif top > mine.at or not mine.trusted:
         try:
             done, files = _bring(vault, place, writer, mine, _listing(vault, place, mine), watch)
         except DataError:
@@ -98,7 +102,11 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
         _remember(vault, place, mine.head, top, files)
         return Outgoing(0, 0)
     sealed = Seal.sign(head.to_plex(vault.group), vault.key())
-    writer.publish_head(sealed.encode())
+    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
+    if is_anew:
+        named = {ref.name for ref in done.runs} | {ref.name for ref in done.bundles}
+        writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
+        rebased(vault, place.place_id)
     writer.discard(done.obsolete)
     if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
@@ -132,6 +140,23 @@ def _bring(
         cancel=_asked(watch),
     )
     return done, {*known.bundles(), *done.bundles, *used}
+
+
+def _rebase(
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, watch: Watch
+) -> tuple[Publication, set[BundleRef]]:
+    """Write all of my mailbox anew under the key of now, and rest on nothing that was written before."""
+    done = publish(
+        place,
+        vault.group,
+        vault.node,
+        writer,
+        runs=(),
+        listing=None,
+        additions=_additions(vault, place, 0, watch, Listing([]), [], set()),
+        cancel=_asked(watch),
+    )
+    return done, set(done.bundles)
 
 
 def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:

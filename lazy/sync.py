@@ -16,12 +16,15 @@ from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.exchange import MailboxReader
 from lazy.files import write_lazy_files
 from lazy.people import label_of
-from lazy.places import Place, open_place, serving
+from lazy.places import Place, serving
 from lazy.publish import pending, publish_mine
 from lazy.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem
+from lazy.sealing import open_medium
 from transports.address import AddressKind
+from transports.errors import SealedToOthers
 from transports.mailbox import MailboxPlace
+from transports.sealed import SealedPlace
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, changed_paths, releases
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
@@ -88,7 +91,7 @@ def _queued(vault: Vault, place: Place, error: PlaceError, *, dry_run: bool) -> 
 
 
 def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
-    medium = open_place(place)
+    medium = open_medium(vault, place)
     if medium.is_read_only:
         if not pull:
             medium.writer(vault.group, vault.node)  # says why not
@@ -231,7 +234,18 @@ def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
     return NewRelease(release.hash, release.desk, release.version, release.node, name, files)
 
 
+def _note_closed(medium: MailboxPlace, result: PlaceResult) -> None:
+    """Say that there are mailboxes here which are encrypted to others."""
+    closed = len(medium.closed) if isinstance(medium, SealedPlace) else 0
+    if closed:
+        what = "1 mailbox here is" if closed == 1 else f"{closed} mailboxes here are"
+        text = f"{what} encrypted to others: somebody new who asked another member, or a friend who must sync first."
+        result.problems.append(Problem(SealedToOthers.code, text))
+
+
 def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
+    if pull:
+        _note_closed(medium, result)
     result.bytes_read, result.bytes_written = medium.count.read, medium.count.written
     result.round_trips = medium.count.trips
     result.safe_to_remove = push and place.kind == AddressKind.DROP

@@ -135,10 +135,19 @@ class BundleWriter:
         sink: where the bytes go.
         level: zstd level, 1 to 19.
         limit: bytes the file may reach.
+        stored: ends the sink and returns digest and size of the file that came of it, where it is not these bytes.
     """
 
-    def __init__(self, sink: ByteSink, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> None:
+    def __init__(
+        self,
+        sink: ByteSink,
+        *,
+        level: int = 3,
+        limit: int = BUNDLE_LIMIT,
+        stored: Callable[[], tuple[bytes, int]] | None = None,
+    ) -> None:
         self._sink = sink
+        self._stored = stored
         self._limit = limit
         self._compressor = zstandard.ZstdCompressor(level=level, write_content_size=True)
         self._hasher = blake3()
@@ -198,7 +207,8 @@ class BundleWriter:
             self._write(data)
             self._write(_POINTER.pack(start, len(data)))
             self._write(self._hasher.digest() + _END)
-            self._index = BundleIndex(run, self._hasher.digest(), self._position)
+            digest, size = self._stored() if self._stored is not None else (self._hasher.digest(), self._position)
+            self._index = BundleIndex(run, digest, size)
         return self._index
 
     def _close_frame(self) -> None:

@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -30,7 +30,7 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
-from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
+from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault, LaceError
@@ -180,6 +180,10 @@ class Drop:
             raise UnreadableFile(f"{name[:60]!r} is not the name of a run or bundle.")
         return self._open(group, node, name)
 
+    def reveal(self, file: BinaryIO) -> BinaryIO:
+        """Return the file: nothing is encrypted by a drop itself."""
+        return file
+
     def files(self, group: str, node: Verifier) -> dict[str, int]:
         """Return name and size in bytes of the runs and bundles in a mailbox."""
         found: dict[str, int] = {}
@@ -275,13 +279,17 @@ class DropWriter:
         self._written: dict[str, bytes] = {}
 
     @contextmanager
-    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> Iterator[BundleWriter]:
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+    ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
         file = AtomicFile(self._directory / "bundle")
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
         try:
-            bundle = BundleWriter(_Sink(file, self._drop), level=level, limit=limit)
+            sink = _Sink(file, self._drop)
+            over = cover(sink) if cover is not None else None
+            bundle = BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
             yield bundle
             index = bundle.finish()
         except BaseException as error:
@@ -292,9 +300,10 @@ class DropWriter:
             file.__exit__(None, None, None)
         self._written[index.name] = index.digest
 
-    def add_run(self, run: Run) -> RunRef:
+    def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run and return how a head names it."""
-        data, ref = encode_run(run)
+        data, digest = covered(encode_run(run)[0], cover)
+        ref = RunRef(digest, len(run), len(data))
         self._write(ref.name, data)
         return ref
 
@@ -306,13 +315,14 @@ class DropWriter:
         """Take the request away; nothing happens if there is none."""
         self._remove([_REQUEST])
 
-    def publish_head(self, record: bytes) -> None:
+    def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Make everything written so far the mailbox's state.
 
         Raises:
             BadSnapshot: the head is larger than the format allows.
             PlaceError: the medium is gone, full or write-protected, or another drop took its place.
         """
+        del runs  # every file of a drop says by itself what it is
         if len(record) > HEAD_FILE_LIMIT:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._drop.check()
@@ -321,6 +331,16 @@ class DropWriter:
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more; missing ones are passed over."""
         self._remove([name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)])
+
+    def withdraw(self) -> None:
+        """Take the whole mailbox away, its head first; nothing happens if there is none."""
+        with self._drop.translated("The mailbox", is_write=True):
+            files = [entry.name for entry in os.scandir(self._directory) if entry.is_file(follow_symlinks=False)]
+        self._remove([_HEAD, *(name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))])
+        self.remove_request()
+        with suppress(OSError):  # somebody's own file lies there
+            self._directory.rmdir()
+            self._directory.parent.rmdir()
 
     def verify_written(self) -> None:
         """Read back every file this writer wrote, past the system's cache where it can be told to.

@@ -8,6 +8,7 @@ from vault.errors import CallerError, DataError, PeerError, PlaceError
 __all__ = [
     "AccessRefused",
     "BadBundle",
+    "BadEnvelope",
     "BadRun",
     "BadSnapshot",
     "DropNotEmpty",
@@ -20,6 +21,7 @@ __all__ = [
     "PlaceUnreachable",
     "PushRejected",
     "RolledBack",
+    "SealedToOthers",
     "UnknownPlaceKind",
     "UnreadableFile",
     "WriteNotKept",
@@ -150,6 +152,22 @@ class BadBundle(DataError):
 
     code = "bad-bundle"
     hint = _DAMAGED
+
+
+class BadEnvelope(DataError):
+    """Encrypted bytes that are damaged, or stand where they do not belong."""
+
+    code = "bad-envelope"
+    exit_code = 40
+    hint = _DAMAGED
+
+
+class SealedToOthers(DataError):
+    """Encrypted bytes whose key this node was not given."""
+
+    code = "sealed-to-others"
+    exit_code = 43
+    hint = "Whoever wrote it must sync once more after you became a member; then it is yours to read too."
 
 
 class MissingFile(DataError):

@@ -7,17 +7,28 @@ when a file is missing or damaged; no other exception leaves a place.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from transports.bundle import BundleWriter
+from blake3 import blake3
+
+from transports.bundle import BundleWriter, ByteSink
 from transports.layout import BUNDLE_LIMIT
 from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
 
-__all__ = ["HEAD_FILE_LIMIT", "REQUEST_FILE_LIMIT", "ByteCount", "MailboxPlace", "MailboxWriter"]
+__all__ = [
+    "HEAD_FILE_LIMIT",
+    "REQUEST_FILE_LIMIT",
+    "ByteCount",
+    "Cover",
+    "CoveringSink",
+    "MailboxPlace",
+    "MailboxWriter",
+    "covered",
+]
 
 HEAD_FILE_LIMIT = (1 << 20) + 64 * 1024  # bytes: the largest body and the headers of its record
 REQUEST_FILE_LIMIT = 64 * 1024  # bytes: a request has an empty body and four short headers
@@ -38,13 +49,31 @@ class ByteCount:
     trips: int = 0
 
 
+class CoveringSink(Protocol):
+    """Takes plain bytes and writes what it makes of them elsewhere, such as `transports.sealing.SealingSink`."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take plain bytes."""
+
+    def finish(self) -> tuple[bytes, int]:
+        """End the file; return its BLAKE3 and its size in bytes."""
+
+
+Cover = Callable[[ByteSink], CoveringSink]
+
+
 class MailboxWriter(Protocol):
     """Writes one node's mailbox. The head comes last: until then readers see the state before."""
 
-    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> AbstractContextManager[BundleWriter]:
-        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+    ) -> AbstractContextManager[BundleWriter]:
+        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
 
-    def add_run(self, run: Run) -> RunRef:
+        With a `cover` the file holds what that makes of the bundle, and is named and described by it.
+        """
+
+    def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run and return how a head names it."""
 
     def put_request(self, record: bytes) -> None:
@@ -53,11 +82,19 @@ class MailboxWriter(Protocol):
     def remove_request(self) -> None:
         """Take the request away; nothing happens if there is none."""
 
-    def publish_head(self, record: bytes) -> None:
-        """Make everything written so far the mailbox's state."""
+    def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
+        """Make everything written so far the mailbox's state.
+
+        Args:
+            record: the file: a head, or an envelope around one.
+            runs: names of the runs that the head names, where the file does not say so to everybody.
+        """
 
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more; missing ones are passed over."""
+
+    def withdraw(self) -> None:
+        """Take the whole mailbox away, its head first; nothing happens if there is none."""
 
     def verify_written(self) -> None:
         """Read back every file written by this writer, past the system's cache where it can be told to.
@@ -117,8 +154,35 @@ class MailboxPlace(Protocol):
             UnreadableFile: the name is not that of a run or bundle, or not a plain file.
         """
 
+    def reveal(self, file: BinaryIO) -> BinaryIO:
+        """Return what an opened file holds: the file itself, or its plain bytes where it is encrypted.
+
+        Raises:
+            BadEnvelope: it is damaged.
+            SealedToOthers: its key is not known here.
+        """
+
     def files(self, group: str, node: Verifier) -> dict[str, int]:
         """Return name and size in bytes of the runs and bundles in a mailbox."""
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
+
+
+def covered(data: bytes, cover: Cover | None) -> tuple[bytes, bytes]:
+    """Return a small file as a cover makes it, and its BLAKE3."""
+    if cover is None:
+        return data, blake3(data).digest()
+    parts: list[bytes] = []
+    sink = cover(_Parts(parts))
+    sink.write(data)
+    digest, _ = sink.finish()
+    return b"".join(parts), digest
+
+
+class _Parts:
+    def __init__(self, parts: list[bytes]) -> None:
+        self._parts = parts
+
+    def write(self, data: bytes, /) -> None:
+        self._parts.append(data)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transports.bundle import BundleReader, Near, write_bundles
+from transports.bundle import Near, write_bundles
 from transports.errors import BadBundle
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
-from transports.reading import read_run
+from transports.reading import check_bundle, read_run
 from transports.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
@@ -220,7 +220,7 @@ def recover_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Li
     for name in _unlisted_bundles(place, group, node, listing):
         try:
             with place.open_file(group, node, name) as file:
-                index = BundleReader(file).verify_all()
+                index = check_bundle(place, file)
         except DataError:
             continue
         if index.name == name:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import BinaryIO, cast
 
 from blake3 import blake3
 
-from transports.bundle import Bases, BundleReader, Fetched
+from transports.bundle import Bases, BundleIndex, BundleReader, Fetched
 from transports.errors import BadRun, BadSnapshot
-from transports.layout import RUN_RAW_LIMIT, RUN_TABLES_LIMIT
+from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
 from transports.runs import ENTRY, Run, RunRef, decode_run
@@ -25,7 +27,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["SeenHead", "fetch", "read_head", "read_mailbox", "read_run"]
+__all__ = ["SeenHead", "check_bundle", "fetch", "read_head", "read_mailbox", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
@@ -84,11 +86,32 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
         data = file.read(ref.size + 1)
     if len(data) != ref.size or blake3(data).digest() != ref.digest:
         raise BadRun(f"The index run {ref.name} is damaged: its bytes do not match its digest.")
+    with place.reveal(cast(BinaryIO, BytesIO(data))) as plain:
+        data = plain.read()
     limit = min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT)
     run = decode_run(data, limit=limit)
     if len(run) != ref.entries:
         raise BadRun(f"The index run {ref.name} has another number of entries than its head says.")
     return run
+
+
+def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:
+    """Read a whole bundle and return what it holds, with digest and size of the file as it is stored.
+
+    Raises:
+        BadBundle, BadRun, BadEnvelope: a byte is not what the writer stored, or the format is broken.
+        SealedToOthers: it is encrypted, and its key is not known here.
+    """
+    plain = place.reveal(file)
+    index = BundleReader(plain).verify_all()
+    if plain is file:
+        return index
+    hasher, size = blake3(), 0
+    file.seek(0)
+    while piece := file.read(MIB):
+        hasher.update(piece)
+        size += len(piece)
+    return replace(index, digest=hasher.digest(), size=size)
 
 
 def read_mailbox(
@@ -207,7 +230,7 @@ def _from_bundle(
     place: MailboxPlace, group: str, reads: BundleReads, cancel: Callable[[], bool] | None, bases: Bases
 ) -> Iterator[Fetched]:
     try:
-        file = place.open_file(group, reads.bundle.mailbox, reads.bundle.name)
+        file = place.reveal(place.open_file(group, reads.bundle.mailbox, reads.bundle.name))
     except DataError as error:
         for frame in reads.frames:
             yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)

@@ -30,6 +30,7 @@ __all__ = [
     "SigningKey",
     "SigningMisuseError",
     "Suite",
+    "seal_box",
     "statement_bytes",
     "verify_statement",
 ]
@@ -142,6 +143,19 @@ class SigningKey:
         """
         return self._sign(statement_bytes(domain, message))
 
+    def open_box(self, box: bytes) -> bytes | None:
+        """Return what was sealed to this key by `seal_box`, or None if it was sealed to another, or is damaged."""
+        from nacl.exceptions import CryptoError  # noqa: PLC0415
+
+        sodium = _sodium()
+        secret = sodium.crypto_sign_ed25519_sk_to_curve25519(self._secret)
+        public = sodium.crypto_scalarmult_base(secret)
+        try:
+            opened: bytes = sodium.crypto_box_seal_open(box, public, secret)
+        except (CryptoError, ValueError, TypeError):  # PyNaCl reports a box that is too short by TypeError
+            return None
+        return opened
+
     def _sign(self, message: bytes) -> bytes:
         signed: bytes = _sodium().crypto_sign(message, self._secret)
         return signed[:SIGNATURE_BYTES]
@@ -171,3 +185,18 @@ def verify_statement(verifier: Verifier, domain: str, message: bytes, signature:
         SigningMisuseError: the domain is malformed; domains are constants of the program, never foreign text.
     """
     return suite.verify(verifier.key, statement_bytes(domain, message), signature)
+
+
+def seal_box(verifier: Verifier, message: bytes) -> bytes | None:
+    """Return the message sealed to the owner of a key: 48 bytes more, and nothing in it tells for whom.
+
+    The Ed25519 key stands for the X25519 key that libsodium derives from it. None when the key is no point that can
+    be sealed to, as of a node that never was.
+    """
+    sodium = _sodium()
+    try:
+        public = sodium.crypto_sign_ed25519_pk_to_curve25519(verifier.key)
+        sealed: bytes = sodium.crypto_box_seal(message, public)
+    except RuntimeError:  # nacl.exceptions.RuntimeError is one
+        return None
+    return sealed

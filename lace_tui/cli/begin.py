@@ -12,10 +12,11 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment
+from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
 from lazy.invitations import Invitation
 from lazy.people import members, peers
-from lazy.places import Place, add_place, places, remove_place
+from lazy.places import places
 from vault.errors import CallerError
 from vault.files import NotWritable
 from vault.names import NAME_LIMIT, BadName, check_name
@@ -97,7 +98,7 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
             **_who(vault),
             "peer": invitation.inviter,
             "peer_words": invitation.words,
-            "places": [_place(place) for place in known],
+            "places": [place_data(vault, place) for place in known],
         }
         names = ", ".join(inert(place.name) for place in known)
         following = f"Next: lace sync {inert(known[0].name)}" if known else "Next: lace place add NAME DIR"
@@ -260,7 +261,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = _key(args.key)
     with context.open_vault() as vault:
         place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
-        _note_inner_place(context, vault, place)
+        note_inner_place(context, vault, place)
         return Answer(
             {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
             f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
@@ -291,58 +292,6 @@ def _peers(context: Context, _: argparse.Namespace) -> Answer:
         return Answer({"peers": rows}, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
 
 
-# Places
-
-
-def _place_add(context: Context, args: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer)
-        _note_inner_place(context, vault, place)
-        return Answer(
-            _place(place),
-            f"{inert(place.name)} is a place now: {inert(place.uri)}\nNext: lace sync {inert(place.name)}",
-        )
-
-
-def _place_remove(context: Context, args: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        place = remove_place(vault, args.name)
-        return Answer(
-            _place(place), f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there."
-        )
-
-
-def _places(context: Context, _: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        found = places(vault)
-        names = {person.node: person.name for person in peers(vault)}
-        lines = [
-            f"{inert(place.name)}  {place.kind}  {inert(place.uri)}"
-            + (f"  for {inert(names.get(place.peer, place.peer))}" if place.peer else "")
-            for place in found
-        ]
-        return Answer(
-            {"places": [_place(place) for place in found]},
-            "\n".join(lines) or "There is no place yet: lace place add NAME DIR",
-        )
-
-
-def _note_inner_place(context: Context, vault: Vault, place: Place) -> None:
-    folder = vault.folder.absolute().as_uri()
-    if place.uri == folder or place.uri.startswith(folder + "/"):
-        context.say("This place lies inside your shared folder, so it would be committed: name it in .laceignore.")
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {
-        "place": place.name,
-        "kind": place.kind,
-        "uri": place.uri,
-        "place_id": place.place_id or None,
-        "peer": place.peer,
-    }
-
-
 def _key(text: str) -> Verifier:
     try:
         return Verifier.parse(text)
@@ -371,12 +320,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("--key",), {"metavar": "V", "required": True, "help": "the peer's key, from lace id"}),
     ),
     "leave": ((("name",), {"metavar": "NAME", "help": "the peer"}),),
-    "place add": (
-        (("name",), {"metavar": "NAME", "help": "what you call the place"}),
-        (("uri",), {"metavar": "URI", "help": "a directory, for example on a stick"}),
-        (("--for",), {"dest": "peer", "metavar": "PEER", "help": "only for this peer"}),
-    ),
-    "place remove": ((("name",), {"metavar": "NAME", "help": "the place"}),),
 }
 _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "init": _init,
@@ -390,7 +333,4 @@ _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "join": _join,
     "leave": _leave,
     "peers": _peers,
-    "place add": _place_add,
-    "place remove": _place_remove,
-    "places": _places,
 }

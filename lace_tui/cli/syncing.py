@@ -27,7 +27,7 @@ from vault.work import MAIN
 __all__ = ["configure", "run"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
-_NO_PERSON_NEEDED = frozenset({"stranger"})
+_NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 _SHOWN_REFUSALS = 20
 
 

@@ -50,7 +50,7 @@ class _Directory:
     """What roads have in common whose bytes rest in a directory of this machine."""
 
     options: tuple[str, ...] = ()
-    kind = ""
+    kind: str = ""
 
     def __init__(self, root: Path) -> None:
         self.medium = root / "medium"
@@ -96,10 +96,28 @@ class DaemonRoad(BareRoad):
         return self
 
 
-ROADS: dict[str, Callable[[Path], Road]] = {"drop": DropRoad, "bare": BareRoad, "daemon": DaemonRoad}
+class SealedDropRoad(DropRoad):
+    """A directory in which only members can read."""
+
+    options: tuple[str, ...] = ("--encrypt",)
 
 
-_LONG = frozenset({"daemon"})
+class SealedBareRoad(BareRoad):
+    """A bare repository in which only members can read."""
+
+    options: tuple[str, ...] = ("--encrypt",)
+
+
+ROADS: dict[str, Callable[[Path], Road]] = {
+    "drop": DropRoad,
+    "bare": BareRoad,
+    "daemon": DaemonRoad,
+    "sealed-drop": SealedDropRoad,
+    "sealed-bare": SealedBareRoad,
+}
+
+
+_LONG = frozenset({"daemon", "sealed-bare"})
 
 
 def chosen_roads() -> list[str]:

@@ -19,7 +19,7 @@ from transports.git.pieces import BATCH
 from transports.git.private import Moved
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
-from transports.mailbox import HEAD_FILE_LIMIT
+from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.runs import Run, RunRef, encode_run
 from transports.snapshot import SnapshotHead
 from vault.errors import LaceError, PlaceError
@@ -88,7 +88,9 @@ class GitWriter:
         self._load()
 
     @contextmanager
-    def add_bundle(self, *, level: int = 3, limit: int = BUNDLE_LIMIT) -> Iterator[BundleWriter]:
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+    ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
 
         What of it was pushed by then stays with the host, for a later bundle that begins alike.
@@ -96,7 +98,8 @@ class GitWriter:
         sink = _Sink(self)
         before = set(self._staged)
         try:
-            bundle = BundleWriter(sink, level=level, limit=limit)
+            over = cover(sink) if cover is not None else None
+            bundle = BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
             yield bundle
             index = bundle.finish()
             sink.finish()
@@ -107,9 +110,10 @@ class GitWriter:
         if index.size >= _LARGE:
             self._push_pieces(keep=0)
 
-    def add_run(self, run: Run) -> RunRef:
+    def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run and return how a head names it."""
-        data, ref = encode_run(run)
+        data, digest = covered(encode_run(run)[0], cover)
+        ref = RunRef(digest, len(run), len(data))
         sink = _Sink(self)
         sink.write(data)
         sink.finish()
@@ -127,7 +131,7 @@ class GitWriter:
         if self._base.request is not None:
             self._push_all()
 
-    def publish_head(self, record: bytes) -> None:
+    def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Make everything written so far the mailbox's state.
 
         Runs that the new head does not name leave the mailbox with the same push; readers of the former head
@@ -141,7 +145,7 @@ class GitWriter:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._push_pieces(keep=self._batch)
         self._head = self._stored(record)
-        self._named = self._runs_of(record)
+        self._named = set(runs) if runs is not None else self._runs_of(record)
         self._push_all()
         if is_due(self._base):
             # Whatever keeps the history from being begun anew now may be gone at the next publishing.
@@ -154,6 +158,19 @@ class GitWriter:
         self._added = {name: filed for name, filed in self._added.items() if name not in gone}
         self._removed |= gone
         if gone & set(self._base.files):
+            self._push_all()
+
+    def withdraw(self) -> None:
+        """Take the whole mailbox away: its ref, or what it shows where the host deletes no refs."""
+        tip = self._place.tip(self._name)
+        if tip is None:
+            return
+        try:
+            self._private.delete(self._name, tip)
+            self._place.gone(self._name)
+            self._pushed = None
+        except PushRejected:
+            self._base = Mailbox(commits=self._base.commits)
             self._push_all()
 
     def verify_written(self) -> None:

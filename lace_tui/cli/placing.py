@@ -1,0 +1,119 @@
+"""Places: `place add`, `place set`, `place remove`, `places`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.people import peers
+from lazy.places import Place, add_place, place_named, places, remove_place
+from lazy.sealing import is_encrypted, set_encrypted
+from transports.address import AddressKind
+from vault.vault import Vault
+
+__all__ = ["configure", "note_inner_place", "place_data", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb == "places":
+        return
+    parser.add_argument("name", metavar="NAME", help="what you call the place" if verb == "place add" else "the place")
+    if verb == "place add":
+        parser.add_argument("uri", metavar="URI", help="a directory, for example on a stick, or a git remote")
+        parser.add_argument("--for", dest="peer", metavar="PEER", help="only for this peer")
+        parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")
+    if verb == "place set":
+        parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")
+        parser.add_argument("--rebase", action="store_true", help="encrypt all of it anew, under a new key")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _VERBS[context.verb](context, args, vault)
+
+
+def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer)
+    note_inner_place(context, vault, place)
+    if args.encrypt:
+        _encrypt(vault, place, rebase=False)
+    return Answer(
+        place_data(vault, place),
+        f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
+        + ("What you put there only members can read.\n" if args.encrypt else "")
+        + f"Next: lace sync {inert(place.name)}",
+    )
+
+
+def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    place = place_named(vault, args.name)
+    if not (args.encrypt or args.rebase):
+        raise BadArguments("lace place set: say what to set.", hint="For example: lace place set stick --encrypt")
+    _encrypt(vault, place, rebase=args.rebase)
+    how = "written anew under a new key" if args.rebase else "encrypted to the members"
+    return Answer(
+        place_data(vault, place),
+        f"Your mailbox on {inert(place.name)} will be {how}.\nNext: lace sync {inert(place.name)}",
+    )
+
+
+def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
+    if place.kind not in {AddressKind.DROP, AddressKind.GIT}:
+        raise BadArguments(
+            f"{place.name} is only read, so there is nothing to encrypt.",
+            hint="Encrypt at a directory or a git remote.",
+        )
+    if rebase and not place.place_id:
+        raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: lace pull {place.name}")
+    set_encrypted(vault, place, rebase=rebase)
+
+
+def _remove(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    place = remove_place(vault, args.name)
+    return Answer(
+        place_data(vault, place),
+        f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there.",
+    )
+
+
+def _list(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
+    found = places(vault)
+    names = {person.node: person.name for person in peers(vault)}
+    lines = [
+        f"{inert(place.name)}  {place.kind}  {inert(place.uri)}"
+        + (f"  for {inert(names.get(place.peer, place.peer))}" if place.peer else "")
+        + ("  encrypted" if is_encrypted(vault, place) else "")
+        for place in found
+    ]
+    return Answer(
+        {"places": [place_data(vault, place) for place in found]},
+        "\n".join(lines) or "There is no place yet: lace place add NAME DIR",
+    )
+
+
+def note_inner_place(context: Context, vault: Vault, place: Place) -> None:
+    """Warn of a place inside the shared folder."""
+    folder = vault.folder.absolute().as_uri()
+    if place.uri == folder or place.uri.startswith(folder + "/"):
+        context.say("This place lies inside your shared folder, so it would be committed: name it in .laceignore.")
+
+
+def place_data(vault: Vault, place: Place) -> dict[str, Any]:
+    """Return a place as `--json` shows it."""
+    return {
+        "place": place.name,
+        "kind": place.kind,
+        "uri": place.uri,
+        "place_id": place.place_id or None,
+        "peer": place.peer,
+        "encrypted": is_encrypted(vault, place),
+    }
+
+
+_VERBS = {"place add": _add, "place set": _set, "place remove": _remove, "places": _list}

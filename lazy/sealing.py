@@ -1,0 +1,185 @@
+"""The keys of encrypted media, as a vault keeps them (decision 5).
+
+A key is good for writing while everybody it was ever sealed to is a member. So an admission only adds seals, by
+whoever has the key, and when somebody is no member any more the next writer begins a new epoch by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+from blake3 import blake3
+
+from transports.sealed import WritingTerms
+from transports.sealing import EpochKey
+from vault.records import Verifier
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.places import Place
+    from transports.mailbox import MailboxPlace
+    from vault.writer import Writer
+
+__all__ = ["VaultKeys", "is_encrypted", "note_encrypted", "open_medium", "rebased", "set_encrypted", "wants_rebase"]
+
+# Settings of the store, each followed by the id of the medium.
+_RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "
+_ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
+
+
+def is_encrypted(vault: Vault, place: Place) -> bool:
+    """Tell whether the own mailbox is to be encrypted at a place."""
+    return vault.store.meta(_ON + place.name) == "yes"
+
+
+def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
+    """Take note, inside a write, whether the own mailbox is to be encrypted at the place of that name."""
+    if is_on or w.store.meta(_ON + name):
+        w.store.set_meta(_ON + name, "yes" if is_on else "")
+
+
+def set_encrypted(vault: Vault, place: Place, *, rebase: bool = False) -> None:
+    """Encrypt the own mailbox at a place from the next visit on; with `rebase` all of it anew, under a new key."""
+    with vault.writing() as w:
+        note_encrypted(w, place.name, is_on=True)
+        if rebase:
+            w.store.set_meta(_REBASE + place.place_id, "yes")
+        w.audit("lazy-encrypt", place.name, {"rebase": "yes"} if rebase else {})
+
+
+def wants_rebase(vault: Vault, place_id: str) -> bool:
+    """Tell whether the own mailbox is to be written anew under a new key."""
+    return vault.store.meta(_REBASE + place_id) == "yes"
+
+
+def rebased(vault: Vault, place_id: str) -> None:
+    """Take note that it was."""
+    with vault.writing(receiving=True) as w:
+        w.store.set_meta(_REBASE + place_id, "")
+
+
+def open_medium(vault: Vault, place: Place) -> MailboxPlace:
+    """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish.
+
+    Raises:
+        PlaceError: as `open_place`.
+    """
+    from lazy.places import open_place  # noqa: PLC0415 - places know nothing of keys
+    from transports.sealed import SealedPlace  # noqa: PLC0415
+
+    inner = open_place(place)
+    if inner.is_read_only:
+        return inner
+    return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
+
+
+class VaultKeys:
+    """What one vault knows about one medium; it satisfies `transports.sealed.MemberKeys`.
+
+    Args:
+        vault: whose keys they are.
+        place_id: id of the medium.
+        is_on: whether the person wants their own mailbox there encrypted.
+    """
+
+    def __init__(self, vault: Vault, place_id: str, *, is_on: bool) -> None:
+        self._vault = vault
+        self._is_on = is_on
+        self._place_id = place_id
+        self._ring = {key.id: key for key in _read_ring(vault.store.meta(_RING + place_id))}
+        self._owners = dict(line.split(" ") for line in vault.store.meta(_OWNERS + place_id).splitlines())
+        self._borrowed: dict[bytes, EpochKey] = {}
+        self._alias: Verifier | None = None
+
+    def is_on(self) -> bool:
+        """Tell whether the person wants their own mailbox here encrypted."""
+        return self._is_on
+
+    def alias(self) -> Verifier:
+        """Return the name of the own mailbox here: to everybody else 32 random bytes, to this node always the same."""
+        if self._alias is None:
+            proof = self.sign("mailbox-name", self._place_id.encode())
+            self._alias = Verifier(blake3(proof, derive_key_context="lace 0 name of an encrypted mailbox").digest())
+        return self._alias
+
+    def owner(self, alias: Verifier) -> Verifier | None:
+        """Return whose mailbox a name was when it was last opened."""
+        known = self._owners.get(alias.key.hex())
+        return Verifier(bytes.fromhex(known)) if known else None
+
+    def find(self, identifier: bytes) -> EpochKey | None:
+        """Return a key that is known, by its id."""
+        return self._ring.get(identifier) or self._borrowed.get(identifier)
+
+    def open_box(self, box: bytes) -> bytes | None:
+        """Open what is sealed to this node."""
+        return self._vault.key().open_box(box)
+
+    def sign(self, domain: str, message: bytes) -> bytes:
+        """Sign a statement as this node."""
+        return self._vault.key().sign_statement(domain, message)
+
+    def entropy(self, size: int) -> bytes:
+        """Return random bytes."""
+        return self._vault.around.entropy(size)
+
+    def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
+        """Take note of an opened mailbox; a member's keys are kept, anybody else's serve this visit only."""
+        if owner not in self._members() and owner != self._vault.node:
+            self._borrowed |= {key.id: key for key in keys if key.id not in self._borrowed}
+            return
+        changed = {}
+        for key in keys:
+            known = self._ring.get(key.id)
+            if known is None:
+                changed[key.id] = key
+            elif known.key == key.key and not key.holders <= known.holders:
+                changed[key.id] = EpochKey(key.id, key.key, known.holders | key.holders)
+        self._keep(changed.values(), {alias.key.hex(): owner.key.hex()})
+
+    def terms(self) -> WritingTerms:
+        """Return how to write now; what it will tell whom is kept first."""
+        members = {*self._members(), self._vault.node}
+        is_anew = wants_rebase(self._vault, self._place_id)
+        good = [] if is_anew else sorted(key.id for key in self._ring.values() if key.holders <= members)
+        key = self._ring[good[0]] if good else EpochKey(self.entropy(16), self.entropy(32))
+        ring = {held.id: EpochKey(held.id, held.key, held.holders | members) for held in self._ring.values()}
+        ring[key.id] = EpochKey(key.id, key.key, key.holders | members)
+        self._keep([held for held in ring.values() if held != self._ring.get(held.id)], {})
+        return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()))
+
+    def request_terms(self) -> WritingTerms:
+        """Return how to leave a request: to the members I know, and to whoever invited me."""
+        inviter = self._vault.store.meta("inviter")
+        asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
+        return WritingTerms(EpochKey(self.entropy(16), self.entropy(32)), tuple(sorted(asked)), ())
+
+    def _members(self) -> set[Verifier]:
+        return {Verifier.parse(str(row[0])) for row in self._vault.store.rows("SELECT node FROM member")}
+
+    def _keep(self, keys: Iterable[EpochKey], owners: dict[str, str]) -> None:
+        keys = list(keys)
+        fresh = {alias: owner for alias, owner in owners.items() if self._owners.get(alias) != owner}
+        if not keys and not fresh:
+            return
+        self._ring |= {key.id: key for key in keys}
+        self._owners |= fresh
+        with self._vault.writing(receiving=True) as w:
+            w.store.set_meta(_RING + self._place_id, _write_ring(self._ring.values()))
+            w.store.set_meta(_OWNERS + self._place_id, "\n".join(f"{a} {o}" for a, o in sorted(self._owners.items())))
+
+
+def _write_ring(keys: Iterable[EpochKey]) -> str:
+    ordered = sorted(keys, key=lambda key: key.id)
+    rows = ([key.id.hex(), key.key.hex(), *(holder.key.hex() for holder in sorted(key.holders))] for key in ordered)
+    return "\n".join(" ".join(row) for row in rows)
+
+
+def _read_ring(text: str) -> list[EpochKey]:
+    keys = []
+    for line in text.splitlines():
+        identifier, secret, *holders = line.split(" ")
+        nodes = frozenset(Verifier(bytes.fromhex(holder)) for holder in holders)
+        keys.append(EpochKey(bytes.fromhex(identifier), bytes.fromhex(secret), nodes))
+    return keys

@@ -1,0 +1,167 @@
+"""Media on which only members can read (decision 5): what lies there, who can read it, and for how long."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.roads import ROADS, Road, meet
+from tests.conformance.test_roads import noise, records, settle, whole
+from tests.people import Person
+from tests.transports.git_hosts import git
+from vault.records import Verifier
+
+_MESSAGE = "the message nobody may read"
+_CONTENT = "the content of a file that nobody may read\n"
+
+
+@pytest.fixture(params=["sealed-drop", "sealed-bare"])
+def road(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Road]:
+    with ROADS[request.param](tmp_path) as made:
+        yield made
+
+
+def everything(road: Road) -> bytes:
+    """Return every byte that rests on the road, names and what git compressed included."""
+    parts = [str(path.relative_to(road.medium)).encode() for path in road.medium.rglob("*")]
+    parts += [path.read_bytes() for path in road.medium.rglob("*") if path.is_file()]
+    if road.kind == "git":
+        for oid in git(road.medium, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split():
+            kind = git(road.medium, "cat-file", "-t", oid)
+            path = road.medium / "objects" / oid[:2] / oid[2:]
+            loose = zlib.decompress(path.read_bytes()) if path.is_file() else b""
+            parts.append(loose or git(road.medium, "cat-file", kind, oid).encode("utf-8", "surrogateescape"))
+    return b"\0".join(parts)
+
+
+def secrets(*people: Person) -> list[bytes]:
+    """Return what must not be found: words of content and names, and keys in every form they are written in."""
+    words = [
+        _MESSAGE,
+        _CONTENT[:20],
+        "geheim",
+        "17.3.9",
+        "friends",
+        "lace/release",
+        "lace/log",
+        "lace/request",
+        "label-x",
+    ]
+    keys = []
+    for person in people:
+        known = person.lace("id")
+        key = Verifier.parse(known["node"]).key
+        keys.append(key)
+        words += [known["node"], known["group"], person.name, known["node"][2:30], key.hex()]
+    return [word.encode() for word in words] + keys
+
+
+def test_nothing_lies_there_in_the_clear(road: Road, alice: Person, bob: Person) -> None:
+    meet(road, alice, bob)
+    alice.write("geheim/notiz.txt", _CONTENT)
+    alice.write("big.bin", _CONTENT * 50_000)
+    alice.lace("release", "17.3.9", "-m", _MESSAGE)
+    alice.lace("label", "label-x")
+    settle(alice, bob)
+    bob.lace("update")
+    assert (bob.folder / "geheim" / "notiz.txt").read_text() == _CONTENT
+    found = everything(road)
+    assert len(found) > 1000
+    for secret in secrets(alice, bob):
+        assert secret not in found, secret
+
+
+def test_a_request_on_an_encrypted_medium_tells_nobody_who_asks(road: Road, alice: Person, bob: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "road", road.uri, "--encrypt")
+    alice.lace("sync", "road")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    bob.lace("sync", "road")
+    found = everything(road)
+    for secret in secrets(alice, bob):
+        assert secret not in found, secret
+    assert alice.lace("sync", "road")["admitted"] == ["bob"]
+    settle(bob, alice)
+    assert all(place["encrypted"] for place in alice.lace("places")["places"])
+
+
+def test_who_was_admitted_later_and_by_another_reads_what_lies_there(
+    road: Road, alice: Person, bob: Person, cara: Person
+) -> None:
+    # Alice wrote, and is not there any more; Bob admits Cara and seals her the key that Alice used.
+    meet(road, alice, bob)
+    alice.write("a.bin", noise(1, 300_000))
+    made = alice.lace("release", "1.0.0")
+    alice.lace("sync", "road")
+    bob.lace("sync", "road")
+    cara.lace("accept", bob.lace("invite", "cara")["invite"], "--name", "cara")
+    assert cara.lace("sync", "road")["releases"] == []
+    assert bob.lace("sync", "road")["admitted"] == ["cara"]
+    got = cara.lace("sync", "road")
+    assert [new["release"] for new in got["releases"]] == [made["release"]]
+    cara.lace("update")
+    assert (cara.folder / "a.bin").read_bytes() == noise(1, 300_000)
+    settle(cara, alice, bob)
+
+
+def test_who_is_no_member_reads_nothing(road: Road, alice: Person, bob: Person, cara: Person) -> None:
+    meet(road, alice, bob)
+    alice.write("a.txt", _CONTENT)
+    alice.lace("release", "1.0.0")
+    settle(alice, bob)
+    cara.lace("init", "--name", "cara")
+    cara.lace("place", "add", "road", road.uri)
+    got = cara.lace("sync", "road")
+    assert (got["received"], got["exchanges"]) == (0, [])
+    assert got["problems"] == []  # another group's mailboxes are none of hers
+    settle(alice, bob)
+
+
+def test_a_mailbox_that_rotted_is_named(alice: Person, bob: Person, tmp_path: Path) -> None:
+    with ROADS["sealed-drop"](tmp_path) as road:
+        meet(road, alice, bob)
+        settle(alice, bob)
+        heads = [path for path in road.victims() if path.name == "head.rec"]
+        for head in heads:
+            data = bytearray(head.read_bytes())
+            data[-20] ^= 1
+            head.write_bytes(data)
+        told = bob.lace("sync", "road", expect=1)
+        assert [(p["code"], p["peer"]) for p in told["problems"]] == [("bad-envelope", "alice")]
+        assert whole(bob)
+        alice.run("sync", "road")
+        settle(bob, alice)
+
+
+def test_a_plain_mailbox_is_taken_away_when_its_owner_encrypts(alice: Person, bob: Person, tmp_path: Path) -> None:
+    with ROADS["drop"](tmp_path) as road:
+        meet(road, alice, bob)
+        alice.write("a.txt", _CONTENT)
+        alice.lace("release", "17.3.9", "-m", _MESSAGE)
+        settle(alice, bob)
+        alice.lace("place", "set", "road", "--encrypt")
+        for person in (alice, bob, alice, bob):  # Bob did not ask for it: what a friend hides, nobody shows
+            person.lace("sync", "road")
+        found = everything(road)
+        for secret in secrets(alice, bob):
+            assert secret not in found, secret
+        settle(alice, bob)
+        assert records(alice) == records(bob)
+
+
+def test_rebase_writes_all_of_it_anew(alice: Person, bob: Person, tmp_path: Path) -> None:
+    with ROADS["sealed-drop"](tmp_path) as road:
+        meet(road, alice, bob)
+        alice.write("a.bin", noise(3, 200_000))
+        alice.lace("release", "1.0.0")
+        settle(alice, bob)
+        before = {path.name for path in road.victims() if path.suffix in {".bnd", ".run"}}
+        for person in (alice, bob):
+            person.lace("place", "set", "road", "--rebase")
+            person.lace("sync", "road")
+        assert not before & {path.name for path in road.victims()}
+        assert alice.lace("sync", "road")["received"] == 0
+        settle(alice, bob)

@@ -1,0 +1,195 @@
+"""Encrypted files and envelopes: only who may reads them, and no byte of them can be changed or moved (decision 5)."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.transports.helpers import GROUP, key
+from transports.drop import Drop
+from transports.errors import BadEnvelope, SealedToOthers
+from transports.sealing import (
+    CHUNK,
+    EpochKey,
+    SealingSink,
+    UnsealingFile,
+    open_envelope,
+    seal_bytes,
+    seal_envelope,
+    unseal_bytes,
+)
+from vault.records.hashes import Verifier
+from vault.suite import seal_box
+
+KEY = EpochKey(b"k" * 16, b"K" * 32)
+HEADER = 40  # magic, id of the key, salt
+
+
+def entropy(size: int) -> bytes:
+    return bytes(range(size))
+
+
+def find(identifier: bytes) -> EpochKey | None:
+    return KEY if identifier == KEY.id else None
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5])
+def test_what_is_sealed_is_read_back(size: int) -> None:
+    data = bytes(range(256)) * (size // 256 + 1)
+    stored = seal_bytes(data[:size], KEY, entropy)
+    assert unseal_bytes(stored, find) == data[:size]
+    assert len(stored) == HEADER + size + 16 * max(1, -(-size // CHUNK))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3 * CHUNK), st.integers(0, CHUNK * 2)), max_size=8))
+def test_any_part_is_read_alone(parts: list[tuple[int, int]]) -> None:
+    data = b"".join(number.to_bytes(4, "big") for number in range(3 * CHUNK // 4))
+    file = io.BufferedReader(UnsealingFile(cast(BinaryIO, io.BytesIO(seal_bytes(data, KEY, entropy))), find))
+    assert file.seek(0, 2) == len(data)
+    for at, size in parts:
+        file.seek(at)
+        assert file.read(size) == data[at : at + size]
+
+
+def test_one_record_costs_no_more_than_the_chunks_it_touches() -> None:
+    stored = seal_bytes(bytes(40 * CHUNK), KEY, entropy)
+
+    class Counting(io.BytesIO):
+        taken = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            piece = super().read(size)
+            Counting.taken += len(piece)
+            return piece
+
+    file = UnsealingFile(cast(BinaryIO, Counting(stored)), find)
+    file.seek(20 * CHUNK + 7)
+    assert len(file.read(100)) == 100
+    assert Counting.taken <= CHUNK + 16 + HEADER
+
+
+@given(st.integers(0), st.integers(1, 255))
+def test_no_changed_byte_is_believed(at: int, change: int) -> None:
+    # faults.md row 7
+    stored = bytearray(seal_bytes(b"x" * (CHUNK + 100), KEY, entropy))
+    stored[at % len(stored)] ^= change
+    with pytest.raises((BadEnvelope, SealedToOthers)):
+        unseal_bytes(bytes(stored), find)
+
+
+@given(st.integers(0, HEADER + 2 * CHUNK + 31))
+def test_no_shortened_file_is_believed(size: int) -> None:
+    stored = seal_bytes(b"x" * 2 * CHUNK, KEY, entropy)
+    with pytest.raises(BadEnvelope):
+        unseal_bytes(stored[:size], find)
+
+
+def test_chunks_cannot_change_places() -> None:
+    # faults.md row 20
+    stored = seal_bytes(b"a" * CHUNK + b"b" * CHUNK + b"c", KEY, entropy)
+    step = CHUNK + 16
+    first, second = stored[HEADER : HEADER + step], stored[HEADER + step : HEADER + 2 * step]
+    with pytest.raises(BadEnvelope):
+        unseal_bytes(stored[:HEADER] + second + first + stored[HEADER + 2 * step :], find)
+
+
+def test_the_sink_knows_the_file_it_made() -> None:
+    class Sink(io.BytesIO):
+        pass
+
+    from blake3 import blake3  # noqa: PLC0415
+
+    out = Sink()
+    sink = SealingSink(out, KEY, entropy)
+    for _ in range(100):
+        sink.write(b"y" * 1000)
+    assert sink.finish() == (blake3(out.getvalue()).digest(), len(out.getvalue()))
+
+
+def envelope(number: int, recipients: list[int], context: bytes = b"here", keys: tuple[EpochKey, ...] = ()) -> bytes:
+    return seal_envelope(
+        b"the record",
+        KEY,
+        owner=key(number).verifier,
+        recipients=[key(n).verifier for n in recipients],
+        keys=keys,
+        sign=key(number).sign_statement,
+        entropy=entropy,
+        context=context,
+    )
+
+
+def nothing(_: bytes) -> None:
+    return None
+
+
+def test_each_recipient_opens_an_envelope_and_nobody_else() -> None:
+    ring = (EpochKey(b"l" * 16, b"L" * 32, frozenset({key(1).verifier, key(2).verifier})),)
+    made = envelope(1, [1, 2], keys=ring)
+    for number in (1, 2):
+        found = open_envelope(made, nothing, key(number).open_box, b"here")
+        assert found == (key(1).verifier, b"the record", ring)
+    with pytest.raises(SealedToOthers):
+        open_envelope(made, nothing, key(3).open_box, b"here")
+    assert open_envelope(made, find, nothing, b"here").record == b"the record"  # by a key learnt elsewhere
+
+
+def test_an_envelope_counts_only_where_it_was_left() -> None:
+    with pytest.raises(BadEnvelope):
+        open_envelope(envelope(1, [2]), nothing, key(2).open_box, b"there")
+
+
+def test_who_holds_the_key_cannot_speak_for_another() -> None:
+    # Bob knows the epoch key, and so could write any bytes under it.
+    forged = seal_envelope(
+        b"the record",
+        KEY,
+        owner=key(1).verifier,
+        recipients=[key(3).verifier],
+        keys=(),
+        sign=key(2).sign_statement,
+        entropy=entropy,
+        context=b"here",
+    )
+    with pytest.raises(BadEnvelope):
+        open_envelope(forged, nothing, key(3).open_box, b"here")
+
+
+@given(st.integers(0), st.integers(1, 255))
+def test_no_changed_envelope_is_believed(at: int, change: int) -> None:
+    made = bytearray(envelope(1, [2]))
+    made[at % len(made)] ^= change
+    try:
+        found = open_envelope(bytes(made), nothing, key(2).open_box, b"here")
+    except (BadEnvelope, SealedToOthers):
+        return
+    pytest.fail(f"a changed envelope gave {found}")
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_refused_politely(data: bytes) -> None:
+    for start in (b"", b"LACEENV0", b"LACEENV0\0\1", b"LACESEA0"):
+        with pytest.raises((BadEnvelope, SealedToOthers)):
+            open_envelope(start + data, find, key(2).open_box, b"here")
+        with pytest.raises((BadEnvelope, SealedToOthers)):
+            unseal_bytes(start + data, find)
+
+
+def test_a_key_that_is_no_point_gets_nothing() -> None:
+    assert seal_box(Verifier(b"\2" + bytes(31)), b"secret") is None
+    assert key(1).open_box(b"short") is None
+
+
+def test_a_mailbox_is_withdrawn_whole(tmp_path: Path) -> None:
+    drop = Drop.create(tmp_path / "drop")
+    writer = drop.writer(GROUP, key(1).verifier)
+    writer.put_request(b"please")
+    with writer.add_bundle():
+        pass
+    writer.withdraw()
+    assert [path.name for path in drop.path.iterdir()] == ["lace-drop.txt"]

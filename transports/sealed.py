@@ -1,0 +1,348 @@
+"""A place whose mailboxes may be encrypted to the members (decision 5; docs/formats.md, "Encrypted mailboxes").
+
+`SealedPlace` lies over a drop or a git place. Encrypted mailboxes stand beside plain ones, under random names in a
+group directory of their own; only who can open an envelope learns whose they are. A person's own mailbox is encrypted
+when they asked for it here, and also when anybody's is: what a friend hides, nobody shows by accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol, cast
+
+from transports.bundle import BundleWriter, ByteSink
+from transports.errors import BadEnvelope, MissingFile, SealedToOthers
+from transports.layout import BUNDLE_LIMIT
+from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
+from transports.runs import Run, RunRef
+from transports.sealing import EpochKey, SealingSink, UnsealingFile, is_sealed, open_envelope, seal_envelope
+from vault.errors import DataError
+from vault.records.hashes import Verifier
+
+__all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
+
+_HEAD, _REQUEST = b"head", b"request"
+_MAGIC_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTerms:
+    """How to write now.
+
+    Args:
+        key: the epoch key.
+        recipients: who gets it.
+        ring: every key of this medium that the recipients may have.
+    """
+
+    key: EpochKey
+    recipients: tuple[Verifier, ...]
+    ring: tuple[EpochKey, ...]
+
+
+class MemberKeys(Protocol):
+    """What a vault knows and can do about one encrypted medium."""
+
+    def is_on(self) -> bool:
+        """Tell whether the person wants their own mailbox here encrypted."""
+
+    def alias(self) -> Verifier:
+        """Return the random name of the own mailbox here, in the form of a node."""
+
+    def owner(self, alias: Verifier) -> Verifier | None:
+        """Return whose mailbox a name was when it was last opened."""
+
+    def find(self, identifier: bytes) -> EpochKey | None:
+        """Return a key that is known, by its id."""
+
+    def open_box(self, box: bytes) -> bytes | None:
+        """Open what is sealed to this node."""
+
+    def sign(self, domain: str, message: bytes) -> bytes:
+        """Sign a statement as this node."""
+
+    def entropy(self, size: int) -> bytes:
+        """Return random bytes."""
+
+    def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
+        """Take note of an opened mailbox and of the keys its owner vouches for."""
+
+    def terms(self) -> WritingTerms:
+        """Return how to write now, a new epoch begun where somebody left; it is remembered before it is used."""
+
+    def request_terms(self) -> WritingTerms:
+        """Return how to leave a request: under a key of its own, to whoever may admit."""
+
+
+@dataclass(slots=True)
+class _Box:
+    """One encrypted mailbox that this node can open; what was read is handed out once, then read anew."""
+
+    alias: Verifier
+    head: bytes | None = None
+    request: bytes | None = None
+    is_fresh: bool = False
+
+
+class SealedPlace:
+    """A place with plain and encrypted mailboxes; it satisfies `MailboxPlace`.
+
+    Args:
+        inner: the drop or git place.
+        me: this node.
+        keys: what its vault knows.
+    """
+
+    is_read_only = False
+
+    def __init__(self, inner: MailboxPlace, me: Verifier, keys: MemberKeys) -> None:
+        self._inner = inner
+        self.me = me
+        self.keys = keys
+        self._boxes: dict[Verifier, _Box] = {}
+        self._is_known = False
+        self.closed: list[Verifier] = []
+        """Names of mailboxes here that this node cannot open and has never opened."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of address it is reached by."""
+        return self._inner.kind
+
+    @property
+    def place_id(self) -> str:
+        """What tells this medium from others."""
+        return self._inner.place_id
+
+    @property
+    def count(self) -> ByteCount:
+        """The bytes moved since the place was opened."""
+        return self._inner.count
+
+    def describe(self) -> str:
+        """Return the place as a person knows it."""
+        return self._inner.describe()
+
+    def check(self) -> None:
+        """Refuse to go on if the medium went away or another one took its place."""
+        self._inner.check()
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the nodes that have a mailbox for this group id as far as this node can know, sorted."""
+        self._look(group)
+        return sorted({*self._inner.nodes(group), *self._boxes})
+
+    def is_sealed(self, group: str) -> bool:
+        """Tell whether this node's mailbox is, or is to be, encrypted here."""
+        return self.keys.is_on() or bool(self._inner.nodes(self._room(group)))
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's snapshot head, or None if there is none."""
+        box = self._box(group, node)
+        if box is None:
+            return None if node == self.me and self.is_sealed(group) else self._inner.read_head(group, node)
+        if not box.is_fresh:
+            self._open(group, box.alias, node)
+            box = self._boxes.get(node, _Box(box.alias))
+        box.is_fresh = False
+        return box.head
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's request, or None if there is none."""
+        box = self._box(group, node)
+        if box is None:
+            return None if node == self.me and self.is_sealed(group) else self._inner.read_request(group, node)
+        return box.request
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle as it is stored; `reveal` shows what it holds."""
+        box = self._box(group, node)
+        if box is not None:
+            try:
+                return self._inner.open_file(self._room(group), box.alias, name)
+            except MissingFile:
+                pass  # its owner may have begun to encrypt, and left it where it was
+        return self._inner.open_file(group, node, name)
+
+    def reveal(self, file: BinaryIO) -> BinaryIO:
+        """Return what an opened file holds."""
+        beginning = file.read(_MAGIC_BYTES)
+        file.seek(0)
+        if not is_sealed(beginning):
+            return self._inner.reveal(file)
+        try:
+            return cast(BinaryIO, UnsealingFile(file, self.keys.find))
+        except DataError:
+            file.close()
+            raise
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return name and size in bytes, as stored, of the runs and bundles in a mailbox."""
+        box = self._box(group, node)
+        if box is not None:
+            return self._inner.files(self._room(group), box.alias)
+        if node == self.me and self.is_sealed(group):
+            return self._inner.files(self._room(group), self.keys.alias())
+        return self._inner.files(group, node)
+
+    def writer(self, group: str, node: Verifier) -> MailboxWriter:
+        """Open this node's own mailbox for writing, making it if needed."""
+        if not self.is_sealed(group):
+            return self._inner.writer(group, node)
+        self._box(group, node)  # reads the keys that friends use here
+        return _SealedWriter(self, group, self._inner)
+
+    # Encrypted mailboxes
+
+    def _room(self, group: str) -> str:
+        """Return what stands for the group where its encrypted mailboxes lie: another one on every medium."""
+        return f"{group}\n{self.place_id}"
+
+    def _box(self, group: str, node: Verifier) -> _Box | None:
+        if not self._is_known:
+            self._look(group)
+        return self._boxes.get(node)
+
+    def _look(self, group: str) -> None:
+        """Open every encrypted mailbox here, twice over when that brings keys: one may hold the key of another."""
+        self._is_known = True
+        self._boxes.clear()
+        left = self._inner.nodes(self._room(group))
+        while left:
+            closed = [alias for alias in left if not self._open(group, alias, None)]
+            if len(closed) == len(left):
+                break
+            left = closed
+        self.closed = []
+        for alias in left:
+            owner = self.keys.owner(alias)
+            if owner is None:
+                self.closed.append(alias)
+            else:
+                self._boxes.setdefault(owner, _Box(alias))  # reading it will say what is wrong
+
+    def _open(self, group: str, alias: Verifier, expected: Verifier | None) -> bool:
+        """Read and open one mailbox; tell whether it was opened.
+
+        Raises:
+            DataError: it cannot be opened, and was expected to be somebody's.
+        """
+        room = self._room(group)
+        try:
+            head = self._contents(self._inner.read_head(room, alias), alias, _HEAD)
+            request = self._contents(self._inner.read_request(room, alias), alias, _REQUEST)
+        except (BadEnvelope, SealedToOthers) as error:
+            if expected is not None:
+                raise type(error)(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
+            return False
+        owners = {owner for owner, _ in (head, request) if owner is not None}
+        if not owners:  # begun, and nothing in it yet
+            self._boxes.pop(expected or self.me, None)
+            return True
+        if len(owners) > 1:
+            return False
+        self._boxes[owners.pop()] = _Box(alias, head[1], request[1], is_fresh=True)
+        return True
+
+    def _contents(self, data: bytes | None, alias: Verifier, what: bytes) -> tuple[Verifier | None, bytes | None]:
+        if data is None:
+            return None, None
+        found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
+        self.keys.learn(alias, found.owner, found.keys)
+        return found.owner, found.record
+
+    def context(self, alias: Verifier, what: bytes) -> bytes:
+        """Return what binds an envelope to its medium, its mailbox and its file."""
+        return b"\n".join((b"lace-envelope", self.place_id.encode(), alias.key, what))
+
+    # For the writer
+
+    def envelope(self, record: bytes, terms: WritingTerms, what: bytes) -> bytes:
+        """Return a record of mine in an envelope for my mailbox here."""
+        return seal_envelope(
+            record,
+            terms.key,
+            owner=self.me,
+            recipients=terms.recipients,
+            keys=terms.ring,
+            sign=self.keys.sign,
+            entropy=self.keys.entropy,
+            context=self.context(self.keys.alias(), what),
+        )
+
+    def took(self, *, head: bytes | None = None, request: bytes | None = None, drops_request: bool = False) -> None:
+        """Take note of what I wrote, so that it need not be read to be known."""
+        box = self._boxes.setdefault(self.me, _Box(self.keys.alias()))
+        box.head = head if head is not None else box.head
+        box.request = None if drops_request else request if request is not None else box.request
+
+    def room(self, group: str) -> str:
+        """Return the group under which the inner place keeps encrypted mailboxes."""
+        return self._room(group)
+
+
+class _SealedWriter:
+    """Writes one encrypted mailbox; it satisfies `MailboxWriter`."""
+
+    def __init__(self, place: SealedPlace, group: str, inner: MailboxPlace) -> None:
+        self._place = place
+        self._group = group
+        self.medium = inner
+        self._inner = inner.writer(place.room(group), place.keys.alias())
+        self._terms: WritingTerms | None = None
+
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+    ) -> AbstractContextManager[BundleWriter]:
+        """Begin a bundle, encrypted as it is written."""
+        return self._inner.add_bundle(level=level, limit=limit, cover=cover or self._cover())
+
+    def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
+        """Write an index run, encrypted."""
+        return self._inner.add_run(run, cover or self._cover())
+
+    def put_request(self, record: bytes) -> None:
+        """Leave a request that only those can open who may admit."""
+        terms = self._place.keys.request_terms()
+        self._inner.put_request(self._place.envelope(record, terms, _REQUEST))
+        self._place.took(request=record)
+
+    def remove_request(self) -> None:
+        """Take the request away."""
+        self._inner.remove_request()
+        self._place.took(drops_request=True)
+
+    def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
+        """Make everything written so far the mailbox's state, and take a plain mailbox of mine away."""
+        self._inner.publish_head(self._place.envelope(record, self._now(), _HEAD), runs)
+        self._place.took(head=record)
+        me = self._place.me
+        if self.medium.read_head(self._group, me) is not None or self.medium.read_request(self._group, me):
+            self.medium.writer(self._group, me).withdraw()
+
+    def discard(self, names: Collection[str]) -> None:
+        """Delete runs and bundles that no head names any more."""
+        self._inner.discard(names)
+
+    def withdraw(self) -> None:
+        """Take the whole mailbox away."""
+        self._inner.withdraw()
+
+    def verify_written(self) -> None:
+        """Read back every file written by this writer."""
+        self._inner.verify_written()
+
+    def free_bytes(self) -> int:
+        """Return the bytes that still fit on the medium."""
+        return self._inner.free_bytes()
+
+    def _now(self) -> WritingTerms:
+        if self._terms is None:
+            self._terms = self._place.keys.terms()
+        return self._terms
+
+    def _cover(self) -> Callable[[ByteSink], CoveringSink]:
+        key, entropy = self._now().key, self._place.keys.entropy
+        return lambda sink: SealingSink(sink, key, entropy)

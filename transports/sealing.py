@@ -1,0 +1,394 @@
+"""Encryption to the members: epoch keys, files in authenticated chunks, envelopes (decision 5; docs/formats.md).
+
+A file is encrypted under an epoch key in chunks of 64 KiB, each authenticated with its position, so that one record
+of a large bundle is read without the rest. An envelope carries a head or a request: the key sealed to each member,
+then the keys its writer knows, signed by it, and the record. Nobody but a recipient learns more than sizes.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, NamedTuple, Protocol, cast
+
+from blake3 import blake3
+
+from transports.errors import BadEnvelope, SealedToOthers
+from vault.records.hashes import Verifier
+from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
+
+__all__ = [
+    "CHUNK",
+    "Contents",
+    "EpochKey",
+    "SealingSink",
+    "UnsealingFile",
+    "is_sealed",
+    "key_of",
+    "open_envelope",
+    "seal_bytes",
+    "seal_envelope",
+    "unseal_bytes",
+]
+
+CHUNK = 64 * 1024  # bytes of plain text that are authenticated together: what a look at one record costs at most
+KEY_BYTES = 32
+ID_BYTES = 16
+_SALT_BYTES = 16
+_TAG_BYTES = 16
+_MAGIC = b"LACESEA0"
+_HEADER = len(_MAGIC) + ID_BYTES + _SALT_BYTES
+_ENVELOPE = b"LACEENV0"
+_BOX_BYTES = KEY_BYTES + 48
+_BOXES_LIMIT = 4096  # members of a circle, as mailboxes of a group
+_KEYS_LIMIT = 1024
+_HOLDERS_LIMIT = 4096
+_DOMAIN = "envelope"
+_POSITION = struct.Struct(">Q")
+_U16 = struct.Struct(">H")
+_U32 = struct.Struct(">I")
+_FILE = b"file"
+
+
+@dataclass(frozen=True, slots=True)
+class EpochKey:
+    """A key under which members write to one medium.
+
+    Args:
+        id: 16 random bytes that name it.
+        key: 32 random bytes.
+        holders: everybody it is known to have been sealed to.
+
+    Raises:
+        BadEnvelope: a length is wrong.
+    """
+
+    id: bytes
+    key: bytes = field(repr=False)
+    holders: frozenset[Verifier] = frozenset()
+
+    def __post_init__(self) -> None:
+        if len(self.id) != ID_BYTES or len(self.key) != KEY_BYTES or len(self.holders) > _HOLDERS_LIMIT:
+            raise BadEnvelope("A key of the mailbox has the wrong size.")
+
+
+class Contents(NamedTuple):
+    """What an envelope holds: whose mailbox it is in, the record, and the keys its owner knows; the owner signed it."""
+
+    owner: Verifier
+    record: bytes
+    keys: tuple[EpochKey, ...]
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+
+
+# Files
+
+
+def _encrypt(key: bytes, salt: bytes, number: int, is_last: bool, context: bytes, data: bytes) -> bytes:
+    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt  # noqa: PLC0415 - loads libsodium
+
+    sealed: bytes = encrypt(data, context + bytes([is_last]), salt + _POSITION.pack(number), key)
+    return sealed
+
+
+def _decrypt(key: bytes, salt: bytes, number: int, is_last: bool, context: bytes, data: bytes) -> bytes:
+    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as decrypt  # noqa: PLC0415
+    from nacl.exceptions import CryptoError  # noqa: PLC0415
+
+    try:
+        opened: bytes = decrypt(data, context + bytes([is_last]), salt + _POSITION.pack(number), key)
+    except (CryptoError, ValueError, TypeError) as error:
+        raise BadEnvelope("An encrypted part of the file is damaged.") from error
+    return opened
+
+
+class SealingSink:
+    """Encrypts what is written to it, and knows the digest and size of the file that comes of it.
+
+    Args:
+        sink: where the encrypted bytes go.
+        key: the epoch key.
+        entropy: gives each file its random salt.
+        context: what is authenticated with every chunk, so that no file stands for another kind of thing.
+    """
+
+    def __init__(self, sink: _Sink, key: EpochKey, entropy: Callable[[int], bytes], context: bytes = _FILE) -> None:
+        self._sink = sink
+        self._key = key.key
+        self._context = context + key.id
+        self._salt = entropy(_SALT_BYTES)
+        self._buffer = bytearray()
+        self._number = 0
+        self._hasher = blake3()
+        self._size = 0
+        self._put(_MAGIC + key.id + self._salt)
+
+    def write(self, data: bytes, /) -> None:
+        """Take plain bytes; full chunks leave at once."""
+        self._buffer += data
+        # One byte more than a chunk must be there: only then is it certain that the chunk is not the last one.
+        while len(self._buffer) > CHUNK:
+            self._put(self._chunk(bytes(self._buffer[:CHUNK]), is_last=False))
+            del self._buffer[:CHUNK]
+
+    def finish(self) -> tuple[bytes, int]:
+        """Write the last chunk; return BLAKE3 and size in bytes of the encrypted file."""
+        self._put(self._chunk(bytes(self._buffer), is_last=True))
+        self._buffer.clear()
+        return self._hasher.digest(), self._size
+
+    def _chunk(self, data: bytes, *, is_last: bool) -> bytes:
+        sealed = _encrypt(self._key, self._salt, self._number, is_last, self._context, data)
+        self._number += 1
+        return sealed
+
+    def _put(self, data: bytes) -> None:
+        self._sink.write(data)
+        self._hasher.update(data)
+        self._size += len(data)
+
+
+class _Collected:
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes, /) -> None:
+        self.parts.append(data)
+
+
+def seal_bytes(data: bytes, key: EpochKey, entropy: Callable[[int], bytes], context: bytes = _FILE) -> bytes:
+    """Return a small file encrypted."""
+    collected = _Collected()
+    sink = SealingSink(collected, key, entropy, context)
+    sink.write(data)
+    sink.finish()
+    return b"".join(collected.parts)
+
+
+def is_sealed(beginning: bytes) -> bool:
+    """Tell whether bytes begin an encrypted file."""
+    return beginning.startswith(_MAGIC)
+
+
+def key_of(beginning: bytes) -> bytes:
+    """Return the id of the key under which a file is encrypted, from its first 24 bytes."""
+    return beginning[len(_MAGIC) : len(_MAGIC) + ID_BYTES]
+
+
+class UnsealingFile(io.RawIOBase):
+    """Reads an encrypted file as what it holds, from any position, decrypting no more than the chunks it touches.
+
+    Args:
+        file: the encrypted file, seekable.
+        find: returns a key by its id, or None.
+        context: as the file was written with.
+
+    Raises:
+        BadEnvelope: it is not an encrypted file, or too short for one.
+        SealedToOthers: its key is not known here.
+    """
+
+    def __init__(self, file: BinaryIO, find: Callable[[bytes], EpochKey | None], context: bytes = _FILE) -> None:
+        self._file = file
+        stored = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        header = file.read(_HEADER)
+        body = stored - _HEADER
+        if not is_sealed(header) or body < _TAG_BYTES:
+            raise BadEnvelope("The file is not an encrypted one, or it ends too early.")
+        key = find(key_of(header))
+        if key is None:
+            raise SealedToOthers("The file is encrypted under a key that was not sealed to this node.")
+        self._context = context + key_of(header)
+        self._key = key.key
+        self._salt = header[-_SALT_BYTES:]
+        self._chunks = max(1, -(-body // (CHUNK + _TAG_BYTES)))
+        if body - (self._chunks - 1) * (CHUNK + _TAG_BYTES) < _TAG_BYTES:
+            raise BadEnvelope("The encrypted file ends too early.")
+        self._size = body - self._chunks * _TAG_BYTES
+        self._at = 0
+        self._number = -1
+        self._plain = b""
+
+    def readable(self) -> bool:
+        """Return that it is for reading."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return that any position may be read next."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a position of the plain bytes."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self) -> int:
+        """Return the position in the plain bytes."""
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with plain bytes, at most to the end of a chunk."""
+        if self._at >= self._size or not len(buffer):
+            return 0
+        number, inside = divmod(self._at, CHUNK)
+        if number != self._number:
+            self._plain = self._opened(number)
+            self._number = number
+        piece = self._plain[inside : inside + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the encrypted file too."""
+        if not self.closed:
+            super().close()
+            self._file.close()
+
+    def _opened(self, number: int) -> bytes:
+        self._file.seek(_HEADER + number * (CHUNK + _TAG_BYTES))
+        sealed = bytearray()
+        while len(sealed) < CHUNK + _TAG_BYTES:
+            piece = self._file.read(CHUNK + _TAG_BYTES - len(sealed))
+            if not piece:
+                break
+            sealed += piece
+        is_last = number == self._chunks - 1
+        return _decrypt(self._key, self._salt, number, is_last, self._context, bytes(sealed))
+
+
+def unseal_bytes(data: bytes, find: Callable[[bytes], EpochKey | None], context: bytes = _FILE) -> bytes:
+    """Return what a small encrypted file holds.
+
+    Raises:
+        BadEnvelope, SealedToOthers: as `UnsealingFile`.
+    """
+    file = UnsealingFile(cast(BinaryIO, io.BytesIO(data)), find, context)
+    parts = []
+    while piece := file.read(CHUNK):
+        parts.append(piece)
+    if not parts:
+        file._opened(0)  # noqa: SLF001 - an empty file is authenticated too
+    return b"".join(parts)
+
+
+# Envelopes
+
+
+def seal_envelope(
+    record: bytes,
+    key: EpochKey,
+    *,
+    owner: Verifier,
+    recipients: Iterable[Verifier],
+    keys: Sequence[EpochKey],
+    sign: Callable[[str, bytes], bytes],
+    entropy: Callable[[int], bytes],
+    context: bytes,
+) -> bytes:
+    """Return a record encrypted under a key that is sealed to each recipient.
+
+    Args:
+        record: the stored bytes of a head or a request.
+        key: the key.
+        owner: the node whose mailbox it is.
+        recipients: who may open it.
+        keys: the keys of this medium that the recipients may have.
+        sign: signs a statement under a domain as the owner.
+        entropy: gives randomness.
+        context: the medium, the mailbox and what the record is, so that an envelope counts nowhere else.
+    """
+    boxes = [box for node in sorted(set(recipients)) if (box := seal_box(node, key.key)) is not None]
+    ring = _keys_bytes(keys)
+    proof = sign(_DOMAIN, _statement(context, ring, record))
+    inside = b"".join((_U32.pack(len(ring)), ring, owner.key, proof, record))
+    return b"".join((_ENVELOPE, _U16.pack(len(boxes)), *boxes, seal_bytes(inside, key, entropy, context)))
+
+
+def open_envelope(
+    data: bytes,
+    find: Callable[[bytes], EpochKey | None],
+    open_box: Callable[[bytes], bytes | None],
+    context: bytes,
+) -> Contents:
+    """Return what an envelope holds.
+
+    Args:
+        data: the file.
+        find: returns a key that is known already, by its id.
+        open_box: opens what is sealed to this node.
+        context: as `seal_envelope` had it.
+
+    Raises:
+        SealedToOthers: none of its boxes is for this node, and its key is not known.
+        BadEnvelope: it is damaged, or from another mailbox or medium.
+    """
+    start = len(_ENVELOPE) + _U16.size
+    if not data.startswith(_ENVELOPE) or len(data) < start:
+        raise BadEnvelope("The file is not an envelope.")
+    count = _U16.unpack_from(data, len(_ENVELOPE))[0]
+    body = data[start + count * _BOX_BYTES :]
+    if count > _BOXES_LIMIT or len(body) < _HEADER:
+        raise BadEnvelope("The envelope ends too early.")
+    identifier = key_of(body)
+    key = find(identifier)
+    if key is None:
+        boxes = (data[at : at + _BOX_BYTES] for at in range(start, start + count * _BOX_BYTES, _BOX_BYTES))
+        opened = next((secret for box in boxes if (secret := open_box(box)) is not None), None)
+        if opened is None:
+            raise SealedToOthers("The mailbox is encrypted, and not to this node.")
+        key = EpochKey(identifier, opened)
+    inside = unseal_bytes(body, lambda wanted: key if wanted == identifier else None, context)
+    length = _U32.unpack_from(inside)[0] if len(inside) >= _U32.size else len(inside)
+    end = _U32.size + length
+    start = end + KEY_BYTES + SIGNATURE_BYTES
+    if len(inside) < start:
+        raise BadEnvelope("The envelope holds less than it says.")
+    ring, owner, record = inside[_U32.size : end], Verifier(inside[end : end + KEY_BYTES]), inside[start:]
+    statement = _statement(context, ring, record)
+    if not verify_statement(owner, _DOMAIN, statement, inside[end + KEY_BYTES : start]):
+        raise BadEnvelope("The envelope was not made by the owner of the mailbox.")
+    return Contents(owner, record, _read_keys(ring))
+
+
+def _statement(context: bytes, ring: bytes, record: bytes) -> bytes:
+    return b"".join((_U16.pack(len(context)), context, blake3(record).digest(), ring))
+
+
+def _keys_bytes(keys: Collection[EpochKey]) -> bytes:
+    parts = [_U16.pack(len(keys))]
+    for key in sorted(keys, key=lambda key: key.id):
+        holders = sorted(key.holders)
+        parts += [key.id, key.key, _U16.pack(len(holders)), *(holder.key for holder in holders)]
+    return b"".join(parts)
+
+
+def _read_keys(data: bytes) -> tuple[EpochKey, ...]:
+    reader = io.BytesIO(data)
+
+    def exactly(size: int) -> bytes:
+        piece = reader.read(size)
+        if len(piece) != size:
+            raise BadEnvelope("The keys in the envelope end too early.")
+        return piece
+
+    count = _U16.unpack(exactly(_U16.size))[0]
+    if count > _KEYS_LIMIT:
+        raise BadEnvelope(f"The envelope holds more than {_KEYS_LIMIT} keys.")
+    keys = []
+    for _ in range(count):
+        identifier, secret = exactly(ID_BYTES), exactly(KEY_BYTES)
+        holders = _U16.unpack(exactly(_U16.size))[0]
+        if holders > _HOLDERS_LIMIT:
+            raise BadEnvelope(f"A key in the envelope has more than {_HOLDERS_LIMIT} holders.")
+        keys.append(EpochKey(identifier, secret, frozenset(Verifier(exactly(32)) for _ in range(holders))))
+    if reader.read(1) or [key.id for key in keys] != sorted({key.id for key in keys}):
+        raise BadEnvelope("The keys in the envelope are not written in the one way they may be.")
+    return tuple(keys)
