@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +21,6 @@ from textual.message import Message
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope
 from lace_tui.cli.inert import inert
 from lace_tui.job import Job
-from lace_tui.places import SCREENS
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card
 from lace_tui.screens.dialogs import Offer, Page, help_lines
 from lace_tui.screens.first import FirstRun
@@ -48,6 +48,15 @@ LOOK = 2.0  # seconds between two looks at the places
 LOGGED = 500  # lines of activity that are kept
 
 
+def _screen(place: Scope) -> Place:
+    """Return a new screen of a place; all but the first are loaded when somebody goes there."""
+    if place is Scope.HOME:
+        return Home()
+    from lace_tui.places import SCREENS  # noqa: PLC0415 - a quarter of the time until the first paint
+
+    return SCREENS[place]()
+
+
 class LaceApp(App[None]):
     """lace on a terminal.
 
@@ -72,7 +81,7 @@ class LaceApp(App[None]):
     ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.APP)
-    MODES = {str(place): SCREENS[place] for place in PLACES}  # noqa: RUF012 - declared so by its base
+    MODES = {str(place): partial(_screen, place) for place in PLACES}  # noqa: RUF012 - declared so by its base
 
     @dataclass
     class DidRead(Message):
