@@ -1,0 +1,146 @@
+"""What RFC-016 promises of files, clocks, queues and trails, each held against a real circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy.circle import requests
+from lazy.conflicts import conflicts
+from lazy.files import write_lazy_files
+from lazy.people import members, peers
+from lazy.queue import queue
+from lazy.resolve import resolve_prefer
+from lazy.sync import sync
+from lazy.update import update
+from lazy.vectors import my_vector
+from tests.vault.vaults import befriend, found, write
+from transports.errors import PlaceUnreachable
+from vault.audit import read_audit
+from vault.audit_trail import trail
+from vault.names import Version
+from vault.sexp import loads
+from vault.vault import Vault
+from vault.work import commit, release
+
+Pair = tuple[Vault, Vault]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    """Alice and bob, with a release of each under one version: a conflict that alice knows of."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for vault, text in ((alice, "alice\n"), (bob, "bob\n")):
+        write(vault, "a.txt", text)
+        release(vault, Version(2, 0, 0), "second")
+    sync(bob, ["stick"])
+    sync(alice, ["stick"])
+    yield alice, bob
+    bob.close()
+    alice.close()
+
+
+def _cut(*_args: object) -> None:
+    raise OSError("cut")
+
+
+def again(vault: Vault) -> Vault:
+    """Close and open a vault, as a restart does."""
+    vault.close()
+    return Vault(vault.folder, vault.around)
+
+
+def test_the_lazy_files_are_there_readable_and_made_anew(pair: Pair) -> None:
+    """LAZ-75, LAZ-76, LAZ-77, LAZ-78: S-expressions for people; deleting or editing them changes nothing."""
+    alice, bob = pair
+    root = alice.dot / "lazy"
+    before = {path.relative_to(root): path.read_bytes() for path in root.rglob("*.sexp")}
+    assert {"peers.sexp", "vectors.sexp"} <= {str(name) for name in before}
+    assert any(name.parent.name == "conflicts" for name in before)
+    assert any(name.parent.name == "queue" for name in before)
+    assert all(loads(text.decode(), 1 << 20) for text in before.values())
+    assert bob.node.text.encode() in before[Path("peers.sexp")]
+    stranger = b'(peers (peer (name "eve") (key "' + b"V." + b"0" * 43 + b'.H3") (places)))\n'
+    (root / "peers.sexp").write_bytes(stranger)
+    (root / "vectors.sexp").unlink()
+    known = [person.node for person in peers(alice)], [member.node for member in members(alice)]
+    opened = again(alice)
+    assert ([person.node for person in peers(opened)], [member.node for member in members(opened)]) == known
+    write_lazy_files(opened)
+    assert {path.relative_to(root): path.read_bytes() for path in root.rglob("*.sexp")} == before
+    opened.close()
+
+
+def test_the_queue_is_per_peer_and_survives_restarts(pair: Pair) -> None:
+    """LAZ-49: what waits for bob waits for bob, before and after."""
+    alice, _ = pair
+    waiting = queue(alice)
+    assert {entry.peer for entry in waiting} == {"bob"}
+    opened = again(alice)
+    assert queue(opened) == waiting
+    opened.close()
+
+
+def test_the_lamport_counter_survives_restarts(pair: Pair) -> None:
+    """LAZ-15: it goes on from the largest it ever saw, its own or a friend's."""
+    alice, bob = pair
+    seen = int(alice.store.rows("SELECT max(lamport) FROM log")[0][0])
+    opened = again(alice)
+    made = release(opened, Version(3, 0, 0), "third")
+    (lamport,) = opened.store.rows("SELECT lamport FROM log WHERE node = ? AND seq = ?", opened.node.text, made.seq)[0]
+    assert lamport == seen + 1
+    assert bob.node.text != opened.node.text
+    opened.close()
+
+
+def test_vectors_move_only_with_what_was_stored(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-32: a sync that breaks in the middle of storing leaves the vector where the records are."""
+    alice, bob = pair
+    write(alice, "b.txt", "more\n")
+    release(alice, Version(2, 1, 0), "more")
+    sync(alice, ["stick"])
+    before = my_vector(bob)
+    monkeypatch.setattr("lazy.receive.Receiver._store", _cut)
+    with pytest.raises(OSError, match="cut"):
+        sync(bob, ["stick"])
+    monkeypatch.undo()
+    opened = again(bob)
+    assert my_vector(opened) == before
+    sync(opened, ["stick"])
+    assert my_vector(opened)[alice.node.text].seq > before[alice.node.text].seq
+    opened.close()
+
+
+def test_everything_that_was_done_is_in_the_trail(pair: Pair) -> None:
+    """LAZ-6, LAZ-44: sync, conflict and resolution; the resolution with who decided and why."""
+    alice, bob = pair
+    (conflict,) = conflicts(alice)
+    resolve_prefer(alice, conflict.id, "bob", "bob asked first")
+    entries = [read_audit(seal) for seal in trail(alice)]
+    assert {"lazy-sync", "lace-conflict", "seal-release", "lazy-resolve"} <= {entry.verb for entry in entries}
+    decided = next(entry for entry in entries if entry.verb == "lazy-resolve")
+    assert (decided.actor, decided.name) == (alice.node, "alice")
+    told = " ".join([decided.motivation, *(value for _, value in decided.parameters)])
+    assert "bob asked first" in told
+    assert requests(bob) == []
+
+
+def test_nodes_work_alone_and_may_differ(pair: Pair) -> None:
+    """LAZ-2, LAZ-3: with every place gone, both go on committing and releasing; nothing waits for the other."""
+    alice, bob = pair
+    for vault in pair:
+        write(vault, "own.txt", vault.name)
+        assert commit(vault, "alone") is not None
+        assert release(vault, Version(5, 0, 0), "alone").seq > 0
+    assert my_vector(alice) != my_vector(bob)
+    stick = alice.folder.parent / "stick"
+    stick.rename(stick.with_name("elsewhere"))
+    with pytest.raises(PlaceUnreachable):
+        sync(alice, ["stick"], push=False)
+    assert sync(alice, ["stick"], pull=False)[0].queued
