@@ -1,0 +1,54 @@
+"""The readable files of `.vault/lazy`: made from the store, never read back as truth (LAZ-75, LAZ-76)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lazy.people import members, peers
+from lazy.vectors import my_vector
+from tests.faults.circle import befriend, found, visit, write
+from vault import work
+from vault.vault import Vault
+
+
+def _circle(root: Path) -> Vault:
+    alice = found(root)
+    bob = befriend(root, alice, "bob")
+    write(bob, "bob.txt", "one")
+    work.release(bob, None, "one")
+    visit(bob)
+    visit(alice)
+    return alice
+
+
+def test_peers_and_vectors_are_files_one_can_read_and_lose(tmp_path: Path) -> None:
+    # LAZ-75, LAZ-76: every peer and every count is in the file, and the next visit makes a lost file anew
+    alice = _circle(tmp_path)
+    folder = alice.dot / "lazy"
+    before = {name: (folder / name).read_text() for name in ("peers.sexp", "vectors.sexp")}
+    assert [person.name for person in peers(alice)] == ["bob"]
+    assert all(person.node in before["peers.sexp"] for person in peers(alice))
+    for mark in my_vector(alice).values():
+        assert mark.node in before["vectors.sexp"]
+        assert mark.digest in before["vectors.sexp"]
+    shutil.rmtree(folder)
+    visit(alice)
+    assert (folder / "peers.sexp").read_text() == before["peers.sexp"]
+
+
+def test_editing_the_files_by_hand_adds_no_trust(tmp_path: Path) -> None:
+    # LAZ-75, LAZ-76: another key and higher counts written by hand change neither members nor the vector
+    alice = _circle(tmp_path)
+    folder = alice.dot / "lazy"
+    known, vector = members(alice), my_vector(alice)
+    (bob,) = peers(alice)
+    stranger = bob.node[:-1] + ("A" if bob.node[-1] != "A" else "B")
+    for name in ("peers.sexp", "vectors.sexp"):
+        text = (folder / name).read_text()
+        (folder / name).write_text(text + text.replace(bob.node, stranger))
+    visit(alice)
+    assert members(alice) == known
+    assert {n: m.seq for n, m in my_vector(alice).items()} == {n: m.seq for n, m in vector.items()}
+    assert stranger not in (folder / "peers.sexp").read_text()
+    assert stranger not in (folder / "vectors.sexp").read_text()
