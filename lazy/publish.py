@@ -26,7 +26,7 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
-__all__ = ["Outgoing", "pending", "publish_mine"]
+__all__ = ["Outgoing", "pending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP})
@@ -113,6 +113,39 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
     writer.verify_written()
     _remember(vault, place, SeenHead(head, sealed), top, files)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
+
+
+def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = Watch()) -> Outgoing:
+    """Write what became shared after a number of the exposure log as a mailbox of its own, and finish it.
+
+    What an interrupted run left there is used again.
+
+    Raises:
+        PlaceError: the medium refuses.
+        Cancelled: the person stopped it.
+    """
+    vault.check_mark()
+    with vault.store.reading():
+        vector = _vector(vault)
+    writer = place.writer(vault.group, vault.node)
+    left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
+    done = publish(
+        place,
+        vault.group,
+        vault.node,
+        writer,
+        runs=(),
+        listing=None,
+        additions=_additions(vault, place, after, watch, Listing([]), left, set()),
+        cancel=_asked(watch),
+    )
+    head = _head(vault, place, _Mine(None, 0, trusted=False), done, vector)
+    if head is None:
+        return Outgoing(0, 0)
+    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
+    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
+    writer.verify_written()
+    return Outgoing(done.copied + done.referenced, place.count.written, done.copied, head.number)
 
 
 def _bring(

@@ -81,10 +81,12 @@ class VaultKeys:
         vault: whose keys they are.
         place_id: id of the medium.
         is_on: whether the person wants their own mailbox there encrypted.
+        audience: the one member who may read it besides this node; None for all.
     """
 
-    def __init__(self, vault: Vault, place_id: str, *, is_on: bool) -> None:
+    def __init__(self, vault: Vault, place_id: str, *, is_on: bool, audience: Verifier | None = None) -> None:
         self._vault = vault
+        self._audience = audience
         self._is_on = is_on
         self._place_id = place_id
         self._ring = {key.id: key for key in _read_ring(vault.store.meta(_RING + place_id))}
@@ -140,7 +142,7 @@ class VaultKeys:
 
     def terms(self) -> WritingTerms:
         """Return how to write now; what it will tell whom is kept first."""
-        members = {*self._members(), self._vault.node}
+        members = {*([self._audience] if self._audience else self._members()), self._vault.node}
         is_anew = wants_rebase(self._vault, self._place_id)
         good = [] if is_anew else sorted(key.id for key in self._ring.values() if key.holders <= members)
         key = self._ring[good[0]] if good else EpochKey(self.entropy(16), self.entropy(32))
@@ -148,6 +150,11 @@ class VaultKeys:
         ring[key.id] = EpochKey(key.id, key.key, key.holders | members)
         self._keep([held for held in ring.values() if held != self._ring.get(held.id)], {})
         return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()))
+
+    def forget(self) -> None:
+        """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
+        with self._vault.writing(receiving=True) as w:
+            w.store.run("DELETE FROM meta WHERE key IN (?, ?)", _RING + self._place_id, _OWNERS + self._place_id)
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""

@@ -24,6 +24,7 @@ from lazy.sealing import open_medium
 from transports.address import AddressKind
 from transports.errors import SealedToOthers
 from transports.mailbox import MailboxPlace
+from transports.onefile import OneFile
 from transports.sealed import SealedPlace
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import ReleaseInfo, changed_paths, releases
@@ -32,7 +33,7 @@ from vault.records import RecordHash, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["sync"]
+__all__ = ["sync", "visit"]
 
 MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
@@ -91,7 +92,25 @@ def _queued(vault: Vault, place: Place, error: PlaceError, *, dry_run: bool) -> 
 
 
 def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
-    medium = open_medium(vault, place)
+    return visit(vault, place, open_medium(vault, place), push=push, pull=pull, dry_run=dry_run, watch=watch)
+
+
+def visit(
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    *,
+    push: bool = True,
+    pull: bool = True,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> PlaceResult:
+    """Visit one opened place, as `sync` does each.
+
+    Raises:
+        PlaceError: the medium refuses or went away; what was stored stays.
+        Cancelled: the person stopped it.
+    """
     if medium.is_read_only:
         if not pull:
             medium.writer(vault.group, vault.node)  # says why not
@@ -259,12 +278,13 @@ def _finish(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResul
     with vault.writing() as w:
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", medium.place_id, place.name)
-        w.store.run(
-            "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
-            place.name,
-            w.tai().text,
-            json.dumps(_summary(result), sort_keys=True),
-        )
+        if place.kind != OneFile.kind:
+            w.store.run(
+                "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
+                place.name,
+                w.tai().text,
+                json.dumps(_summary(result), sort_keys=True),
+            )
         w.audit(
             verb,
             place.name,

@@ -9,6 +9,7 @@ __all__ = [
     "AccessRefused",
     "BadBundle",
     "BadEnvelope",
+    "BadOneFile",
     "BadRun",
     "BadSnapshot",
     "DropNotEmpty",
@@ -160,6 +161,14 @@ class BadEnvelope(DataError):
     code = "bad-envelope"
     exit_code = 40
     hint = _DAMAGED
+
+
+class BadOneFile(DataError):
+    """A file to mail or carry that is not whole, or none of lace's."""
+
+    code = "bad-bundle-file"
+    exit_code = 40
+    hint = "Ask for it again: nothing of it was taken in. A copy by another way may be whole."
 
 
 class SealedToOthers(DataError):

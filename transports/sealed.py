@@ -95,8 +95,6 @@ class SealedPlace:
         keys: what its vault knows.
     """
 
-    is_read_only = False
-
     def __init__(self, inner: MailboxPlace, me: Verifier, keys: MemberKeys) -> None:
         self._inner = inner
         self.me = me
@@ -110,6 +108,11 @@ class SealedPlace:
     def kind(self) -> str:
         """The kind of address it is reached by."""
         return self._inner.kind
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nobody can publish over this road."""
+        return self._inner.is_read_only
 
     @property
     def place_id(self) -> str:
@@ -158,10 +161,10 @@ class SealedPlace:
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle as it is stored; `reveal` shows what it holds."""
-        box = self._box(group, node)
-        if box is not None:
+        alias = self._alias(group, node)
+        if alias is not None:
             try:
-                return self._inner.open_file(self._room(group), box.alias, name)
+                return self._inner.open_file(self._room(group), alias, name)
             except MissingFile:
                 pass  # its owner may have begun to encrypt, and left it where it was
         return self._inner.open_file(group, node, name)
@@ -180,12 +183,8 @@ class SealedPlace:
 
     def files(self, group: str, node: Verifier) -> dict[str, int]:
         """Return name and size in bytes, as stored, of the runs and bundles in a mailbox."""
-        box = self._box(group, node)
-        if box is not None:
-            return self._inner.files(self._room(group), box.alias)
-        if node == self.me and self.is_sealed(group):
-            return self._inner.files(self._room(group), self.keys.alias())
-        return self._inner.files(group, node)
+        alias = self._alias(group, node)
+        return self._inner.files(group, node) if alias is None else self._inner.files(self._room(group), alias)
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
@@ -204,6 +203,13 @@ class SealedPlace:
         if not self._is_known:
             self._look(group)
         return self._boxes.get(node)
+
+    def _alias(self, group: str, node: Verifier) -> Verifier | None:
+        """Return the name of a node's encrypted mailbox: of mine also before it has a head."""
+        box = self._box(group, node)
+        if box is not None:
+            return box.alias
+        return self.keys.alias() if node == self.me and self.is_sealed(group) else None
 
     def _look(self, group: str) -> None:
         """Open every encrypted mailbox here, twice over when that brings keys: one may hold the key of another."""

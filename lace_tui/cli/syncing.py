@@ -21,10 +21,11 @@ from lazy.places import NoSuchPlace, places
 from lazy.results import ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
 from lazy.sync import sync
+from transports.onefile import OneFile
 from vault.vault import Vault
 from vault.work import MAIN
 
-__all__ = ["configure", "run"]
+__all__ = ["answer", "configure", "run"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 _NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
@@ -68,10 +69,23 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         dry_run = getattr(args, "dry_run", False)
         with context.watching() as watch:
             results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=dry_run, watch=watch)
-        still_open = conflicts(vault)
-        data = _data(vault, asked, results, still_open, is_full=context.verbose)
-        person = bool(still_open) or any(map(_needs_person, results))
-        labels = {result.name: _next(result) for result in results}
+        return answer(context, vault, asked, results, verb)
+
+
+def answer(context: Context, vault: Vault, asked: Sequence[str], results: Sequence[PlaceResult], verb: str) -> Answer:
+    """Return what visits came to, as data and as text.
+
+    Args:
+        context: of the command.
+        vault: whose visits they were, still open.
+        asked: the names that were given.
+        results: one a place.
+        verb: `push`, `pull` or another; decides what the text speaks of.
+    """
+    still_open = conflicts(vault)
+    data = _data(vault, asked, results, still_open, is_full=context.verbose)
+    person = bool(still_open) or any(map(_needs_person, results))
+    labels = {result.name: _next(result) for result in results}
 
     def text(paint: Paint) -> str:
         blocks = [_place_text(result, paint, verb) for result in results]
@@ -89,7 +103,8 @@ def _needs_person(result: PlaceResult) -> bool:
 
 
 def _next(result: PlaceResult) -> str:
-    return f"lace sync {result.name}" if result.planned else result.next
+    verb = "bundle apply" if result.kind == OneFile.kind else "sync"
+    return f"lace {verb} {result.name}" if result.planned else result.next
 
 
 # Data

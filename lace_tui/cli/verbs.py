@@ -242,6 +242,22 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace sync stick", "lace sync --all", "lace sync bob --dry-run"),
     ),
     Verb(
+        "bundle create",
+        _CLI + "carrying",
+        _SYNC,
+        "Write what you share to one file, to mail or to carry.",
+        "FILE [--for NAME] [--encrypt]",
+        examples=("lace bundle create /tmp/for-bob.lace --for bob", "lace bundle create all.lace --encrypt"),
+    ),
+    Verb(
+        "bundle apply",
+        _CLI + "carrying",
+        _SYNC,
+        "Take in what friends wrote to a file, verified as on every road.",
+        "FILE [--dry-run]",
+        examples=("lace bundle apply /tmp/for-bob.lace",),
+    ),
+    Verb(
         "due",
         _CLI + "syncing",
         _SYNC,

@@ -1,0 +1,33 @@
+"""`bundle create` and `bundle apply`: a sync by one file."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.output import Answer
+from lace_tui.cli.syncing import answer
+from lazy.carry import apply_bundle, create_bundle
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the file and its options."""
+    parser.add_argument("file", metavar="FILE", help="the file")
+    if verb == "bundle create":
+        parser.add_argument("--for", dest="peer", metavar="NAME", help="leave out what this peer has confirmed")
+        parser.add_argument("--encrypt", action="store_true", help="let only members, or only that peer, read it")
+    else:
+        parser.add_argument("--dry-run", action="store_true", help="say what would come and change nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Write or read the file, and answer as a sync does."""
+    path = context.cwd / args.file
+    with context.open_vault() as vault, context.watching() as watch:
+        if context.verb == "bundle create":
+            result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
+            return answer(context, vault, [path.name], [result], "push")
+        result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
+        return answer(context, vault, [path.name], [result], "pull")

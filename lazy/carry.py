@@ -1,0 +1,147 @@
+"""One file to mail or to carry: `bundle create` and `bundle apply` (decision 5).
+
+A file holds what I share, or what one peer has not confirmed yet; then it says what that peer has, as its reader must
+have it too. Applying a file is the same verified pull as reading a stick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lazy.people import node_of
+from lazy.places import Place
+from lazy.publish import publish_once
+from lazy.results import PlaceResult
+from lazy.sealing import VaultKeys
+from lazy.sync import visit
+from transports.errors import BadOneFile
+from transports.mailbox import MailboxPlace
+from transports.onefile import OneFile
+from transports.sealed import SealedPlace
+from transports.sealing import is_sealed, seal_bytes, unseal_bytes
+from vault.errors import CallerError, PeerError
+from vault.records import Verifier, b64a
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
+
+_NEEDS = "lace-needs/0"
+_NEEDS_LIMIT = 4096  # lines: one a node
+
+
+class FileExists(CallerError):
+    """Something lies where a bundle file is to be made."""
+
+    code = "file-exists"
+    exit_code = 2
+    hint = "Choose another name, or move the file away."
+
+
+class BundleNeedsMore(PeerError):
+    """A bundle file that continues what another vault has, and this one has less."""
+
+    code = "bundle-needs-more"
+    exit_code = 33
+    hint = "Ask for a file without --for, or for one made for you."
+
+
+def create_bundle(
+    vault: Vault, path: Path, *, peer: str | None = None, encrypt: bool = False, watch: Watch = Watch()
+) -> PlaceResult:
+    """Write what I share to one file; an interrupted run is gone on with.
+
+    Args:
+        vault: whose records they are.
+        path: the file; it appears when it is whole.
+        peer: a peer whose own vector says what it has: that is left out, and named as needed.
+        encrypt: let only members, or only that peer, read it.
+        watch: progress and cancel.
+
+    Raises:
+        FileExists: something lies there.
+        NoSuchPeer: there is no such peer.
+        PlaceError: it cannot be written.
+        Cancelled: the person stopped it.
+    """
+    if path.exists():
+        raise FileExists(f"{path} exists already.")
+    node = Verifier.parse(node_of(vault, peer)) if peer else None
+    after, needs = _left_out(vault, node) if node else (0, [])
+
+    def keys_of(identifier: str) -> VaultKeys:
+        return VaultKeys(vault, identifier, is_on=encrypt, audience=node if encrypt else None)
+
+    file = OneFile.create(
+        path,
+        f"{vault.group}\n{{id}}" if encrypt else vault.group,
+        (lambda identifier: keys_of(identifier).alias()) if encrypt else (lambda _: vault.node),
+        vault.around.entropy,
+    )
+    keys = keys_of(file.place_id)
+    medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+    if needs:
+        data = "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
+        # Whole bundles of an earlier run come first, so what is needed is said again each time.
+        file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
+    done = publish_once(vault, medium, after, watch)
+    if encrypt:
+        keys.forget()
+    result = PlaceResult(path.name, OneFile.kind)
+    result.sent, result.bytes_written = done.records, path.stat().st_size
+    with vault.writing() as w:
+        w.audit("lazy-push", path.name, {"road": OneFile.kind, "sent": str(done.records), "for": peer or "all"})
+    return result
+
+
+def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watch = Watch()) -> PlaceResult:
+    """Take in what a file holds, verified as everything is that comes from outside.
+
+    Raises:
+        BadOneFile: it is none, or was cut off or changed on the way; nothing was taken in.
+        BundleNeedsMore: it continues what I do not have.
+        Cancelled: the person stopped it; what was stored stays.
+    """
+    file = OneFile.open(path)
+    keys = VaultKeys(vault, file.place_id, is_on=False)
+    medium = SealedPlace(file, vault.node, keys)
+    medium.nodes(vault.group)
+    _check_needs(vault, file, keys)
+    place = Place(path.name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
+    try:
+        return visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
+    finally:
+        keys.forget()
+
+
+def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
+    """Return the number in the exposure log up to which a peer has everything, and its vector in words.
+
+    A peer whose vector reached the entry I had when I published has read what I published then.
+    """
+    rows = vault.store.rows("SELECT of_node, seq, plex FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
+    mine = next((int(seq) for of, seq, _ in rows if str(of) == vault.node.text), 0)
+    epoch = vault.store.meta("epoch")
+    at = vault.store.rows("SELECT max(at) FROM published WHERE seq > 0 AND seq <= ? AND epoch = ?", mine, epoch)
+    after = int(at[0][0] or 0)
+    return after, [f"{of} {seq} {b64a.encode(bytes(plex))}" for of, seq, plex in rows] if after else []
+
+
+def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
+    data = file.needs()
+    if data is None:
+        return
+    lines = (unseal_bytes(data, keys.find) if is_sealed(data) else data).decode("utf-8", "replace").splitlines()
+    if not lines or lines[0] != _NEEDS or len(lines) > _NEEDS_LIMIT:
+        raise BadOneFile("What the file says it needs cannot be read.")
+    have = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM vector")}
+    for line in lines[1:]:
+        node, _, rest = line.partition(" ")
+        seq = rest.partition(" ")[0]
+        if not (seq.isascii() and seq.isdigit() and len(seq) < 19):
+            raise BadOneFile("What the file says it needs cannot be read.")
+        if have.get(node, 0) < int(seq):
+            raise BundleNeedsMore(
+                f"{file.path.name} goes on from where another vault stands, and this one is behind it: "
+                f"it has {have.get(node, 0)} of {seq} entries of {node[:12]}..."
+            )

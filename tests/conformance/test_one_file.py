@@ -1,0 +1,151 @@
+"""One file to mail or carry: the same verified pull as on every road (decision 5, CYB-17, INT-131)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.roads import ROADS, Road, meet
+from tests.conformance.test_encrypted import secrets
+from tests.conformance.test_roads import noise, records, settle, whole
+from tests.people import Person
+from transports.bundle import BundleWriter
+
+
+@pytest.fixture
+def road(tmp_path: Path) -> Road:
+    return ROADS["drop"](tmp_path)
+
+
+@pytest.mark.parametrize("options", [[], ["--encrypt"], ["--encrypt", "--for", "bob"]])
+def test_a_file_brings_what_a_stick_would(
+    road: Road, alice: Person, bob: Person, tmp_path: Path, options: list[str]
+) -> None:
+    meet(road, alice, bob)
+    settle(alice, bob)
+    alice.write("geheim/a.bin", noise(1, 300_000))
+    made = alice.lace("release", "17.3.9", "-m", "the message nobody may read")
+    file = tmp_path / "post" / "for-bob.lace"
+    file.parent.mkdir()
+    sent = alice.lace("bundle", "create", str(file), *options)
+    assert (sent["transport"], sent["sent"] > 0, sent["bytes_sent"]) == ("file", True, file.stat().st_size)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    planned = bob.lace("bundle", "apply", str(file), "--dry-run")
+    assert planned["planned"]
+    got = bob.lace("bundle", "apply", str(file))
+    assert set(got) == set(bob.lace("sync", "road"))
+    assert [new["release"] for new in got["releases"]] == [made["release"]]
+    assert (got["fixed_point"], got["next"]) == (True, "lace update")
+    bob.lace("update")
+    assert (bob.folder / "geheim" / "a.bin").read_bytes() == noise(1, 300_000)
+    assert bob.lace("bundle", "apply", str(file))["received"] == 0
+    if options:
+        found = file.read_bytes()
+        assert not [secret for secret in secrets(alice, bob) if secret in found]
+    settle(alice, bob)
+
+
+def test_a_file_for_somebody_leaves_out_what_they_have(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    alice.write("big.bin", noise(2, 2_000_000))
+    meet(road, alice, bob)
+    alice.lace("release", "1.0.0")
+    settle(alice, bob)
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.1")
+    small, large = tmp_path / "small.lace", tmp_path / "large.lace"
+    alice.lace("bundle", "create", str(small), "--for", "bob")
+    alice.lace("bundle", "create", str(large))
+    assert small.stat().st_size < 64 * 1024 < 1_000_000 < large.stat().st_size
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    refused = cara.run("--json", "bundle", "apply", str(small))
+    assert (refused.code, refused.json["error"]["code"]) == (33, "bundle-needs-more")
+    assert bob.lace("bundle", "apply", str(small))["releases"][0]["version"] == "1.0.1"
+    assert {new["version"] for new in cara.lace("bundle", "apply", str(large))["releases"]} == {"1.0.0", "1.0.1"}
+    assert records(bob) == records(alice)
+
+
+def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
+    meet(road, alice, bob, cara)
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    file = tmp_path / "for-bob.lace"
+    alice.lace("bundle", "create", str(file), "--for", "bob", "--encrypt")
+    told = cara.run("--json", "bundle", "apply", str(file))
+    code = told.json["error"]["code"] if "error" in told.json else told.json["problems"][0]["code"]
+    assert code == "sealed-to-others"
+    assert bob.lace("bundle", "apply", str(file))["received"] > 0
+
+
+def test_a_file_that_was_cut_or_changed_is_refused_whole(
+    road: Road, alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    # faults.md row 7
+    meet(road, alice, bob)
+    alice.write("a.bin", noise(3, 100_000))
+    alice.lace("release", "1.0.0")
+    file = tmp_path / "all.lace"
+    alice.lace("bundle", "create", str(file))
+    good = file.read_bytes()
+    chance = random.Random(5)
+    before = records(bob)
+    for _ in range(12):
+        at = chance.randrange(len(good))
+        bad = bytearray(good)
+        bad[at] ^= 1 << chance.randrange(8)
+        for data in (bytes(bad), good[:at], good + b"x"):
+            file.write_bytes(data)
+            assert bob.run("--json", "bundle", "apply", str(file)).code == 40
+    assert records(bob) == before
+    assert whole(bob)
+    file.write_bytes(good)
+    assert bob.lace("bundle", "apply", str(file))["received"] > 0
+
+
+def test_writing_goes_on_where_it_was_stopped(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transports.onefile._BUNDLE_BYTES", 1_000_000)
+    alice.lace("init", "--name", "alice")
+    for number in range(40):
+        alice.write(f"{number}.bin", noise(number, 200_000))
+    alice.lace("release", "1.0.0")
+    file = tmp_path / "all.lace"
+    alice.lace("bundle", "create", str(tmp_path / "other.lace"))
+    for options in ([], ["--encrypt"]):
+        add, seen = BundleWriter.add, [0]
+
+        def stopping(self: BundleWriter, *words: object, add: object = add, seen: list[int] = seen) -> None:
+            seen[0] += 1
+            if seen[0] == 35:
+                raise KeyboardInterrupt
+            add(self, *words)  # type: ignore[operator]
+
+        with monkeypatch.context() as cut:
+            cut.setattr(BundleWriter, "add", stopping)
+            assert alice.run("bundle", "create", str(file), *options).code == 130
+        assert not file.exists()
+        left = file.with_name("all.lace.part").stat().st_size
+        assert left > 4_000_000
+        counted = [0]
+
+        def counting(self: BundleWriter, *words: object, add: object = add, counted: list[int] = counted) -> None:
+            counted[0] += 1
+            add(self, *words)  # type: ignore[operator]
+
+        with monkeypatch.context() as again:
+            again.setattr(BundleWriter, "add", counting)
+            alice.lace("bundle", "create", str(file), *options)
+        assert counted[0] < 30
+        file.unlink()
+
+
+def test_a_file_in_the_way_is_not_written_over(alice: Person, tmp_path: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    file = tmp_path / "mine.txt"
+    file.write_text("precious")
+    assert alice.run("bundle", "create", str(file)).code == 2
+    assert file.read_text() == "precious"
+    assert alice.run("bundle", "apply", str(file)).code == 40
+    assert alice.run("bundle", "apply", str(tmp_path / "absent")).code in range(20, 50)

@@ -1,0 +1,422 @@
+"""A mailbox in one file, to mail or to carry (decision 5; docs/formats.md section 4, "One file").
+
+The file holds what a mailbox on a drop holds: bundles, runs and a sealed head, and before them what its reader must
+have already. It is written front to back beside its place, under a name ending in `.part`; a part that was left is
+gone on with: whole bundles in it are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import SEEK_END, BufferedReader, RawIOBase
+from pathlib import Path
+from typing import BinaryIO, Self, cast
+
+from blake3 import blake3
+
+from transports.bundle import BundleWriter
+from transports.drop import group_directory
+from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
+from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, bundle_name, run_name
+from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
+from transports.medium import fault_of, open_plain
+from transports.runs import Run, RunRef, encode_run
+from vault.errors import EnvironmentFault
+from vault.files import fsync_directory
+from vault.records.hashes import Verifier
+
+__all__ = ["OneFile"]
+
+_MAGIC, _END = b"LACEFIL0", b"LACEFEND"
+_HEADER = struct.Struct(">8s16s8s32s")  # magic, id, group directory, mailbox
+_ENTRY = struct.Struct(">cQ16s")  # kind, size, first half of the digest that names it
+_FOOTER = struct.Struct(">32s8s")
+_BUNDLE, _RUN, _HEAD, _NEEDS, _DONE = b"b", b"r", b"h", b"n", b"E"
+_ENTRIES_LIMIT = 100_000
+_BUNDLE_BYTES = 32 * MIB  # of one bundle in the file: what an interruption can cost at most
+_SMALL = HEAD_FILE_LIMIT
+_NO_NAME = bytes(16)
+_READ_AHEAD = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Where something lies in the file."""
+
+    kind: bytes
+    name: bytes
+    offset: int
+    size: int
+
+    @property
+    def file_name(self) -> str:
+        """The name it would have on a drop."""
+        return (bundle_name if self.kind == _BUNDLE else run_name)(self.name)
+
+
+class _Window(RawIOBase):
+    """Part of the file, read from where it lies."""
+
+    def __init__(self, file: BinaryIO, start: int, size: int, count: ByteCount) -> None:
+        self._file, self._start, self._size, self._at, self._count = file, start, size, 0, count
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self._file.seek(self._start + self._at)
+        piece = self._file.read(max(0, min(len(buffer), self._size - self._at)))
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        self._count.read += len(piece)
+        return len(piece)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = max(0, (0, self._at, self._size)[whence] + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._file.close()
+
+
+class OneFile:
+    """One file with one mailbox; it satisfies `MailboxPlace`. Use `open` or `create`.
+
+    Args:
+        path: where it lies, or is to lie when it is finished.
+        header: id, group directory and mailbox, 16, 8 and 32 bytes.
+        entries: what is in it.
+        is_read_only: whether it is whole, and so only read.
+    """
+
+    kind = "file"
+
+    def __init__(
+        self, path: Path, header: tuple[bytes, bytes, bytes], entries: list[_Entry], is_read_only: bool
+    ) -> None:
+        self.path = path
+        self.is_read_only = is_read_only
+        self.count = ByteCount()
+        self._id, self._group, self._mailbox = header
+        self._entries = entries
+        self.needed: bytes | None = None
+        """What the reader must have, to be written when the file is finished."""
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a finished file after checking every byte of it against its digest.
+
+        Raises:
+            BadOneFile: it is none, it is cut off, or a byte was changed on the way.
+            MissingFile, UnreadableFile, PlaceError: it cannot be read.
+        """
+        with _translated(path), os.fdopen(open_plain(path), "rb") as file:
+            size = file.seek(0, SEEK_END)
+            header, entries, end = _scan(file, size)
+            if header is None or end is None or end + _ENTRY.size + _FOOTER.size != size:
+                raise BadOneFile(f"{path.name} is no finished bundle file, or it was cut off on the way.")
+            hasher = blake3()
+            file.seek(0)
+            left = end + _ENTRY.size
+            while left and (piece := file.read(min(MIB, left))):
+                hasher.update(piece)
+                left -= len(piece)
+            digest, magic = _FOOTER.unpack(file.read(_FOOTER.size))
+            if magic != _END or digest != hasher.digest():
+                raise BadOneFile(f"{path.name} was changed on the way: its bytes do not match its digest.")
+            made = cls(path, header, entries, is_read_only=True)
+            made.count.read = size
+            return made
+
+    @classmethod
+    def create(cls, path: Path, room: str, mailbox: Callable[[str], Verifier], entropy: Callable[[int], bytes]) -> Self:
+        """Begin a file, or go on with the part that an interruption left of the same mailbox.
+
+        Args:
+            path: where it is to lie.
+            room: what stands for the group; may hold `{id}` for the id of the file.
+            mailbox: returns the name of the mailbox in a file with this id.
+            entropy: gives the id its randomness.
+
+        Raises:
+            PlaceError: it cannot be written.
+        """
+        part = _part(path)
+        with _translated(path, is_write=True):
+            header, entries = _salvage(part)
+            if header is None or header[1:] != _inner(room, mailbox, header[0]):
+                identifier = entropy(16)
+                header, entries = (identifier, *_inner(room, mailbox, identifier)), []
+                with part.open("wb") as file:
+                    file.write(_HEADER.pack(_MAGIC, *header))
+        return cls(path, header, entries, is_read_only=False)
+
+    @property
+    def place_id(self) -> str:
+        """The id of the file: 32 hex characters."""
+        return self._id.hex()
+
+    def describe(self) -> str:
+        """Return the path of the file."""
+        return str(self.path)
+
+    def check(self) -> None:
+        """Do nothing: what was opened is whole, and what is being written is looked at when it is finished."""
+
+    def nodes(self, group: str) -> list[Verifier]:
+        """Return the one mailbox, if it is of this group."""
+        return [Verifier(self._mailbox)] if bytes.fromhex(group_directory(group)) == self._group else []
+
+    def read_head(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of the snapshot head, or None if there is none."""
+        return self._small(_HEAD) if node in self.nodes(group) else None
+
+    def read_request(self, group: str, node: Verifier) -> bytes | None:
+        """Return None: nobody asks by a file."""
+        del group, node
+        return None
+
+    def needs(self) -> bytes | None:
+        """Return what the file says its reader must have, as it was put there."""
+        return self._small(_NEEDS)
+
+    def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        """Open a run or bundle for reading.
+
+        Raises:
+            MissingFile: there is none of that name.
+        """
+        if node in self.nodes(group):
+            for entry in self._entries:
+                if entry.kind in {_BUNDLE, _RUN} and entry.file_name == name:
+                    with _translated(self.path):
+                        file = self._source.open("rb")
+                    window = _Window(file, entry.offset, entry.size, self.count)
+                    return cast(BinaryIO, BufferedReader(window, _READ_AHEAD))
+        raise MissingFile(f"The file {name[:60]} is missing.")
+
+    def reveal(self, file: BinaryIO) -> BinaryIO:
+        """Return the file: nothing is encrypted by this road itself."""
+        return file
+
+    def files(self, group: str, node: Verifier) -> dict[str, int]:
+        """Return name and size in bytes of the runs and bundles."""
+        found = self._entries if node in self.nodes(group) else []
+        return {entry.file_name: entry.size for entry in found if entry.kind in {_BUNDLE, _RUN}}
+
+    def writer(self, group: str, node: Verifier) -> _Writer:
+        """Open the mailbox for writing.
+
+        Raises:
+            PlaceNotWritable: it is finished, or another one's.
+        """
+        if self.is_read_only or node not in self.nodes(group):
+            raise PlaceNotWritable(f"{self.path.name} is finished; nothing is added to it.")
+        return _Writer(self)
+
+    @property
+    def _source(self) -> Path:
+        return self.path if self.is_read_only else _part(self.path)
+
+    def _small(self, kind: bytes) -> bytes | None:
+        for entry in self._entries:
+            if entry.kind == kind:
+                if entry.size > _SMALL:
+                    raise BadOneFile(f"{self.path.name} holds a head that is too large.")
+                with _translated(self.path), self._source.open("rb") as file:
+                    file.seek(entry.offset)
+                    return file.read(entry.size)
+        return None
+
+    # For the writer
+
+    @contextmanager
+    def appended(self, kind: bytes) -> Iterator[_Appending]:
+        """Append an entry whose size is known when it is whole; what goes wrong leaves the part as it was."""
+        with _translated(self.path, is_write=True), self._source.open("r+b") as file:
+            start = file.seek(0, SEEK_END)
+            appending = _Appending(file, self.count)
+            file.write(_ENTRY.pack(b"?", 0, _NO_NAME))
+            try:
+                yield appending
+            except BaseException:
+                with suppress(OSError):
+                    file.truncate(start)
+                raise
+            size = file.tell() - start - _ENTRY.size
+            file.seek(start)
+            file.write(_ENTRY.pack(kind, size, appending.name))
+            file.flush()
+            self._entries.append(_Entry(kind, appending.name, start + _ENTRY.size, size))
+
+    def finish(self, head: bytes) -> None:
+        """Write the head and the digest, flush all of it, and let the file appear under its name."""
+        if self.needed is not None:
+            with self.appended(_NEEDS) as entry:
+                entry.write(self.needed)
+        with self.appended(_HEAD) as entry:
+            entry.write(head)
+        part = self._source
+        with _translated(self.path, is_write=True), part.open("r+b") as file:
+            file.seek(0, SEEK_END)
+            file.write(_ENTRY.pack(_DONE, 0, _NO_NAME))
+            file.seek(0)
+            hasher = blake3()
+            while piece := file.read(MIB):
+                hasher.update(piece)
+            file.write(_FOOTER.pack(hasher.digest(), _END))
+            file.flush()
+            os.fsync(file.fileno())
+            part.replace(self.path)
+            fsync_directory(self.path.parent)
+        self.is_read_only = True
+
+
+class _Appending:
+    def __init__(self, file: BinaryIO, count: ByteCount) -> None:
+        self._file, self._count = file, count
+        self.name = _NO_NAME
+
+    def write(self, data: bytes, /) -> None:
+        self._file.write(data)
+        self._count.written += len(data)
+
+
+class _Writer:
+    """Writes the mailbox; it satisfies `MailboxWriter`."""
+
+    def __init__(self, place: OneFile) -> None:
+        self._place = place
+
+    @contextmanager
+    def add_bundle(
+        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+    ) -> Iterator[BundleWriter]:
+        """Begin a bundle; leaving the context finishes it, an exception drops it."""
+        with self._place.appended(_BUNDLE) as sink:
+            over = cover(sink) if cover is not None else None
+            limit = min(limit, _BUNDLE_BYTES)
+            bundle = BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
+            yield bundle
+            sink.name = bundle.finish().digest[:16]
+
+    def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
+        """Write an index run and return how a head names it."""
+        data, digest = covered(encode_run(run)[0], cover)
+        with self._place.appended(_RUN) as sink:
+            sink.write(data)
+            sink.name = digest[:16]
+        return RunRef(digest, len(run), len(data))
+
+    def put_request(self, record: bytes) -> None:
+        """Refuse: nobody asks by a file."""
+        raise PlaceNotWritable("A bundle file carries no request.")
+
+    def remove_request(self) -> None:
+        """Do nothing: there is none."""
+
+    def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
+        """Finish the file."""
+        del runs
+        self._place.finish(record)
+
+    def discard(self, names: Collection[str]) -> None:
+        """Do nothing: a file that is finished stays as it is."""
+
+    def withdraw(self) -> None:
+        """Do nothing: who has the file deletes it."""
+
+    def verify_written(self) -> None:
+        """Read the file back, whole.
+
+        Raises:
+            WriteNotKept: the medium returns other bytes than were written.
+        """
+        try:
+            OneFile.open(self._place.path)
+        except BadOneFile as error:
+            raise WriteNotKept(f"{self._place.path} is not what was written: {error.message}") from error
+
+    def free_bytes(self) -> int:
+        """Return the bytes that still fit where the file is to lie."""
+        with _translated(self._place.path):
+            return shutil.disk_usage(self._place.path.parent).free
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
+def _inner(room: str, mailbox: Callable[[str], Verifier], identifier: bytes) -> tuple[bytes, bytes]:
+    group = bytes.fromhex(group_directory(room.replace("{id}", identifier.hex())))
+    return group, mailbox(identifier.hex()).key
+
+
+@contextmanager
+def _translated(path: Path, *, is_write: bool = False) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EnvironmentFault) as error:
+        raise fault_of(error, f"The file {path}", is_here=path.parent.is_dir(), is_write=is_write) from error
+
+
+def _scan(file: BinaryIO, size: int) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry], int | None]:
+    """Return header, whole entries and the offset of the end mark, as far as they can be made out."""
+    file.seek(0)
+    data = file.read(_HEADER.size)
+    if len(data) < _HEADER.size:
+        return None, [], None
+    magic, identifier, group, mailbox = _HEADER.unpack(data)
+    if magic != _MAGIC or DROP_ID.fullmatch(identifier.hex()) is None:
+        return None, [], None
+    entries: list[_Entry] = []
+    at = _HEADER.size
+    while at + _ENTRY.size <= size and len(entries) < _ENTRIES_LIMIT:
+        file.seek(at)
+        kind, length, name = _ENTRY.unpack(file.read(_ENTRY.size))
+        if kind == _DONE and not length:
+            return (identifier, group, mailbox), entries, at
+        if kind not in {_BUNDLE, _RUN, _HEAD, _NEEDS} or length > size - at - _ENTRY.size:
+            break
+        entries.append(_Entry(kind, name, at + _ENTRY.size, length))
+        at += _ENTRY.size + length
+    return (identifier, group, mailbox), entries, None
+
+
+def _salvage(part: Path) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry]]:
+    """Return what a part holds that is worth keeping, whole bundles from the start, and cut the rest off."""
+    if part.is_symlink() or not part.is_file():
+        return None, []
+    with part.open("r+b") as file:
+        header, entries, _ = _scan(file, file.seek(0, SEEK_END))
+        kept = []
+        for entry in entries:
+            if entry.kind != _BUNDLE or not _is_whole(file, entry):
+                break
+            kept.append(entry)
+        if header is not None:
+            file.truncate(kept[-1].offset + kept[-1].size if kept else _HEADER.size)
+    return header, kept
+
+
+def _is_whole(file: BinaryIO, entry: _Entry) -> bool:
+    hasher = blake3()
+    file.seek(entry.offset)
+    left = entry.size
+    while left and (piece := file.read(min(MIB, left))):
+        hasher.update(piece)
+        left -= len(piece)
+    return not left and hasher.digest()[:16] == entry.name
