@@ -21,7 +21,7 @@ from textual.message import Message
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope
 from lace_tui.cli.inert import inert
 from lace_tui.job import Job
-from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card
+from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
 from lace_tui.screens.dialogs import Offer, Page, help_lines
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.home import Home
@@ -38,6 +38,7 @@ from vault.vault import DOT_VAULT, NoVault, Vault
 from vault.work import Watch
 
 if TYPE_CHECKING:
+    from textual.content import Content
     from textual.screen import Screen
 
 __all__ = ["LaceApp"]
@@ -362,6 +363,7 @@ class LaceApp(App[None]):
             home.show_working(is_working)
         if isinstance(self.screen, Place):
             self.screen.show_footer()
+            self.screen.show_head()
 
     def _shown(self, place: Scope) -> Place | None:
         """Return the screen of a place if it was ever shown."""
@@ -373,6 +375,16 @@ class LaceApp(App[None]):
         home = self._shown(Scope.HOME)
         if job is not None and isinstance(home, Home) and home.is_mounted:
             home.show_card(self.progress_card(job), 0)
+        if job is not None and isinstance(self.screen, Place) and self.screen.is_mounted:
+            self.screen.show_head()
+
+    def working_parts(self) -> list[tuple[int, Content]]:
+        """Return work under way for a header; nothing while there is none."""
+        job = self.job
+        if job is None:
+            return []
+        pace = job.pace(self.monotonic())
+        return working_parts(job.what, job.progress, pace, is_stopping=job.token.is_set)
 
     def progress_card(self, job: Job) -> Card:
         """Return the card of work under way."""

@@ -30,6 +30,7 @@ __all__ = [
     "sync_card",
     "update_card",
     "working_card",
+    "working_parts",
 ]
 
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
@@ -187,6 +188,29 @@ def working_card(what: str, done: int, total: int, phase: str, *, is_stopping: b
         first += mark(f"  [{'#' * filled}{'.' * (20 - filled)}]", NOTE)
     second = "stopping at the next safe point" if is_stopping else "esc stops at the next safe point"
     return Card(what, (first, mark(second, QUIET)))
+
+
+def working_parts(
+    what: str, progress: tuple[int, int, str], pace: tuple[float, float | None], *, is_stopping: bool
+) -> list[tuple[int, Content]]:
+    """Return work under way for a header: what, how far, and how fast as far as that is known.
+
+    Args:
+        what: for people.
+        progress: done, total (0 when unknown) and phase.
+        pace: units a second (0 when unknown), and seconds that are left (None when unknown).
+        is_stopping: whether it was asked to stop.
+    """
+    done, total, phase = progress
+    count = f"{done} of {total}" if total else str(done) if done else ""
+    state = "stopping" if is_stopping else phase or "beginning"
+    parts = [(1, mark(f"{what}: {state} {count}".rstrip(), NOTE))]
+    rate, left = pace
+    if rate and not is_stopping:
+        parts.append((3, mark(f"{rate:.0f}/s" if rate >= 10 else f"{rate:.1f}/s", QUIET)))
+        if left is not None:
+            parts.append((2, mark(f"{duration_text(left)} left", NOTE)))
+    return parts
 
 
 def plan_lines(plan: Updated) -> list[Content]:

@@ -133,11 +133,19 @@ class Place(Screen[None]):
 
     def show_frame(self) -> None:
         """Show header, ways and footer as things stand now."""
-        view = self.lace.view
-        if view is not None:
-            self.query_one("#head", Fitted).show(header(view))
-        self.query_one("#nav", Fitted).show(self._ways(view))
+        self.show_head()
+        self.query_one("#nav", Fitted).show(self._ways(self.lace.view))
         self.show_footer()
+
+    def show_head(self) -> None:
+        """Show how things stand; while work runs, how far it is, next to the conflicts (APP-3, APP-4)."""
+        view = self.lace.view
+        working = self.lace.working_parts()
+        if view is not None:
+            parts = header(view)
+            if working:  # the counts of waiting and new change under the work: it tells them at its end
+                parts = [part for part in parts if part[0] in {0, 4}] + working
+            self.query_one("#head", Fitted).show(parts)
 
     def _ways(self, view: HomeView | None) -> list[tuple[int, Content]]:
         counts = {Scope.CONFLICTS: view.conflicts, Scope.QUEUE: view.waiting} if view else {}
