@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from spark_export.errors import SparkFailed
 from spark_export.extras import needed
@@ -109,8 +109,7 @@ def spark_session(
         SparkFailed: the session did not start.
     """
     sql = needed("pyspark.sql", "A report")
-    running = sql.SparkSession.getActiveSession() if not remote else None
-    if running is not None:
+    if not remote and (running := _running(sql)) is not None:
         yield running
         return
     before: str | None = None
@@ -132,8 +131,19 @@ def spark_session(
         try:
             yield session
         finally:
-            session.stop()
+            with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
+                session.stop()
             _forget(environ, before, Path(scratch))
+
+
+def _running(sql: Any) -> SparkSession | None:
+    """Return the session that somebody else began in this process, from any thread; it is theirs to stop."""
+    session: SparkSession | None = sql.SparkSession.getActiveSession()
+    context = needed("pyspark", "A report").SparkContext
+    # There is one context in a process, but Spark tells a thread only of the session it began itself.
+    if session is None and context._active_spark_context is not None:  # noqa: SLF001 - asks without beginning one
+        session = sql.SparkSession.builder.getOrCreate()
+    return session
 
 
 def _defaults(master: str, progress: bool, scratch: Path) -> Iterator[tuple[str, str]]:

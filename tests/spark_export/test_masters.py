@@ -12,16 +12,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyspark
 import pytest
 
-from spark_export.session import java_home
+from spark_export.session import java_home, spark_session
 from tests.people import ROOT
 from tests.spark_export.groups import Group
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SPARK = Path(pyspark.__file__).parent
 _CLASSES = "org.apache.spark.deploy."
@@ -123,3 +127,15 @@ def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: 
     with _running(tmp_path, *serve, "--name", "connect", "spark-internal"):
         _wait(port)
         assert _answers(faulty.directory, tmp_path, "--remote", f"sc://127.0.0.1:{port}") == on_one_core
+
+
+def test_a_session_of_another_thread_is_shared_and_left_running(spark: SparkSession) -> None:
+    """A report that the app runs in the background does not stop the Spark of the process it runs in."""
+
+    def ask() -> int:
+        with spark_session(dict(os.environ)) as session:
+            return session.range(3).count()
+
+    with ThreadPoolExecutor(1) as others:
+        assert others.submit(ask).result() == 3
+    assert spark.range(4).count() == 4

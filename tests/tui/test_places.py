@@ -173,6 +173,7 @@ async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None
         assert not (story.folder("alice").parent / "history").exists()
 
 
+@pytest.mark.xdist_group("spark")
 async def test_a_report_answers_a_question_or_says_what_is_missing(
     app: LaceApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
