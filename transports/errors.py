@@ -27,6 +27,7 @@ __all__ = [
     "UnreadableFile",
     "WriteNotKept",
     "WrongDrop",
+    "WrongServer",
 ]
 
 _DAMAGED = "Sync again: what is damaged here is taken from another place, or written anew by its owner."
@@ -132,6 +133,14 @@ class RolledBack(PeerError):
     code = "rolled-back"
     exit_code = 30
     hint = "Nothing was deleted here. Ask the owner whether the medium was restored from a backup."
+
+
+class WrongServer(PeerError):
+    """The machine that answered is not the friend's whose key is known here."""
+
+    code = "wrong-server"
+    exit_code = 33
+    hint = "Nothing was sent. Ask your friend for the present address, and compare the words of the key aloud."
 
 
 class BadSnapshot(DataError):
