@@ -82,9 +82,8 @@ class _Port:
         return self._store.stored(record)
 
     def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        known = len(self._receiver.refusals)
         self._receiver.take(records)
-        refused = {r.hash: r for r in self._receiver.refusals[known:]}
+        refused = {r.hash: r for r in self._receiver.refusals}
         return [
             Verdict(record, refused[record].code, refused[record].reason) if record in refused else Verdict(record)
             for record, _ in records
@@ -221,7 +220,7 @@ class MailboxReader:
     ) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit; report them as one exchange."""
         receiver = self._receiver
-        received, refused = len(receiver.received), len(receiver.refusals)
+        received, refused = len(receiver.received), {refusal.hash for refusal in receiver.refusals}
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
         loops, is_cut = 0, True
@@ -250,7 +249,7 @@ class MailboxReader:
             plan_id=result.plan_id or None,
             advertised=len(listing),
             received=tuple(receiver.received[received:]),
-            rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals[refused:]),
+            rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
             not_available=tuple(unreadable),
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),

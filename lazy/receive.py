@@ -195,7 +195,20 @@ class Receiver:
         if grows:
             w.store.settle(self.vault.node.text, self.vault.founding, final=False)
             forget_strangers(w)
+            self._reconsider()
         return grows
+
+    def _reconsider(self) -> None:
+        """Let the seals of this round that were refused before somebody was admitted be judged anew (decision 4).
+
+        What was kept is at hand; the rest is asked for again in the next pass.
+        """
+        again = {refusal.hash for refusal in self.refusals if refusal.code == _STRANGER}
+        self.refusals = [refusal for refusal in self.refusals if refusal.code != _STRANGER]
+        self._refused -= again
+        self._strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
+        self._strange_bytes += self._kept_bytes
+        self._kept, self._kept_bytes = [], 0
 
     def _is_founding(self, seal: Seal) -> bool:
         return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)

@@ -238,7 +238,12 @@ def _close(vault: Vault, place: Place, receiver: Receiver, result: PlaceResult, 
 
 
 def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
-    """Show refusals judged at the round's end with the exchange they came in."""
+    """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
+    lasting = {refusal.hash for refusal in receiver.refusals}
+    result.exchanges = [
+        replace(exchange, rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
+        for exchange in result.exchanges
+    ]
     shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
     late = [r for r in receiver.refusals if r.hash not in shown]
     for refusal in late:

@@ -14,7 +14,9 @@ import pytest
 import zstandard
 
 from lazy import circle
+from lazy.circle import accept, invite
 from lazy.people import members
+from lazy.receive import Receiver
 from lazy.results import PlaceResult
 from lazy.vectors import my_vector
 from tests.faults.circle import PLACE, Hostile, around, befriend, found, open_stick, records_in, visit, write
@@ -318,6 +320,34 @@ def test_a_flood_of_strangers_seals_is_not_kept_in_memory(scene: Scene, monkeypa
     scene.put(*strange, *good)
     refused = scene.check([seal.hash for seal in strange], [seal.hash for seal in good])
     assert set(refused.values()) == {"stranger"}
+
+
+@pytest.mark.parametrize("kept", [0, 1 << 20])
+def test_what_was_refused_before_its_signer_was_admitted_comes_in_the_same_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    # LAZ-71: decision 4; the first records of a newcomer come before whom they are sealed by is known
+    monkeypatch.setattr("lazy.receive.STASH_BYTES", 1000)
+    monkeypatch.setattr("lazy.receive.QUARANTINE_BYTES", kept)
+    alice = found(tmp_path)
+    bob, _ = accept(tmp_path / "bob" / "f", around(tmp_path, "bob"), invite(alice, "bob").encode())
+    rows = alice.store.rows("SELECT b.kind, b.digest, stored(p, b.bytes) FROM shared s JOIN body b USING (p)")
+    seals = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows if kind == "S"]
+    assert alice.founding is not None
+    seals.sort(key=lambda pair: pair[0].text == alice.founding)
+    receiver = Receiver(bob, PLACE)
+    for pair in seals[:-1]:
+        receiver.take([pair])
+    assert {refusal.code for refusal in receiver.refusals} == {"stranger"}
+    receiver.take(seals[-1:])
+    assert receiver.refusals == []
+    missing = [pair for pair in seals if pair[0] not in records_in(bob)]
+    assert not missing or not kept
+    receiver.take(missing)
+    with bob.writing() as w:
+        receiver.finish(w)
+    assert {record for record, _ in seals} <= records_in(bob).keys()
+    assert bob.store.rows("SELECT 1 FROM refused") == []
 
 
 # Records that have no business in a mailbox
