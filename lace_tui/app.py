@@ -8,6 +8,7 @@ point; `esc` sets it. Progress lies in one slot that a clock reads ten times a s
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,26 +21,24 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope
 from lace_tui.cli.inert import inert
-from lace_tui.job import Job
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
 from lace_tui.screens.dialogs import Offer, Page, help_lines
-from lace_tui.screens.first import FirstRun
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
-from lace_tui.view import HomeView, Reach, look_at, read_home
-from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
-from vault.files import read_bounded, write_atomic
-from vault.surroundings import Surroundings
-from vault.vault import DOT_VAULT, NoVault, Vault
-from vault.work import Watch
 
 if TYPE_CHECKING:
     from textual.content import Content
     from textual.screen import Screen
+
+    from lace_tui.job import Job
+    from lace_tui.view import HomeView, Reach
+    from vault.surroundings import Surroundings
+    from vault.vault import Vault
+    from vault.work import Watch
 
 __all__ = ["LaceApp"]
 
@@ -132,6 +131,9 @@ class LaceApp(App[None]):
         config: Path | None = None,
         edit: Callable[[Path], None] | None = None,
     ) -> None:
+        self._folder = find()
+        if self._folder is not None:  # its first screen is Home: an empty one before it would cost a frame
+            self.DEFAULT_MODE = str(Scope.HOME)  # type: ignore[misc]
         super().__init__()
         self._find = find
         self._surroundings = surroundings
@@ -144,7 +146,7 @@ class LaceApp(App[None]):
         self.config = config
         self._edit = edit
         self._around: Surroundings | None = None
-        self._folder: Path | None = None
+        self._asking = threading.Lock()
         self.view: HomeView | None = None
         self.reach: dict[str, Reach] = {}
         self.card: Card | None = None
@@ -172,17 +174,14 @@ class LaceApp(App[None]):
     def _begin(self) -> None:
         self._folder = self._find()
         if self._folder is None:
+            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
+
             if not isinstance(self.screen, FirstRun):
                 self.push_screen(FirstRun(self._here, self._called))
             return
-        try:
-            self._around = self._surroundings()
-        except LaceError as error:
-            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
-            return
-        if isinstance(self.screen, FirstRun):
-            self.pop_screen()
-        self.switch_mode(str(Scope.HOME))
+        if self.current_mode != Scope.HOME:
+            self.pop_screen()  # the first run is over
+            self.switch_mode(str(Scope.HOME))
         self.call_after_refresh(self.read)
 
     async def action_quit(self) -> None:
@@ -244,6 +243,8 @@ class LaceApp(App[None]):
         """
         if not self.can_start:
             return False
+        from lace_tui.job import Job  # noqa: PLC0415 - no part of the first frame
+
         job = Job(what, began=self.monotonic())
         self.job = job
         if command:
@@ -277,7 +278,7 @@ class LaceApp(App[None]):
         self.note(command)
 
         def work() -> Message:
-            with do(Path(self._here), self._surroundings()):
+            with do(Path(self._here), self._world()):
                 return self.DidAsk(lambda _: self._begin(), None)
 
         self._work("begin", work)
@@ -310,6 +311,10 @@ class LaceApp(App[None]):
             EditorFailed: the editor cannot be started, or ended with a failure.
             NotWritable, DiskFull: the text cannot be handed over.
         """
+        from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415 - whoever edits can wait for it
+        from vault.files import read_bounded, write_atomic  # noqa: PLC0415
+        from vault.vault import DOT_VAULT  # noqa: PLC0415
+
         if self._edit is None or self._folder is None:
             self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
             return None
@@ -328,10 +333,19 @@ class LaceApp(App[None]):
 
     # Threads
 
+    def _world(self) -> Surroundings:
+        """Return the world as the vault sees it; asked by the first thread that needs it, so no frame waits for it."""
+        with self._asking:
+            if self._around is None:
+                self._around = self._surroundings()
+            return self._around
+
     def _vault(self, job: Job | None = None) -> Vault:
-        if self._folder is None or self._around is None:
+        from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
+
+        if self._folder is None:
             raise NoVault("There is no vault here any more.")
-        around = self._around
+        around = self._world()
         if job is not None:  # waiting for another process that holds the vault can be stopped too
             around = replace(around, sleep=job.patient(around.sleep))
         return Vault(self._folder, around)
@@ -397,6 +411,8 @@ class LaceApp(App[None]):
         number = self._readings
 
         def do() -> Message:
+            from lace_tui.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
+
             with self._vault() as vault:
                 return self.DidRead(number, read_home(vault))
 
@@ -407,12 +423,25 @@ class LaceApp(App[None]):
         if self._folder is not None and place.SCOPE is not Scope.HOME:
             self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
 
+    def _warm(self) -> Message:
+        """Load the other places and what Home does, so that the first key does not wait for them."""
+        import lace_tui.deeds  # noqa: PLC0415
+        import lace_tui.places  # noqa: PLC0415, F401
+
+        return self.DidAsk(lambda _: None, None)
+
     def _look(self) -> None:
         view = self.view
         if view is None or self._is_looking:
             return
         self._is_looking = True
-        self._work("look", lambda: self.DidLook({place.place.name: look_at(place.place) for place in view.places}))
+
+        def look() -> Message:
+            from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
+
+            return self.DidLook({place.place.name: look_at(place.place) for place in view.places})
+
+        self._work("look", look)
 
     # What came of it
 
@@ -420,6 +449,8 @@ class LaceApp(App[None]):
         """Show the reading, unless a newer one was begun."""
         if message.number < self._readings:
             return
+        if self.view is None:
+            self._work("warm", self._warm)
         self.view = message.view
         self.refresh_places()
         self._look()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from lace_tui.cli.progress import CancelToken
-from vault.work import Watch
+
+if TYPE_CHECKING:
+    from vault.work import Watch
 
 __all__ = ["Job"]
 
@@ -33,6 +36,7 @@ class Job:
 
     def watch(self) -> Watch:
         """Return what the work reports to and asks."""
+        from vault.work import Watch  # noqa: PLC0415 - no part of the first frame
 
         def report(done: int, total: int, what: str) -> None:
             self.progress = (done, total, what)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lace_tui.cli.begin import login_name
 from lace_tui.cli.context import Context
-from lace_tui.cli.message import edit_file
 from vault.errors import CallerError
-from vault.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from vault.surroundings import Surroundings
 
 __all__ = ["NoTerminal", "configure", "run"]
 
@@ -41,23 +41,36 @@ def run(context: Context, args: argparse.Namespace) -> int:
     from lace_tui.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
+        from dataclasses import replace  # noqa: PLC0415 - behind the first frame
+
         around = context.surroundings()
         # Nobody can type a passphrase into a terminal that the app draws on.
         return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
 
-    if context.find_vault() is not None:
-        surroundings()  # what does not work here is told before the screen is taken
+    def edit(path: Path) -> None:
+        from lace_tui.cli.message import edit_file  # noqa: PLC0415 - only who edits outside needs it
+
+        edit_file(path, editor)
+
+    if context.find_vault() is not None:  # what does not work here is told before the screen is taken
+        context.machine()
+        context.passphrase_source()
+        called = ""
+    else:
+        from lace_tui.cli.begin import login_name  # noqa: PLC0415 - the first time only
+
+        called = login_name(context)
 
     editor = (context.environ.get("VISUAL") or context.environ.get("EDITOR") or "").strip()
     app = LaceApp(
         context.find_vault,
         surroundings,
         here=str(context.cwd.absolute()),
-        called=login_name(context),
+        called=called,
         monotonic=context.world.monotonic,
         taste=read_taste(context.config_root),
         config=context.config_root,
-        edit=partial(edit_file, editor=editor) if editor else None,
+        edit=edit if editor else None,
     )
     app.run(mouse=not args.no_mouse)
     if app.wants_demo:

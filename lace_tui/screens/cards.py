@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from textual.content import Content
 
 from lace_tui.cli.progress import bytes_text, duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
-from lace_tui.view import HomeView
-from lazy.resolve import Resolved
-from lazy.results import ExchangeResult, PlaceResult
-from lazy.update import Updated
 from vault.errors import Cancelled, LaceError
-from vault.history import Relation
-from vault.work import Released
+
+if TYPE_CHECKING:
+    from lace_tui.view import HomeView
+    from lazy.resolve import Resolved
+    from lazy.results import ExchangeResult, PlaceResult
+    from lazy.update import Updated
+    from vault.work import Released
 
 __all__ = [
     "Card",
@@ -215,6 +216,8 @@ def working_parts(
 
 def plan_lines(plan: Updated) -> list[Content]:
     """Return what an update would do, for a person to agree to."""
+    from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
+
     from_whom = ", ".join(plan.sources) or "your friends"
     versions = ", ".join(str(version) for version in plan.versions)
     lines: list[Content] = []
@@ -242,6 +245,8 @@ def plan_lines(plan: Updated) -> list[Content]:
 
 def update_card(done: Updated) -> Card:
     """Return the card of an update that just ended."""
+    from vault.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
+
     if done.relation is Relation.CONFLICTING:
         lines = [mark(f"! {plural(len(done.conflicts), 'path')} need you; no file was changed", BAD)]
         lines.append(mark(f"next: lace resolve {done.conflict_id} --prefer local|remote"))

@@ -11,13 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Static
 
 from lace_tui.actions import ACTIONS, Scope
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import bindings_of
 
-__all__ = ["Editor", "Offer", "Page", "PlanPage", "Question", "help_lines"]
+__all__ = ["Offer", "Page", "PlanPage", "Question", "help_lines"]
 
 
 def help_lines(here: Scope | None = None, keys: Mapping[str, str] | None = None) -> list[Content]:
@@ -102,38 +102,6 @@ class Offer(Page):
     def action_sync_now(self) -> None:
         """Agree."""
         self.dismiss(True)
-
-
-class Editor(ModalScreen[str | None]):
-    """A text to edit; esc goes back with it, so that nothing typed is lost."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False, priority=True)]
-
-    DEFAULT_CSS = """
-    Editor { align: center middle; }
-    Editor #page { width: 96%; height: 90%; border: round $primary; background: $surface; padding: 0 1; }
-    Editor TextArea { height: 1fr; border: none; }
-    """
-
-    def __init__(self, title: str, text: str) -> None:
-        super().__init__()
-        self._title = title
-        self._text = text
-
-    def compose(self) -> ComposeResult:
-        """Lay out the text."""
-        with VerticalScroll(id="page") as page:
-            page.border_title = Content(self._title)
-            page.border_subtitle = Content("esc keeps the text; nothing is written yet")
-            yield TextArea(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
-
-    def on_mount(self) -> None:
-        """Begin in the text."""
-        self.query_one(TextArea).focus()
-
-    def action_leave(self) -> None:
-        """Go back with the text."""
-        self.dismiss(self.query_one(TextArea).text)
 
 
 class _Line(Input):

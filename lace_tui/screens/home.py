@@ -19,21 +19,17 @@ from lace_tui.screens.cards import Card, plan_lines, planned_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Place, bindings_of
-from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
-from lace_tui.view import HomeView, NeedKind, Reach, ago
-from lazy import circle
-from lazy.invitations import Invitation
-from lazy.places import add_place
-from lazy.sync import sync
-from lazy.update import Updated, update
+from lace_tui.view import NeedKind, ago
 from vault.errors import LaceError
-from vault.history import Relation
-from vault.names import Version
-from vault.work import next_version, release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from lace_tui.view import HomeView, Reach
+    from lazy.invitations import Invitation
+    from lazy.update import Updated
+    from vault.names import Version
 
 __all__ = ["Home", "Panel"]
 
@@ -265,6 +261,8 @@ class Home(Place):
         if isinstance(panel, Panel) and panel.id == "needs" and view is not None:
             need = next((need for need in view.needs if need.id == panel.highlighted_id), None)
             if need is not None and need.kind is NeedKind.CONFLICT:
+                from lace_tui.screens.resolve import Resolve  # noqa: PLC0415 - no part of the first frame
+
                 self.app.push_screen(Resolve(need.id))
                 return
         title, lines, command = self.row()
@@ -302,10 +300,12 @@ class Home(Place):
         self._sync([target])
 
     def _sync(self, names: list[str]) -> None:
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         began = self.lace.monotonic()
         self.lace.begin(
             f"Sync: {inert(', '.join(names))}",
-            lambda vault, watch: sync(vault, names, watch=watch),
+            lambda vault, watch: deeds.sync(vault, names, watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
             f"lace sync {' '.join(names)}",
         )
@@ -335,42 +335,49 @@ class Home(Place):
 
     def action_dry_run(self) -> None:
         """Say what a sync with the selected place or peer would move."""
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         target = self.target
         if not target:
             self.notify(_NO_PLACE, markup=False)
             return
         self.lace.begin(
             f"What would move: {inert(target)}",
-            lambda vault, watch: sync(vault, [target], dry_run=True, watch=watch),
+            lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
             planned_card,
             f"lace sync {target} --dry-run",
         )
 
     def action_release(self) -> None:
         """Ask for a version, proposing the next, and release what the folder holds."""
-        self.lace.ask(next_version, self._ask_version, "version")
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
+        self.lace.ask(deeds.next_version, self._ask_version, "version")
 
     def _ask_version(self, proposed: Version) -> None:
         text = "Your folder as it is now becomes this version; friends get it at the next sync."
         self.app.push_screen(Question("Release", text, str(proposed)), self._release)
 
     def _release(self, text: str | None) -> None:
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         if not text:
             return
         try:
-            version = Version.parse(text)
+            version = deeds.Version.parse(text)
         except LaceError as error:
             self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
             return
         self.lace.begin(
             f"Release {version}",
-            lambda vault, watch: release(vault, version, watch=watch),
+            lambda vault, watch: deeds.release(vault, version, watch=watch),
             released_card,
             f"lace release {version}",
         )
 
     def action_new_place(self) -> None:
         """Ask for a name and where it is, and remember a place."""
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         def named(name: str | None) -> None:
             if not name:
@@ -381,7 +388,7 @@ class Home(Place):
                     uri = str(Path(where).expanduser()) if where.startswith("~") else where
                     self.lace.begin(
                         f"Place: {inert(name)}",
-                        lambda vault, _: add_place(vault, name, uri, cwd=vault.folder),
+                        lambda vault, _: deeds.add_place(vault, name, uri, cwd=vault.folder),
                         lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"),)),
                         f"lace place add {name} {where}",
                     )
@@ -393,10 +400,11 @@ class Home(Place):
 
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         def named(name: str | None) -> None:
             if name:
-                self.lace.begin("Invite", lambda vault, _: circle.invite(vault, name), invited, f"lace invite {name}")
+                self.lace.begin("Invite", lambda vault, _: deeds.invite(vault, name), invited, f"lace invite {name}")
 
         def invited(made: Invitation) -> None:
             line = made.encode()
@@ -417,19 +425,27 @@ class Home(Place):
 
     def action_update(self) -> None:
         """Plan an update, and ask."""
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         self.lace.begin(
-            "Update: making the plan", lambda vault, watch: update(vault, dry_run=True, watch=watch), self._planned
+            "Update: making the plan",
+            lambda vault, watch: deeds.update(vault, dry_run=True, watch=watch),
+            self._planned,
         )
 
     def _planned(self, plan: Updated) -> Card | None:
-        if plan.relation in {Relation.SAME, Relation.AHEAD}:
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
+        if plan.relation in {deeds.Relation.SAME, deeds.Relation.AHEAD}:
             return Card("Update: nothing to do", tuple(plan_lines(plan)), bool(plan.waiting))
         self.app.push_screen(PlanPage("Update: the plan", plan_lines(plan)), self._decided)
         return None
 
     def _decided(self, is_agreed: bool | None) -> None:
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         if is_agreed:
-            self.lace.begin("Update", lambda vault, watch: update(vault, watch=watch), update_card, "lace update")
+            self.lace.begin("Update", lambda vault, watch: deeds.update(vault, watch=watch), update_card, "lace update")
 
 
 def _is_here(seen: Reach | None) -> bool:

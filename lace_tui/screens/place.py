@@ -21,10 +21,10 @@ from textual.widgets import Static
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark
 from lace_tui.screens.rows import header
-from lace_tui.view import HomeView
 
 if TYPE_CHECKING:
     from lace_tui.app import LaceApp
+    from lace_tui.view import HomeView
     from vault.vault import Vault
 
 __all__ = ["Fitted", "Place", "bindings_of", "footer"]

@@ -17,7 +17,8 @@ from textual.containers import Horizontal
 from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.screens.cards import Card, resolved_card
-from lace_tui.screens.dialogs import Editor, PlanPage, Question
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place, bindings_of

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, plural, rows
-from lace_tui.view import FILES_LIMIT, Came, HomeView, Need, NeedKind, PeerView, PlaceView, Reach, ago
+from lace_tui.view import FILES_LIMIT, NeedKind, ago
+
+if TYPE_CHECKING:
+    from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
 
 __all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
 

@@ -1,18 +1,25 @@
 """The app: first paint on a large vault, keys while a large sync runs, memory over a long sitting.
 
-The peer of the first paint is a Textual program of one line, started in the same way in turn. Everything is drawn
-without a terminal, so that the terminal's own speed is left out of both.
+The peer of the first paint is a Textual program of one line, started in the same way in turn: once drawn without a
+terminal, so that the terminal's own speed is left out of both, and once as people start it, on a terminal of its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import select
+import signal
 import sqlite3
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +43,15 @@ async def main():
     async with Hello().run_test(size=(100, 30)) as pilot:
         print(json.dumps({"painted": time.perf_counter() - began}))
 asyncio.run(main())
+"""
+
+_BARE = """
+from textual.app import App
+from textual.widgets import Static
+class Hello(App):
+    def compose(self):
+        yield Static("hello")
+Hello().run()
 """
 
 _OPEN = """
@@ -123,6 +139,7 @@ def figures(quick: bool) -> Iterator[Figure]:
         person = _vault(root, 10_000 if quick else 100_000)
         _releases(person, 1_000 if quick else 10_000)
         yield from _paint(person, 3 if quick else 9)
+        yield from _terminal(person, 3 if quick else 9)
         told = _run(_SIT, person, "4" if quick else "40")
         yield Figure(
             "app", "memory at the end of a sitting", told["late"], "MB", "after a quarter", told["early"], 1.15
@@ -167,6 +184,38 @@ def _paint(person: Person, repeats: int) -> Iterator[Figure]:
     painted = statistics.median(told["painted"] for told in lace)
     yield Figure("app", "first paint, large vault", painted, "s", "Textual's hello world", bare, 2)
     yield Figure("app", "everything of Home is read", statistics.median(told["read"] for told in lace), "s")
+
+
+def _terminal(person: Person, repeats: int) -> Iterator[Figure]:
+    """Yield the time from a person's `lace` and enter until the frame is on the terminal, with no vault read yet."""
+    hello, lace = [], []
+    for _ in range(repeats):
+        hello.append(_until(b"hello", ["-c", _BARE], person))
+        lace.append(_until(b"Places and peers", ["-m", "lace_tui"], person))
+    bare, painted = statistics.median(hello), statistics.median(lace)
+    yield Figure("app", "`lace` on a terminal, first frame", painted, "s", "Textual's hello world", bare, 2)
+
+
+def _until(word: bytes, args: list[str], person: Person) -> float:
+    """Start a program on a terminal of its own, and return the seconds until it shows a word."""
+    environ = {**os.environ, "HOME": str(person.home), "LACE_HOME": str(person.home / "lace"), "TERM": "xterm-256color"}
+    began = time.perf_counter()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(person.folder)
+        os.execve(sys.executable, [sys.executable, *args], {**environ, "PYTHONPATH": str(ROOT)})
+    try:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        seen = b""
+        while word not in seen:
+            if not select.select([terminal], [], [], 60)[0]:
+                raise RuntimeError(f"{args} never showed {word!r}")
+            seen += os.read(terminal, 1 << 16)
+        return time.perf_counter() - began
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
 
 
 def _keys(root: Path, mebibytes: int) -> Iterator[Figure]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui import deeds
 from lace_tui.actions import ACTIONS
 from lace_tui.app import LaceApp
 from lace_tui.cli.tui import NoTerminal
-from lace_tui.screens import home as home_module
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.first import FirstRun
@@ -117,7 +117,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
 
         return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
 
-    monkeypatch.setattr(home_module, "sync", watched)
+    monkeypatch.setattr(deeds, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -137,7 +137,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         assert "Stopped as you asked. (cancelled)" in card
         assert Cancelled.hint in card
         assert app.job is None
-        monkeypatch.setattr(home_module, "sync", real_sync)
+        monkeypatch.setattr(deeds, "sync", real_sync)
         await pilot.press("s")
         await settle(pilot)
         assert "v bob main 1.2.0" in text_of(app, "#card-text"), "it goes on from what was stored"
@@ -163,7 +163,7 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
             over.set()
             raise
 
-    monkeypatch.setattr(home_module, "sync", watched)
+    monkeypatch.setattr(deeds, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -196,7 +196,7 @@ async def test_a_flood_of_progress_costs_nothing(app: LaceApp, monkeypatch: pyte
             watch.progress(number, 20_000, "receive")
         return real_sync(vault, names, watch=watch)
 
-    monkeypatch.setattr(home_module, "sync", busy)
+    monkeypatch.setattr(deeds, "sync", busy)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -376,7 +376,7 @@ async def test_a_fault_in_the_work_is_told_and_the_app_lives(app: LaceApp, monke
     def broken(*_args: object, **_named: object) -> None:
         raise RuntimeError("the wheel came off")
 
-    monkeypatch.setattr(home_module, "sync", broken)
+    monkeypatch.setattr(deeds, "sync", broken)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("s")

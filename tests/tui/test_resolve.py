@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
-from lace_tui.screens.dialogs import Editor, Offer, PlanPage
+from lace_tui.screens.dialogs import Offer, PlanPage
+from lace_tui.screens.editor import Editor
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of

@@ -1,0 +1,196 @@
+"""Reads from a vault what Home shows (LAZ-54 to LAZ-56).
+
+Plain code over the floors below: it runs off the screen's thread with a vault of its own, and it touches nothing
+outside `.vault`. Only `look_at` looks at a place.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from lace_tui.view import (
+    FILES_LIMIT,
+    ID_SHOWN,
+    Came,
+    HomeView,
+    LastSync,
+    Need,
+    NeedKind,
+    PeerView,
+    PlaceView,
+    Reach,
+)
+from lazy.circle import requests
+from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.people import label_of
+from lazy.places import Place, open_place, places
+from lazy.queue import QueueEntry, queue
+from lazy.status import PeerStatus, Status, status
+from transports.address import AddressKind
+from transports.errors import PlaceUnreachable
+from vault.errors import LaceError
+from vault.graph import ancestors
+from vault.history import ReleaseInfo, changed_paths, commit_info, releases
+from vault.records import Tai
+from vault.vault import Vault
+from vault.work import MAIN, checkout_of
+
+__all__ = ["look_at", "read_home"]
+
+CAME_LIMIT = 50  # rows; more than anybody reads before updating
+
+
+def read_home(vault: Vault) -> HomeView:
+    """Return what Home shows, read in one transaction."""
+    with vault.store.reading():
+        now = status(vault)
+        waiting = queue(vault)
+        still_open = conflicts(vault)
+        came = _came(vault, still_open)
+        place_views = tuple(_place(place, now, waiting) for place in places(vault))
+        return HomeView(
+            folder=vault.folder.absolute().name,
+            you=now.name,
+            host=vault.around.host,
+            group=now.group.split("/", 1)[0],
+            conflicts=now.conflicts,
+            waiting=len({entry.record for entry in waiting}),
+            new=len(came),
+            places=place_views,
+            peers=tuple(_peer(peer, place_views, waiting) for peer in now.peers),
+            came=tuple(_came_view(vault, release, still_open) for release in came[:CAME_LIMIT]),
+            needs=_needs(vault, now, still_open),
+            last=_last(now),
+            now_ns=vault.around.now_ns(),
+        )
+
+
+def look_at(place: Place) -> Reach:
+    """Return whether a place can be reached now; only directories are looked at, nothing is asked over a network."""
+    if place.kind != AddressKind.DROP:
+        return Reach(None, "asked when you sync")
+    try:
+        open_place(place)
+    except PlaceUnreachable:
+        return Reach(False, "not here")
+    except LaceError as error:
+        return Reach(False, error.message)
+    return Reach(True, "here now")
+
+
+def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
+    known = next(entry for entry in now.places if entry.name == place.name)
+    serves = tuple(peer.name for peer in now.peers if place.peer in {None, peer.node})
+    unsent = {entry.record for entry in waiting if entry.state == "queued" and place.name in entry.places}
+    return PlaceView(place, serves, len(unsent), known.last_sync)
+
+
+def _peer(peer: PeerStatus, known: tuple[PlaceView, ...], waiting: list[QueueEntry]) -> PeerView:
+    return PeerView(
+        peer,
+        sum(1 for entry in waiting if entry.peer == peer.name),
+        tuple(view.place.name for view in known if peer.name in view.serves),
+    )
+
+
+def _came(vault: Vault, still_open: list[Conflict]) -> list[ReleaseInfo]:
+    """Return friends' releases that my folder does not contain, newest first."""
+    base = checkout_of(vault, MAIN)
+    line: set[str] = set()
+    for commit in (base.commit, *base.also) if base else ():
+        line |= ancestors(vault.store, commit)
+    contested = {side.commit.text for conflict in still_open for side in conflict.sides}
+    found = []
+    for release in releases(vault.store, MAIN):
+        is_mine = release.node == vault.node.text or release.commit.text in line
+        same = base is not None and commit_info(vault.store, release.commit).tree == base.tree
+        if not is_mine and (not same or release.commit.text in contested):
+            found.append(release)
+    return found[::-1]
+
+
+def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -> Came:
+    info = commit_info(vault.store, release.commit)
+    paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
+    sides = {side.commit for conflict in still_open for side in conflict.sides}
+    return Came(
+        release.hash.text,
+        label_of(vault, release.node),
+        f"{release.desk} {release.version}",
+        info.message,
+        len(paths),
+        tuple(paths[:20]),
+        Tai.parse(release.tai).to_utc_iso(),
+        release.commit in sides,
+    )
+
+
+def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need, ...]:
+    found = [need for conflict in still_open for need in _conflict_needs(vault, conflict)]
+    if not now.member:
+        found.append(
+            Need(
+                "member",
+                NeedKind.MEMBERSHIP,
+                "You are not a member yet",
+                "sync where your friend syncs; they must sync in between",
+                f"lace sync {now.places[0].name}" if now.places else "lace place add NAME DIR",
+            )
+        )
+    for request in requests(vault):
+        name = shlex.quote(request.name)
+        found.append(
+            Need(
+                f"request {request.node}",
+                NeedKind.REQUEST,
+                f"{request.name} asks to belong",
+                f"at {request.place}; not admitted by itself: {request.problem}",
+                f"lace admit {name} --key {request.node}",
+                (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
+            )
+        )
+    return tuple(found)
+
+
+def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
+    names = [("you" if side.node == vault.node.text else side.name) for side in conflict.sides]
+    what = f"{conflict.desk} {conflict.version}" if conflict.version else f"{conflict.desk}, two heads"
+    detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
+    for side, name in zip(conflict.sides, names, strict=True):
+        version = f" {side.version}" if side.version else ""
+        detail.append(f"{name}{version}, {_minute(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
+    side_word = "local|remote" if len(conflict.sides) == 2 and "you" in names else "|".join(map(shlex.quote, names))
+    reason = "released with different content" if conflict.kind is ConflictKind.VERSION else "do not merge cleanly"
+    found = [
+        Need(
+            conflict.id,
+            NeedKind.CONFLICT,
+            f"{what}: {' <> '.join(names)}",
+            reason,
+            f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_word}",
+            tuple(detail),
+        )
+    ]
+    if conflict.proposals:
+        by = ", ".join(dict.fromkeys(proposal.name for proposal in conflict.proposals))
+        found.append(
+            Need(
+                f"{conflict.id} proposals",
+                NeedKind.PROPOSAL,
+                f"{what}: {by} has decided",
+                "their decision counts here when you accept it",
+                f"lace resolve {conflict.id[:ID_SHOWN]} --accept",
+                tuple(f"{proposal.name}: {proposal.resolution}" for proposal in conflict.proposals),
+            )
+        )
+    return found
+
+
+def _last(now: Status) -> LastSync | None:
+    visited = [place for place in now.places if place.last_sync]
+    newest = max(visited, key=lambda place: str(place.last_sync), default=None)
+    return LastSync(newest.name, str(newest.last_sync), newest.last) if newest else None
+
+
+def _minute(iso: str) -> str:
+    return iso[:16].replace("T", " ") + " UTC"

@@ -1,0 +1,46 @@
+"""The page on which one edits a text; on its own, for the widget behind it is slow to load."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import TextArea
+
+__all__ = ["Editor"]
+
+
+class Editor(ModalScreen[str | None]):
+    """A text to edit; esc goes back with it, so that nothing typed is lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False, priority=True)]
+
+    DEFAULT_CSS = """
+    Editor { align: center middle; }
+    Editor #page { width: 96%; height: 90%; border: round $primary; background: $surface; padding: 0 1; }
+    Editor TextArea { height: 1fr; border: none; }
+    """
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """Lay out the text."""
+        with VerticalScroll(id="page") as page:
+            page.border_title = Content(self._title)
+            page.border_subtitle = Content("esc keeps the text; nothing is written yet")
+            yield TextArea(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
+
+    def on_mount(self) -> None:
+        """Begin in the text."""
+        self.query_one(TextArea).focus()
+
+    def action_leave(self) -> None:
+        """Go back with the text."""
+        self.dismiss(self.query_one(TextArea).text)
