@@ -5,14 +5,12 @@ Editing them by hand adds no trust and changes nothing: the next sync writes the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.people import peers
 from lazy.places import places
 from lazy.queue import queue
 from lazy.vectors import my_vector
+from vault.beside import READABLE, note_readable
 from vault.files import make_directory, write_atomic
 from vault.graph import ancestors
 from vault.history import line_head
@@ -24,13 +22,31 @@ __all__ = ["write_lazy_files"]
 
 
 def write_lazy_files(vault: Vault) -> None:
-    """Write `peers.sexp`, `vectors.sexp`, `conflicts/` and `queue/` as the store says now, each atomically."""
-    root = vault.dot / "lazy"
+    """Write `peers.sexp`, `vectors.sexp`, `conflicts/` and `queue/` as the store says now, each atomically.
+
+    What each will hold is noted in the store first, so that `fsck` knows a file that changed afterwards.
+    """
+    root = vault.dot / READABLE
+    wanted = {f"{name}.sexp": f"{dumps(value)}\n".encode() for name, value in _wanted(vault).items()}
+    note_readable(vault, wanted)
     make_directory(root / "conflicts")
     make_directory(root / "queue")
-    _write(root / "peers.sexp", (Symbol("peers"), *_peers(vault)))
-    _write(root / "vectors.sexp", (Symbol("vectors"), *_vectors(vault)))
-    _directory(root / "conflicts", {c.id: _conflict(vault, c) for c in conflicts(vault)})
+    for name, data in wanted.items():
+        path = root / name
+        if not path.exists() or path.read_bytes() != data:
+            write_atomic(path, data)
+    for path in (*(root / "conflicts").glob("*.sexp"), *(root / "queue").glob("*.sexp")):
+        if path.relative_to(root).as_posix() not in wanted:
+            path.unlink(missing_ok=True)
+
+
+def _wanted(vault: Vault) -> dict[str, Sexp]:
+    """Return what each file says, by its path without the ending."""
+    found: dict[str, Sexp] = {
+        "peers": (Symbol("peers"), *_peers(vault)),
+        "vectors": (Symbol("vectors"), *_vectors(vault)),
+        **{f"conflicts/{c.id}": _conflict(vault, c) for c in conflicts(vault)},
+    }
     waiting: dict[str, list[Sexp]] = {}
     for entry in queue(vault):
         line: Sexp = (
@@ -42,7 +58,7 @@ def write_lazy_files(vault: Vault) -> None:
             (Symbol("places"), *(clean_text(place) for place in entry.places)),
         )
         waiting.setdefault(_file_name(vault, entry.peer), []).append(line)
-    _directory(root / "queue", {name: (Symbol("queue"), *lines) for name, lines in waiting.items()})
+    return found | {f"queue/{name}": (Symbol("queue"), *lines) for name, lines in waiting.items()}
 
 
 def _file_name(vault: Vault, peer: str) -> str:
@@ -91,17 +107,3 @@ def _conflict(vault: Vault, conflict: Conflict) -> Sexp:
         (Symbol("detected"), detected_iso(conflict)),
         (Symbol("status"), Symbol(conflict.status.value)),
     )
-
-
-def _directory(directory: Path, wanted: Mapping[str, Sexp]) -> None:
-    for name, value in wanted.items():
-        _write(directory / f"{name}.sexp", value)
-    for path in directory.glob("*.sexp"):
-        if path.stem not in wanted:
-            path.unlink(missing_ok=True)
-
-
-def _write(path: Path, value: Sexp) -> None:
-    data = f"{dumps(value)}\n".encode()
-    if not path.exists() or path.read_bytes() != data:
-        write_atomic(path, data)

@@ -7,21 +7,30 @@ byte too: what rotted there I publish anew, since nobody else writes in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
+from lazy.files import write_lazy_files
 from lazy.places import Place, places
 from lazy.publish import publish_mine
-from lazy.sealing import open_medium
-from transports.address import AddressKind
+from lazy.sealing import VaultKeys, is_encrypted, open_medium
+from transports.address import AddressKind, parse_address
+from transports.drop import MARKER, Drop, marker_text
+from transports.errors import NotADrop
 from transports.layout import BUNDLE_NAME
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import unnamed_files
 from transports.reading import check_bundle, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
+from transports.sealed import SealedPlace
+from vault.beside import was_noted
+from vault.desk_folders import desks, folder_of, within
+from vault.desks.worktree import snapshot
 from vault.errors import Cancelled, DataError, LaceError
+from vault.files import write_atomic
 from vault.fsck import BadThing, FsckReport, check, repair
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -39,7 +48,9 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         Locked, Cancelled: as `vault.fsck.check`.
     """
     report = check(vault, watch=watch)
-    rotten = tuple(bad for _, _, found in _rotten(vault, watch) for bad in found)
+    rotten = tuple(bad for _, _, found in _rotten(vault, watch) for bad in found) + tuple(
+        bad for _, bad in _markers(vault)
+    )
     return replace(report, ok=report.ok and not rotten, bad=(*report.bad, *rotten))
 
 
@@ -53,11 +64,19 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """
     done = repair(vault, watch=watch)
     fetched = _fetch(vault, done.lost, watch)
-    healed = _heal(vault, watch)
+    fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
+    healed = _heal_markers(vault)
+    healed += _heal(vault, watch)
     tidied = _tidy(vault)
     lost = [record for record in done.lost if record not in fetched]
     missing = tuple(
-        BadThing("record", record.text, "lost", f"No place in reach has the record {record}; sync when one has.")
+        BadThing(
+            "record",
+            record.text,
+            "lost",
+            f"No place in reach has the record {record}; sync when one has. What was never shared, such as an audit"
+            " entry or a draft, only a backup of this vault has.",
+        )
         for record in lost
     )
     if done.repaired or healed or tidied:
@@ -74,9 +93,63 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
                 },
                 relates_to=[record.text for record in (*sorted(fetched, key=str), *lost)][:64],
             )
+    if was_noted(vault):
+        with suppress(LaceError):  # a folder that cannot be written is named by the check
+            write_lazy_files(vault)
     after = check(vault, watch=watch)
     bad = (*after.bad, *missing)
-    return FsckReport(not bad, after.records, bad, (*done.repaired, *healed), done.lost)
+    left = {(thing.kind, thing.name) for thing in bad}
+    rewritten = (thing for thing in done.bad if (thing.kind, thing.name) not in left)
+    return FsckReport(not bad, after.records, bad, (*done.repaired, *rewritten, *healed), done.lost, after.notes)
+
+
+class _NoCache:
+    """A directory cache that knows nothing, so that every file is read."""
+
+    def load(self, directory: str, /) -> bytes | None:
+        """Return nothing."""
+        del directory
+        return None
+
+    def save(self, directory: str, blob: bytes, /) -> None:
+        """Keep nothing."""
+
+    def drop(self, directory: str, /) -> None:
+        """Forget nothing."""
+
+
+class _Wanted:
+    """A sink that keeps nothing but the records that are missing."""
+
+    def __init__(self, wanted: Iterable[RecordHash]) -> None:
+        self._wanted = set(wanted)
+        self.found: list[Plex] = []
+
+    def add(self, plex: Plex, /) -> None:
+        """Take a record."""
+        if plex.hash in self._wanted:
+            self.found.append(plex)
+
+
+def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[RecordHash]:
+    """Make content anew that was never shared and whose files still lie in the folders as they were."""
+    sink = _Wanted(wanted)
+    for desk in desks(vault) if wanted else ():
+        with suppress(LaceError):
+            snapshot(
+                folder_of(vault, desk.name),
+                group=vault.group,
+                source=vault.store,
+                sink=sink,
+                cache=_NoCache(),
+                now_ns=vault.around.now_ns(),
+                cancel=watch.cancelled,
+                without=within(vault, desk.name),
+            )
+    if sink.found:
+        with vault.writing(receiving=True) as w:
+            w.put(sink.found)
+    return {plex.hash for plex in sink.found}
 
 
 def _fetch(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[RecordHash]:
@@ -155,6 +228,47 @@ def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iter
         if problem:
             name = f"{place.name}/{ref.name}"
             yield BadThing("place", name, "bundle-damaged", f"In {where}, {ref.name} is damaged: {problem}")
+
+
+class _Unmarked(Drop):
+    """A drop whose marker is not looked at, to read what else says which one it is."""
+
+    def check(self) -> None:
+        """Take it as it is."""
+
+
+def _markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
+    """Yield the sticks in reach whose marker file is damaged though my own mailbox proves which stick it is."""
+    for place in places(vault):
+        if place.kind != AddressKind.DROP or not place.place_id:
+            continue
+        with suppress(LaceError):
+            path = parse_address(place.uri, Path("/")).path
+            if path is None or not _is_misread(path, place.place_id):
+                continue
+            keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
+            head = read_head(SealedPlace(_Unmarked(path, place.place_id), vault.node, keys), vault.group, vault.node)
+            if head is not None and head.head.drop == place.place_id:
+                message = f"The file {MARKER} on {place.name} is damaged; my mailbox there proves which stick it is."
+                yield path, BadThing("place", f"{place.name}/{MARKER}", "marker-damaged", message)
+
+
+def _is_misread(path: Path, place_id: str) -> bool:
+    try:
+        return Drop.open(path).place_id != place_id
+    except NotADrop:
+        return (path / MARKER).is_file()
+
+
+def _heal_markers(vault: Vault) -> list[BadThing]:
+    """Write damaged marker files anew; return what is whole again."""
+    known = {place.name: place.place_id for place in places(vault)}
+    healed = []
+    for path, bad in list(_markers(vault)):
+        with suppress(LaceError):
+            write_atomic(path / MARKER, marker_text(known[bad.name.removesuffix(f"/{MARKER}")]))
+            healed.append(bad)
+    return healed
 
 
 def _heal(vault: Vault, watch: Watch) -> list[BadThing]:

@@ -37,7 +37,7 @@ from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
-__all__ = ["MARKER", "Drop", "DropWriter", "group_directory", "parse_marker"]
+__all__ = ["MARKER", "Drop", "DropWriter", "group_directory", "marker_text", "parse_marker"]
 
 MARKER = "lace-drop.txt"
 _MARKER_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
@@ -102,7 +102,7 @@ class Drop:
                 )
             drop_id = entropy(16).hex()
             with AtomicFile(path / MARKER) as file:
-                file.write(f"lace-drop/0\nid {drop_id}\n".encode())
+                file.write(marker_text(drop_id))
         except (OSError, EnvironmentFault) as error:
             is_here = path.parent.is_dir()
             raise fault_of(error, f"The drop {path}", is_here=is_here, is_write=True) from error
@@ -403,6 +403,11 @@ def parse_marker(data: bytes) -> str | None:
     """Return the id in the bytes of a marker file, or None if they are none."""
     match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
     return None if match is None or DROP_ID.fullmatch(match[1]) is None else match[1]
+
+
+def marker_text(drop_id: str) -> bytes:
+    """Return the bytes of a drop's marker file."""
+    return f"lace-drop/0\nid {drop_id}\n".encode()
 
 
 def _read_marker(path: Path, *, is_known: bool) -> str:

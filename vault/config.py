@@ -220,11 +220,15 @@ class Settings:
         return Settings(self.path, {name: value for name, value in self.chosen.items() if name != key})
 
     def save(self) -> None:
-        """Write the chosen settings, each under the sentence that explains it (LAZ-62).
+        """Write the chosen settings (LAZ-62).
 
         Raises:
             DiskFull, NotWritable: the file cannot be written.
         """
+        write_atomic(self.path, self.encode())
+
+    def encode(self) -> bytes:
+        """Return the file's bytes: the chosen settings, each under the sentence that explains it."""
         import tomli_w  # noqa: PLC0415
 
         parts = [
@@ -232,7 +236,7 @@ class Settings:
             + tomli_w.dumps({key: self.chosen[key]})
             for key in sorted(self.chosen)
         ]
-        write_atomic(self.path, "\n".join(parts).encode())
+        return "\n".join(parts).encode()
 
 
 def _find(key: str) -> Setting:

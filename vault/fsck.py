@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
+from vault.beside import READABLE, changed_readable, restore_settings, settings_change
 from vault.errors import DataError, LaceError
 from vault.files import make_directory, write_atomic
-from vault.mark import MarkState
-from vault.mark import check as check_mark
-from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
-from vault.store import Store
+from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
+from vault.records import RecordHash, Seal, parse_record
+from vault.store import Store, guard
 from vault.store.compare import differences
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -32,7 +32,6 @@ __all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "repair"]
 DAMAGED = "damaged"
 _LOCK_SECONDS = 600.0
 _SCRATCH = "fsck.db"
-_TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 _ROW = (
     "SELECT p, CAST(kind AS BLOB), CAST(digest AS BLOB), stored(p, CAST(bytes AS BLOB)),"
@@ -47,8 +46,8 @@ class BadThing:
     """One thing that is not as it must be.
 
     Args:
-        kind: `record`, `audit`, `setting`, `store` or `view`.
-        name: which: a hash text, an entry's number, a setting's key, a table.
+        kind: `record`, `audit`, `setting`, `key`, `local`, `file`, `pack`, `store` or `view`.
+        name: which: a hash text, an entry's number, a setting's key, a table, a file.
         code: a stable word for what is wrong.
         message: a sentence for a person.
     """
@@ -69,6 +68,7 @@ class FsckReport:
         bad: what is wrong now.
         repaired: what was wrong before a repair and is not any more.
         lost: records that a repair put aside because their bytes were damaged.
+        notes: what may be meant so, such as an edited settings file; nothing is wrong for that.
     """
 
     ok: bool
@@ -76,6 +76,7 @@ class FsckReport:
     bad: tuple[BadThing, ...]
     repaired: tuple[BadThing, ...] = ()
     lost: tuple[RecordHash, ...] = ()
+    notes: tuple[BadThing, ...] = ()
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         bad += _settings(vault)
         if not scan.bad:  # views follow from records: damaged ones would only be named twice
             bad += _views(vault, watch)
-        return FsckReport(not bad, scan.records, tuple(bad))
+        return FsckReport(not bad, scan.records, tuple(bad), notes=_notes(vault) if not bad else ())
 
 
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -126,10 +127,12 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     before = check(vault, watch=watch)
     with vault.lock.held(timeout=_LOCK_SECONDS):
         lost = _make_anew(vault, watch)
+        restore_settings(vault, DAMAGED)
+        settle_mark(vault)
         after = check(vault, watch=watch)
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
-    return FsckReport(after.ok, after.records, after.bad, gone, lost)
+    return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
 
 
 # Looking
@@ -168,6 +171,8 @@ def _bodies(vault: Vault, watch: Watch) -> _Scan:
 def _packs(vault: Vault, scan: _Scan) -> None:
     """Compare every byte of the packs with what was written; a record whose frame changed is fetched again."""
     known = set(scan.damaged)
+    for name, problem in vault.store.packs.misfits():
+        scan.bad.append(BadThing("pack", name, "pack-damaged", problem))
     for problem, positions in vault.store.packs.damaged():
         scan.bad.append(
             BadThing("pack", problem.split(" from ")[0].split()[-1], "pack-damaged", f"{_opening(problem)}.")
@@ -225,117 +230,33 @@ def _audit(vault: Vault, scan: _Scan) -> list[BadThing]:
 
 
 def _settings(vault: Vault) -> list[BadThing]:
-    """Check the file of settings and what the store keeps about itself."""
+    """Check what belongs to this vault alone: settings, key, mark, tables that no record carries, files to read."""
     bad = []
     try:
         _ = vault.settings
     except LaceError as error:
         bad.append(BadThing("setting", "config.toml", error.code, error.message))
-    for key, problem in _identity(vault):
+    for key, problem in identity(vault):
         bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
+    if (wrong := key_problem(vault)) is not None:
+        bad.append(BadThing("key", *wrong))
+    bad += [
+        BadThing("local", table, "changed", f"The table {table} is not as it was written. {way_out(table)}")
+        for table in guard.changed(vault.store.db)
+    ]
+    for name in changed_readable(vault):
+        message = f".vault/{READABLE}/{name} is not as lace wrote it; it is only read by people, and written anew."
+        bad.append(BadThing("file", name, "changed", message))
     return bad
 
 
-def _identity(vault: Vault) -> Iterator[tuple[str, str]]:
-    """Yield what the store says about itself and its records, or the mark, contradict."""
-    store = vault.store
-    try:
-        node = Verifier.parse(store.meta("node"))
-    except DataError:
-        yield "node", "it is no verifier"
-        return
-    entries, cards = _own(vault, node)
-    if not entries:
-        yield "node", f"nothing here is sealed by {node}"
-    elif cards and store.meta("name") not in cards:
-        yield "name", "no card of this node carries it"
-    yield from _founding(vault)
-    try:
-        state = vault.mark.load()
-    except (LaceError, ValueError) as error:
-        yield "instance", str(error).rstrip(".")
-        return
-    if state is None and entries:
-        yield "instance", "no mark beside the key belongs to it; the vault is a copy, or this was changed"
-    elif state is not None:
-        yield from _mark(vault, node, state)
-
-
-def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
-    """Yield what the mark beside the key and this node's log say differently (APP-13)."""
-    try:
-        digests = {
-            int(seq): bytes(plex)
-            for seq, plex in vault.store.rows(
-                "SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text
-            )
-        }
-    except LaceError:
-        return  # the view of the log is gone: it is named as such
-    top = max(digests, default=0)
-    verdict = check_mark(
-        state, top, digests.get(top), vault.around.machine, node=node, digest_at_done=digests.get(state.done_seq)
-    )
-    if not verdict.may_write:
-        yield "mark", f"it says {verdict.value} of this vault"
-    elif state.intent_prev != digests.get(state.intent_seq - 1) and state.intent_seq - 1 in digests:
-        yield "mark", "the entry before its newest is another one here"
-
-
-def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
-    """Return how many audit entries and cards the node sealed, and the labels of its cards, read from the bodies."""
-    entries = 0
-    labels = set()
-    needle = node.text.encode()
-    for (stored,) in vault.store.db.execute(
-        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
-    ):
-        with suppress(DataError):
-            record = parse_record(bytes(stored), verify=False)
-            if isinstance(record, Seal) and record.signer == node:
-                entries += 1
-                if record.plex.app == "lace/node":
-                    labels.add(record.plex.first("Label") or "")
-    return entries, labels
-
-
-def _foundings(vault: Vault) -> Iterator[Seal]:
-    for (stored,) in vault.store.db.execute(
-        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)",
-        (b"\nApp: lace/founding\n",),
-    ):
-        with suppress(DataError):
-            record = parse_record(stored, verify=False)
-            if isinstance(record, Seal):
-                yield record
-
-
-def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
-    store = vault.store
-    try:
-        tag = b64a.encode(b64a.decode(store.meta("founding_plex")))[:_TAG_CHARACTERS]
-    except DataError:
-        yield "founding_plex", "it is no digest"
-        return
-    name, _, given = vault.group.partition("/")
-    if given != tag:
-        yield "group", f"its tag is not that of the founding record, {tag}"
-    text = vault.founding
-    if text is None:
-        if any(vault.is_founding(record) for record in _foundings(vault)):
-            yield "founding", "it is empty although the founding record is here"
-        return
-    try:
-        digest = RecordHash.parse(text).digest
-        row = store.db.execute("SELECT CAST(bytes AS BLOB) FROM body WHERE digest = ?", (digest,)).fetchone()
-        record = parse_record(row[0], verify=False) if row else None
-    except DataError:
-        yield "founding", "it names no record that is whole"
-        return
-    if not isinstance(record, Seal) or not vault.is_founding(record):
-        yield "founding", f"{text} is not the founding record"
-    elif record.plex.group != name:
-        yield "group", f"the founding record names the group {record.plex.group}"
+def _notes(vault: Vault) -> tuple[BadThing, ...]:
+    """Name what a person may have meant, and damage may have done."""
+    change = settings_change(vault)
+    if not change:
+        return ()
+    hint = "If that was not you, set it again with: lace config set KEY VALUE"
+    return (BadThing("setting", "config.toml", "edited", f"{change} {hint}"),)
 
 
 def _views(vault: Vault, watch: Watch) -> list[BadThing]:
@@ -389,10 +310,12 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     try:
         with store.transaction():
             _put_right(store, scan)
+            store.packs.put_right()
             if _file(vault):
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
+            settle_local(store)
             store.set_meta("epoch", vault.around.entropy(16).hex())
     except sqlite3.DatabaseError as fault:
         raise StoreDamaged(

@@ -183,6 +183,16 @@ class KeyStore:
         """
         return self._read(verifier).seed is None
 
+    def is_whole(self, verifier: Verifier) -> bool:
+        """Return True for a key file that is well-formed; the secret of one without a passphrase is tried too.
+
+        Raises:
+            KeyMissing, KeyExposed, KeyFileDamaged: as for `load`.
+        """
+        if not self.is_protected(verifier):
+            self.load(verifier)
+        return True
+
     def list(self) -> tuple[Verifier, ...]:
         """Return the verifiers of all keys here, sorted; other files are passed over.
 

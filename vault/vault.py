@@ -21,6 +21,7 @@ from vault.names import check_group_name, check_name
 from vault.profile import Founding, NodeCard, group_id, private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
+from vault.store.database import StoreDamaged
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
@@ -28,6 +29,7 @@ from vault.writer import Writer
 __all__ = ["DOT_VAULT", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
 
 DOT_VAULT = ".vault"
+_BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
 _LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk
 
 
@@ -59,6 +61,10 @@ def _lock(dot: Path, around: Surroundings) -> VaultLock:
     return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
 
 
+def _holds_records(store: Store) -> bool:
+    return bool(store.rows("SELECT 1 FROM body LIMIT 1"))
+
+
 def _refuse_begun(folder: Path) -> None:
     """Refuse a folder whose vault is complete; one that was cut off is begun anew.
 
@@ -68,7 +74,7 @@ def _refuse_begun(folder: Path) -> None:
     path = folder / DOT_VAULT / "store.db"
     if path.is_file():
         with Store(path) as store:
-            if store.meta("node"):
+            if store.meta("node") or _holds_records(store):
                 raise VaultExists(f"There is already a vault in {folder}.")
 
 
@@ -83,6 +89,7 @@ class Vault:
     Raises:
         NoVault: there is none in the folder.
         VaultUnfinished: its set-up was cut off.
+        StoreDamaged: its records are there, and the note whose they are is not.
     """
 
     def __init__(self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None) -> None:
@@ -93,7 +100,10 @@ class Vault:
             raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(self.dot / "store.db")
         if lock is None and not self.store.meta("node"):
+            is_damaged = _holds_records(self.store)
             self.store.close()
+            if is_damaged:
+                raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=_BEYOND)
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
         self.lock = lock or _lock(self.dot, around)
         self._key: SigningKey | None = None
@@ -254,6 +264,11 @@ class Vault:
         instance = self.store.meta("instance")
         return MarkFile(mark_path(self.around.data_root, instance), instance)
 
+    @property
+    def keys_here(self) -> KeyStore:
+        """The private keys of this machine's user (architecture, decision 2)."""
+        return KeyStore(self.around.data_root)
+
     def key(self) -> SigningKey:
         """Return the node's key, asking for its passphrase when it has one.
 
@@ -261,7 +276,7 @@ class Vault:
             KeyMissing, KeyLocked, KeyFileDamaged, KeyExposed: with a way out.
         """
         if self._key is None:
-            self._key = KeyStore(self.around.data_root).load(self.node, self.around.passphrase)
+            self._key = self.keys_here.load(self.node, self.around.passphrase)
         return self._key
 
     def forget_key(self) -> None:

@@ -14,6 +14,7 @@ from lazy.mend import examine, mend
 from vault.audit import AuditEntry, ChainVerdict, read_audit
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
+from vault.beside import save_settings
 from vault.config import SETTINGS, Setting, Settings
 from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal
@@ -160,6 +161,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         "bad": [_bad(thing) for thing in report.bad],
         "repaired": [_bad(thing) for thing in report.repaired],
         "damaged": kept,
+        "notes": [_bad(thing) for thing in report.notes],
     }
     return Answer(
         data, lambda paint: _fsck_text(report, kept, paint, repairing=repairing), exit_code=0 if report.ok else 1
@@ -173,6 +175,7 @@ def _bad(thing: BadThing) -> dict[str, str]:
 def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool) -> str:
     lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
     lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
+    lines += [f"{paint.faint('note')} {inert(thing.message)}" for thing in report.notes]
     if kept:
         lines.append("Damaged records lie in .vault/damaged and are fetched again by: lace sync")
     if report.ok:
@@ -195,7 +198,7 @@ def _set(vault: Vault, key: str, text: str | None) -> Answer:
     with vault.lock.held():  # two settings set at once both stay
         settings = vault.settings
         settings = settings.unset(key) if text is None else settings.set(key, text)
-        settings.save()
+        save_settings(vault, settings)
     return Answer(_setting(settings, SETTINGS[key]), f"{key} is {_shown(settings.get(key))} now.")
 
 

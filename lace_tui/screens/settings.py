@@ -16,6 +16,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 from lace_tui.taste import THEME_NAMES, write_taste
+from vault.beside import save_settings
 from vault.config import SETTINGS
 from vault.errors import LaceError
 from vault.vault import Vault
@@ -120,7 +121,7 @@ class Settings(Listing):
 
         def do(vault: Vault, _watch: Watch) -> str:
             with vault.lock.held():  # two settings set at once both stay
-                vault.settings.set(key, text).save()
+                save_settings(vault, vault.settings.set(key, text))
             return text
 
         self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), f"lace config set {key} {text}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vault.errors import DataError, EnvironmentFault
+from vault.store.guard import install
 from vault.store.schema import migrate
 
 __all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "select_in"]
@@ -63,6 +64,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.execute("PRAGMA foreign_keys=OFF")
             db.execute("PRAGMA cache_size=-16000")
             db.execute(f"PRAGMA journal_size_limit={_LOG_BYTES}")
+            install(db)
             migrate(db)
         except BaseException:
             db.close()

@@ -14,7 +14,7 @@ import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -459,6 +459,39 @@ class Packs:
             if gone.intersection(_positions(bases)):
                 found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
         return found
+
+    def misfits(self) -> Iterator[tuple[str, str]]:
+        """Yield the packs whose first bytes or named length are wrong, with a sentence."""
+        for pack, size, end in self._db.execute(
+            "SELECT p.id, p.size, (SELECT max(at + stored) FROM frame WHERE pack = p.id) FROM pack p"
+        ).fetchall():
+            name = self.path(int(pack)).name
+            if end is not None and int(size) < int(end):
+                # Believed, the next writer would cut off what lies beyond.
+                yield name, f"The pack {name} is named with {size} bytes, and what rests in it takes {end}."
+            with suppress(DataError):  # one that cannot be read is named with its frames
+                if end is not None and self._bytes(int(pack), 0, len(_MAGIC)) != _MAGIC:
+                    yield name, f"The pack {name} does not begin as packs do."
+
+    def put_right(self) -> None:
+        """Mend what `misfits` names; inside a transaction.
+
+        Raises:
+            NotWritable, DiskFull: a pack cannot be written.
+        """
+        wrong = {name for name, _ in self.misfits()}
+        self._db.execute(
+            "UPDATE pack SET size = max(size, ifnull((SELECT max(at + stored) FROM frame WHERE pack = pack.id), 0))"
+        )
+        for (pack,) in self._db.execute("SELECT id FROM pack").fetchall():
+            if self.path(int(pack)).name in wrong:
+                with self._faults():
+                    fd = self._io.open_append(self.path(int(pack)))
+                    try:
+                        self._io.append(fd, 0, _MAGIC)
+                        self._io.sync(fd)
+                    finally:
+                        self._io.close(fd)
 
     def damaged(self) -> Iterator[tuple[str, list[int]]]:
         """Yield what is wrong with the packs as they rest, with the positions of the records that lie there."""

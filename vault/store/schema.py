@@ -16,6 +16,7 @@ import sqlite3
 from typing import Final
 
 from vault.errors import EnvironmentFault
+from vault.store.guard import guard
 
 __all__ = ["DERIVED_TABLES", "SCHEMA_VERSION", "StoreTooNew", "create_derived", "migrate"]
 
@@ -160,7 +161,12 @@ def _labels(db: sqlite3.Connection) -> None:
     _run(db, "CREATE TABLE desk(name TEXT PRIMARY KEY, dir TEXT NOT NULL UNIQUE) WITHOUT ROWID;")
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels)
+def _guarded(db: sqlite3.Connection) -> None:
+    """Version 6: a sum over each local table; `migrate` makes them after the last step."""
+    del db
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 
@@ -178,6 +184,8 @@ def migrate(db: sqlite3.Connection) -> None:
         try:
             if int(db.execute("PRAGMA user_version").fetchone()[0]) == step:
                 _MIGRATIONS[step](db)
+                if step + 1 == SCHEMA_VERSION:
+                    guard(db, DERIVED_TABLES)
                 db.execute(f"PRAGMA user_version = {step + 1}")
             db.execute("COMMIT")
         except BaseException:

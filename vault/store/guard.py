@@ -1,0 +1,95 @@
+"""One sum for each local table, kept by the database itself, so that `fsck` notices a bit that rotted there.
+
+Records prove themselves and derived tables are built a second time; what a person chose here (places, names, desks,
+the checkout) follows from nothing. Triggers fold each row that comes or goes into a sum in the same transaction: the
+exclusive or of the rows' digests, so the cost follows what changes and the order of rows does not matter.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from blake3 import blake3
+
+__all__ = ["accept", "changed", "guard", "install"]
+
+_SUM_BYTES: Final = 16
+_TRIGGERS: Final = "SELECT {} FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
+# What proves itself by hash (`body` and what says where it rests), and what follows from records.
+_PROVEN: Final = frozenset({"body", "pack", "frame", "packed", "exposure", "guard"})
+
+
+def install(db: sqlite3.Connection) -> None:
+    """Give a connection what the triggers call; without it no local table can be written."""
+    db.create_function("fold", -1, _fold, deterministic=True)
+    db.execute("PRAGMA recursive_triggers=ON")  # or the rows that a REPLACE takes away would go unnoticed
+
+
+def guard(db: sqlite3.Connection, derived: tuple[str, ...]) -> None:
+    """Watch every local table from now on, as it is; inside a transaction, after the tables changed their form.
+
+    Args:
+        db: the store.
+        derived: names of the tables that follow from records.
+    """
+    for (name,) in db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
+    ).fetchall():
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute("DROP TABLE IF EXISTS guard")
+    db.execute("CREATE TABLE guard(name TEXT PRIMARY KEY, sum BLOB NOT NULL) WITHOUT ROWID")
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
+    for table in sorted({str(row[0]) for row in tables} - _PROVEN - set(derived)):
+        old, new = (_values(db, table, side) for side in ("OLD.", "NEW."))
+        for when, folds in (
+            ("INSERT", f"fold(sum, {new})"),
+            ("DELETE", f"fold(sum, {old})"),
+            ("UPDATE", f"fold(fold(sum, {old}), {new})"),
+        ):
+            db.execute(
+                f"CREATE TRIGGER guard_{table}_{when.lower()} AFTER {when} ON {table} BEGIN"  # noqa: S608 - our names
+                f" UPDATE guard SET sum = {folds} WHERE name = '{table}'; END"
+            )
+        db.execute("INSERT INTO guard VALUES (?, ?)", (table, _sum(db, table)))
+
+
+def changed(db: sqlite3.Connection) -> list[str]:
+    """Return the local tables that do not hold what was written to them."""
+    try:
+        rows = db.execute("SELECT CAST(name AS BLOB), CAST(sum AS BLOB) FROM guard").fetchall()
+    except sqlite3.DatabaseError:
+        rows = []  # then nothing is known of any of them
+    known = {bytes(name).decode("utf-8", "replace"): bytes(total) for name, total in rows}
+    watched = db.execute(_TRIGGERS.format("DISTINCT tbl_name"))
+    return sorted(table for (table,) in watched.fetchall() if known.get(table) != _sum_or_none(db, table))
+
+
+def accept(db: sqlite3.Connection, table: str) -> None:
+    """Take a table as it is now; inside a transaction."""
+    db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?)", (table, _sum(db, table)))
+
+
+def _values(db: sqlite3.Connection, table: str, side: str = "") -> str:
+    """Return SQL for a row's values with their types, which damage cannot make unreadable."""
+    names = [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
+    return ", ".join(f"typeof({side}{name}), CAST({side}{name} AS BLOB)" for name in names)
+
+
+def _sum_or_none(db: sqlite3.Connection, table: str) -> bytes | None:
+    try:
+        return _sum(db, table)
+    except sqlite3.DatabaseError:
+        return None
+
+
+def _sum(db: sqlite3.Connection, table: str) -> bytes:
+    total = bytes(_SUM_BYTES)
+    for row in db.execute(f"SELECT {_values(db, table)} FROM {table}"):  # noqa: S608 - our own table names
+        total = _fold(total, *row)
+    return total
+
+
+def _fold(total: bytes, *values: object) -> bytes:
+    digest = blake3(repr(values).encode()).digest(_SUM_BYTES)
+    return (int.from_bytes(total, "big") ^ int.from_bytes(digest, "big")).to_bytes(_SUM_BYTES, "big")
