@@ -5,6 +5,7 @@ The whole of it: python -m tests.faults.failing, python -m tests.faults.powercut
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -49,3 +50,19 @@ def test_the_model_would_find_a_program_that_does_not_flush(tmp_path: Path, monk
     monkeypatch.setattr("vault.files.flush_everything", lambda _fd: None)
     monkeypatch.setattr("tests.faults.powercut.Disk._lies", lambda _self, _path: True)
     assert powercut(tmp_path / "cut", "update", (), ("drop", "names")).faults
+
+
+def test_a_directory_that_cannot_be_removed_leaves_the_checkout_to_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: a disk that failed at the last step is told, and the same command goes on there."""
+    scene = prepared(tmp_path, "checkout")
+
+    def broken(*_args: object, **_named: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as context:
+        context.setattr(os, "rmdir", broken)
+        assert scene.run().code == 12
+    scene.finish()
+    assert scene.state() == scene.goal

@@ -37,6 +37,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG})
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+# Why a directory stays: it holds something of the person's, is in use, or is gone.
+_STAYS = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY, errno.ENOENT, errno.ENOTDIR, errno.EINVAL})
 _TEMP_TRIES = 10_000
 _FEW = 16  # paths that are flushed one by one; more cost less when the whole file system is
 _BATCH = 512  # files that wait for one flush
@@ -191,12 +193,17 @@ class _Writer:
             found = lookup(self._source, self._after, "/".join(names))
             if found is not None and found.is_dir:
                 continue
-            with contextlib.suppress(OSError, Blocked):  # it holds something of the person's, or is gone
+            try:
                 fd = self._cursor.go(names[:-1])
                 if fd is not None:
                     os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
                     self._cursor.forget()
                     self._touch(names)
+            except Blocked:
+                continue
+            except OSError as error:
+                if error.errno not in _STAYS:  # a broken disk is no reason to call the folder finished
+                    raise
         self._emptied.clear()
 
     def write(self, step: Step) -> None:
