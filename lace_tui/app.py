@@ -19,10 +19,11 @@ from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.cli.inert import inert
+from lace_tui.keymap import shown_keys
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
-from lace_tui.screens.dialogs import Offer, Page, help_lines
+from lace_tui.screens.dialogs import Offer, Page
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
@@ -514,8 +515,21 @@ class LaceApp(App[None]):
 
     def action_help(self) -> None:
         """Show all keys, those of this place first."""
-        here = self.screen.SCOPE if isinstance(self.screen, Place) else None
-        self.push_screen(Page("Help", help_lines(here, self.taste.keys)))
+        from lace_tui.screens.help import Help, why_not  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.listing import Listing  # noqa: PLC0415
+
+        screen, focused = self.screen, self.focused
+        here = screen.SCOPE if isinstance(screen, Place) else None if self._folder else Scope.FIRST
+        is_list = isinstance(screen, Listing | Home)
+        reach = {action.id: why_not(action, here, is_list=is_list) for action in ACTIONS}
+
+        def chosen(action_id: str | None) -> None:
+            action = action_named(action_id) if action_id else None
+            if action is not None:
+                inside = {Scope.APP: self, Scope.LIST: focused}.get(action.scope, screen)
+                self.call_later(self.run_action, action.call, inside or screen)
+
+        self.push_screen(Help(here, self.taste.keys, reach), chosen)
 
     def action_go(self, place: str) -> None:
         """Go to a place."""
@@ -554,7 +568,7 @@ class LaceApp(App[None]):
         for action in ACTIONS:
             run = self._runner(action, screen)
             if run is not None and action.id not in {"palette", "next-panel", "previous-panel"}:
-                extra = f"  ({action.shown.split()[0]}{', ' + action.cli if action.cli else ''})"
+                extra = f"  ({shown_keys(action, self.taste.keys).split()[0]}{', ' + action.cli if action.cli else ''})"
                 yield SystemCommand(action.title, action.sentence + extra, run)
         yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
 

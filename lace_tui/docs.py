@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from lace_tui import tour
+from lace_tui.actions import Scope, actions_of
 from lace_tui.cli.verbs import FAMILIES, VERBS
 from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
 from spark_export.audits import AUDITS
@@ -130,11 +131,46 @@ def _export() -> str:
     return "\n".join(parts)
 
 
+_KEYS_HEAD = """# Keys of the app
+
+Every action has a name, under which a person gives it other keys in `config.toml` (`lace config path`) or on the
+Settings page. `lace keys` prints this table with their own keys; `?` in the app searches it, and enter does what is
+selected.
+
+```toml
+[keys]
+sync = "s,f9"
+```
+"""
+
+
+def _keys() -> str:
+    parts = [_KEYS_HEAD]
+    for scope in Scope:
+        rows = "".join(
+            f"| {_keycaps(action.shown)} | `{action.id}` | {_cell(action.sentence)} | {_code(action.cli)} |\n"
+            for action in actions_of(scope)
+        )
+        parts.append(
+            f"## {scope.value.capitalize()}\n\n| keys | name | what it does | by command |\n|---|---|---|---|\n{rows}"
+        )
+    return "\n".join(parts)
+
+
+def _keycaps(shown: str) -> str:
+    return " ".join(f"`{_cell(key)}`" for key in shown.split())
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`" if text else ""
+
+
 PAGES = {
     "commands.md": _commands,
     "errors.md": _errors,
     "export.md": _export,
     "interlace.md": _interlace,
+    "keys.md": _keys,
     "settings.md": _settings,
 }
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from lace_tui.app import LaceApp
+from lace_tui.taste import Taste
 from lazy.circle import accept, invite
 from lazy.places import add_place
 from lazy.resolve import accept_resolution, resolve_prefer
@@ -168,7 +169,7 @@ def begin_visit(story: Story) -> None:
         sync(bob, ["stick"])
 
 
-def app_of(story: Story, name: str) -> LaceApp:
+def app_of(story: Story, name: str, *, taste: Taste | None = None) -> LaceApp:
     """Return the app as a friend of the story opens it."""
     folder = story.folder(name)
     return LaceApp(
@@ -177,6 +178,7 @@ def app_of(story: Story, name: str) -> LaceApp:
         here=str(folder),
         monotonic=lambda: float(story.seconds),
         look_every=0,
+        taste=taste,
     )
 
 

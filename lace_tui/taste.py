@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from lace_tui.actions import ACTIONS
+from lace_tui.keymap import clashes, key_name
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
 
-__all__ = ["THEME_NAMES", "Taste", "clashes", "read_taste", "write_taste"]
+__all__ = ["THEME_NAMES", "Taste", "read_taste", "write_taste"]
 
 THEME_NAMES = ("dark", "light", "contrast", "colour-blind", "ansi")
 _FILE = "config.toml"
@@ -78,7 +79,7 @@ def _keys(path: Path, value: Any, remarks: list[str]) -> dict[str, str]:
         elif not isinstance(keys, str) or not keys.strip():
             remarks.append(f'{path}: the keys of {name} are a text, such as "s,f9".')
         else:
-            found[name] = keys
+            found[name] = ",".join(key_name(key) for key in keys.split(",") if key.strip())
     taken = clashes(found)
     remarks += [f"{path}: {sentence}" for sentence in taken]
     return found
@@ -87,18 +88,6 @@ def _keys(path: Path, value: Any, remarks: list[str]) -> dict[str, str]:
 def _unknown(path: Path, name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=1)
     return f"{path}: {name!r} is unknown{f'; did you mean {near[0]!r}?' if near else '.'}"
-
-
-def clashes(changed: dict[str, str]) -> list[str]:
-    """Return, in sentences, which actions of one scope (or one everywhere) would share a key."""
-    found = []
-    held: dict[tuple[str, str], str] = {}
-    for action in ACTIONS:
-        for key in changed.get(action.id, ",".join(action.keys)).split(","):
-            other = held.setdefault((action.scope, key.strip()), action.id)
-            if other != action.id:
-                found.append(f"the key {key.strip()} would be both {other} and {action.id}.")
-    return found
 
 
 def write_taste(root: Path, taste: Taste) -> None:

@@ -405,6 +405,13 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("tui", _CLI + "tui", _ABOUT, "Open the app on this terminal; lace alone does the same.", "[--no-mouse]"),
     Verb(
+        "keys",
+        _CLI + "keys",
+        _ABOUT,
+        "List what the app can do: keys, yours included, and the command for each.",
+        examples=("lace keys", "lace --json keys"),
+    ),
+    Verb(
         "config path",
         _CLI + "about",
         _ABOUT,

@@ -1,9 +1,8 @@
-"""Pages that lie over Home: help, the details of a row, and a plan to agree to."""
+"""Pages that lie over a place: the details of a row, a plan to agree to, and a question."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,30 +12,15 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from lace_tui.actions import ACTIONS, Scope
-from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
+from lace_tui.actions import Scope, action_named
+from lace_tui.keymap import shown_keys
+from lace_tui.screens.marks import QUIET, mark, rows
 from lace_tui.screens.place import bindings_of
 
-__all__ = ["Offer", "Page", "PlanPage", "Question", "help_lines"]
+if TYPE_CHECKING:
+    from lace_tui.app import LaceApp
 
-
-def help_lines(here: Scope | None = None, keys: Mapping[str, str] | None = None) -> list[Content]:
-    """Return every action: its keys, its sentence, and the command that does the same.
-
-    Args:
-        here: the place whose actions come first.
-        keys: keys that the person changed, by action id.
-    """
-    lines = []
-    for scope in sorted(Scope, key=lambda scope: scope is not here):
-        lines.append(mark(scope.value.capitalize(), STRONG))
-        for action in ACTIONS:
-            if action.scope is scope:
-                shown = (keys or {}).get(action.id, "").replace(",", "  ") or action.shown
-                lines.append(mark(f"  {shown:<10}", NOTE) + mark(action.sentence))
-                if action.cli:
-                    lines.append(mark(f"{'':12}{action.cli}", QUIET))
-    return lines
+__all__ = ["Offer", "Page", "PlanPage", "Question"]
 
 
 class Page(ModalScreen[bool]):
@@ -69,6 +53,11 @@ class Page(ModalScreen[bool]):
             page.border_subtitle = Content(self._foot)
             yield Static(rows(*self._lines))
 
+    def key_of(self, action_id: str) -> str:
+        """Return the first key of an action, as this person has it."""
+        lace: LaceApp = self.app  # type: ignore[assignment]
+        return shown_keys(action_named(action_id), lace.taste.keys).split()[0]
+
     def action_leave(self) -> None:
         """Go back and do nothing."""
         self.dismiss(False)
@@ -84,7 +73,11 @@ class PlanPage(Page):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.PLAN)
 
     def __init__(self, title: str, lines: list[Content]) -> None:
-        super().__init__(title, lines, "y do it   n leave it")
+        super().__init__(title, lines)
+
+    def on_mount(self) -> None:
+        """Name the keys."""
+        self.query_one("#page").border_subtitle = Content(f"{self.key_of('confirm')} do it   n leave it")
 
     def action_confirm(self) -> None:
         """Agree."""
@@ -97,7 +90,11 @@ class Offer(Page):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.OFFER)
 
     def __init__(self, title: str, lines: list[Content]) -> None:
-        super().__init__(title, lines, "s sync now   esc later")
+        super().__init__(title, lines)
+
+    def on_mount(self) -> None:
+        """Name the keys."""
+        self.query_one("#page").border_subtitle = Content(f"{self.key_of('sync-now')} sync now   esc later")
 
     def action_sync_now(self) -> None:
         """Agree."""

@@ -72,7 +72,7 @@ class FirstRun(Screen[None]):
     def on_mount(self) -> None:
         """Name the keys that work here."""
         shown = [action_named("help"), *actions_of(Scope.FIRST), action_named("quit")]
-        self.query_one("#foot", Fitted).show(footer(shown, {}))
+        self.query_one("#foot", Fitted).show(footer(shown, {}, self.lace.taste.keys))
 
     def action_found(self) -> None:
         """Begin a group with this folder."""

@@ -77,6 +77,10 @@ class Lines(ScrollView, can_focus=True):
         widget_id: for `query_one`.
         empty: what stands there while there is no row.
         can_mark: whether rows take marks.
+
+    Attributes:
+        marked: ids of the marked rows.
+        show_cursor: whether the highlighted row is shown while another widget takes the keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.LIST)
@@ -114,6 +118,7 @@ class Lines(ScrollView, can_focus=True):
         self._shown: Sequence[int] = range(0)
         self._filter = ""
         self.marked: frozenset[str] = frozenset()
+        self.show_cursor = False
         self._line = lru_cache(maxsize=_CACHED)(self._content)
 
     # What is shown
@@ -194,7 +199,11 @@ class Lines(ScrollView, can_focus=True):
             return self._strip(text, width, base)
         is_here = at == self.cursor
         text = mark("> " if is_here else "  ", STRONG) + self._line(at)
-        return self._strip(text, width, base, is_here=is_here and self.has_focus)
+        return self._strip(text, width, base, is_here=is_here and (self.has_focus or self.show_cursor))
+
+    def rendered(self, at: int) -> str:
+        """Return the text of a shown row, as it stands on the screen."""
+        return (mark("> " if at == self.cursor else "  ") + self._line(at)).plain
 
     def _strip(self, text: Content, width: int, base: Style, *, is_here: bool = False) -> Strip:
         if is_here:

@@ -7,7 +7,7 @@ knows a store, a thread or a lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -19,6 +19,7 @@ from textual.style import Style
 from textual.widgets import Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
+from lace_tui.keymap import shown_keys
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark
 from lace_tui.screens.rows import header
 
@@ -60,21 +61,22 @@ class Fitted(Static):
         return fitted(self._parts, self.size.width)
 
 
-def footer(actions: Iterable[Action], words: dict[str, str]) -> list[tuple[int, Content]]:
+def footer(actions: Iterable[Action], words: Mapping[str, str], keys: Mapping[str, str]) -> list[tuple[int, Content]]:
     """Return a footer: the keys that matter now, each of which can be clicked.
 
     Args:
         actions: in order; the last is the first to go when there is no room.
         words: other words than the action's hint, by its id.
+        keys: keys that the person changed, by action id.
     """
     parts = []
     for number, action in enumerate(actions):
         word = words.get(action.id) or action.hint or action.title.lower()
         if action.scope is Scope.LIST:
-            key, click = action.shown, "screen.open_row"
+            key, click = shown_keys(action, keys), "screen.open_row"
         else:
             owner = "app" if action.scope is Scope.APP else "screen"
-            key, click = action.shown.split()[0], f"{owner}.{action.call.removeprefix('app.')}"
+            key, click = shown_keys(action, keys).split()[0], f"{owner}.{action.call.removeprefix('app.')}"
         part = mark(key, STRONG) + mark(f" {word}")
         # To open a row is the first hint to go: enter needs the fewest words.
         parts.append((99 if action.scope is Scope.LIST else number, part.stylize(Style.from_meta({"@click": click}))))
@@ -174,7 +176,7 @@ class Place(Screen[None]):
             shown = [action_named("help"), action_named("stop"), action_named("quit")]
         else:
             shown = [action_named("help"), *self.hinted(), action_named("palette"), action_named("quit")]
-        self.query_one("#foot", Fitted).show(footer(shown, self.words()))
+        self.query_one("#foot", Fitted).show(footer(shown, self.words(), self.lace.taste.keys))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return title, lines and command of the selected row; empty when there is none."""

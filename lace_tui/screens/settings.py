@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from lace_tui.actions import ACTIONS, Scope
+from lace_tui.actions import ACTIONS, Scope, action_named
 from lace_tui.cli.inert import inert
+from lace_tui.keymap import clashes, keys_of, shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
-from lace_tui.taste import THEME_NAMES, write_taste
+from lace_tui.taste import THEME_NAMES, Taste, write_taste
 from vault.beside import save_settings
 from vault.config import SETTINGS
 from vault.errors import LaceError
@@ -53,7 +54,7 @@ class Settings(Listing):
             rows.append((f"theme {name}", mark(f"  {sign} {name}")))
         rows += [("", mark("")), ("", mark("Keys", STRONG))]
         for action in ACTIONS:
-            keys = self.lace.taste.keys.get(action.id, ",".join(action.keys))
+            keys = shown_keys(action, self.lace.taste.keys)
             rows.append(
                 (
                     f"key {action.id}",
@@ -81,7 +82,7 @@ class Settings(Listing):
                 return (
                     "Keys",
                     (name, f'In config.toml (lace config path), below [keys]: {name} = "..."'),
-                    "lace config path",
+                    "lace keys",
                 )
         return "", (), ""
 
@@ -101,13 +102,31 @@ class Settings(Listing):
                 Question(name, question, _shown(self._values[name])), lambda text: self._set(name, text)
             )
         elif kind == "key":
-            title, lines, _ = self.row()
-            self.notify(f"{lines[1]}", title=title, markup=False)
+            action = action_named(name)
+            question = f"{action.sentence} Keys, separated by commas; nothing brings back {action.shown}."
+            keys = ",".join(keys_of(action, self.lace.taste.keys))
+            self.app.push_screen(Question(name, question, keys), lambda text: self._choose_keys(name, text))
 
     def _choose_theme(self, name: str) -> None:
-        taste = replace(self.lace.taste, theme=name)
+        self._keep(replace(self.lace.taste, theme=name))
+
+    def _choose_keys(self, name: str, text: str | None) -> None:
+        """Give an action other keys, unless another one within reach has them."""
+        if text is None:
+            return
+        keys = {key: value for key, value in self.lace.taste.keys.items() if key != name}
+        if text.strip():
+            keys[name] = text
+        if taken := clashes(keys):
+            self.notify(f"Not changed: {inert(taken[0])}", severity="warning", markup=False)
+            return
+        self._keep(replace(self.lace.taste, keys=keys))
+
+    def _keep(self, taste: Taste) -> None:
+        """Live by another taste from now on, and keep it for the next time."""
         self.lace.taste = taste
         self.app.theme = taste.textual_theme
+        self.app.set_keymap({key: ",".join(keys_of(action_named(key), taste.keys)) for key in taste.keys})
         if self.lace.config is not None:
             try:
                 write_taste(self.lace.config, taste)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 
 from lace_tui.app import LaceApp
@@ -13,7 +15,7 @@ from lace_tui.screens.home import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
 
-__all__ = ["settle", "text_of"]
+__all__ = ["is_showing", "settle", "text_of"]
 
 
 @pytest.fixture
@@ -36,6 +38,11 @@ async def settle(pilot: Pilot[None]) -> None:
         await pilot.pause()
         await pilot.app.workers.wait_for_complete()
     await pilot.pause()
+
+
+def is_showing(app: LaceApp, screen: type[Screen[Any]]) -> bool:
+    """Return whether a screen of that kind is in front."""
+    return isinstance(app.screen, screen)
 
 
 def text_of(app: LaceApp, selector: str) -> str:

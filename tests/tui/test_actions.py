@@ -12,7 +12,7 @@ from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.app import LaceApp
 from lace_tui.cli.verbs import VERBS, find_verb
 from lace_tui.places import SCREENS
-from lace_tui.screens.dialogs import Offer, PlanPage, help_lines
+from lace_tui.screens.dialogs import Offer, PlanPage
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
@@ -74,14 +74,6 @@ def test_bindings_come_from_the_table() -> None:
                 call = bound[action.id].action.split("(")[0]
                 target, _, name = call.rpartition(".")
                 assert hasattr(Listing if target == "screen" else owner, f"action_{name}"), call
-
-
-def test_help_lists_every_action() -> None:
-    text = "\n".join(line.plain for line in help_lines())
-    for action in ACTIONS:
-        assert action.sentence in text
-        assert action.shown in text
-        assert action.cli in text
 
 
 def test_the_table_needs_no_textual() -> None:

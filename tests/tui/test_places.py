@@ -12,12 +12,14 @@ from textual.content import Content
 
 from lace_tui.actions import PLACES, Scope
 from lace_tui.app import LaceApp
+from lace_tui.keymap import clashes
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
+from lace_tui.screens.help import Help
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import FilterLine, Listing
 from lace_tui.screens.place import Place
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste, clashes, read_taste
+from lace_tui.taste import Taste, read_taste
 from lace_tui.themes import THEMES, contrast
 from tests.tui.conftest import settle, text_of
 from vault.vault import Vault
@@ -245,7 +247,14 @@ async def test_keys_are_rebound_by_id(story: Story) -> None:
         assert app.screen.SCOPE is Scope.AUDIT
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "f9 " in str(app.screen.query_one("#page Static").render())
+        await settle(pilot)
+        assert isinstance(app.screen, Help)
+        rows = app.screen.query_one(Lines)
+        await pilot.press(*"go to audit")
+        await settle(pilot)
+        assert rows.key == "go-audit"
+        assert rows.rendered(rows.cursor).startswith("> F9")
+        await pilot.press("escape")
 
 
 def test_a_broken_taste_is_told_and_the_rest_counts(tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""Help: every action of the table in one list; type to search it, enter does what is selected (APP-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
+from lace_tui.keymap import shown_keys
+from lace_tui.screens.lines import Lines, Listed
+from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
+
+__all__ = ["Help", "help_rows"]
+
+
+class _Actions(Listed):
+    """The actions; a search finds their command too, and headings are no hits."""
+
+    def text(self, number: int) -> str:
+        """Return what a search looks at."""
+        key = self.key(number)
+        return f"{super().text(number)} {action_named(key).cli} {action_named(key).title}".lower() if key else ""
+
+
+def help_rows(here: Scope | None, keys: Mapping[str, str], reach: Mapping[str, str]) -> list[tuple[str, Content]]:
+    """Return one row for each action below a heading for each scope.
+
+    Args:
+        here: the place whose actions come first.
+        keys: keys that the person changed, by action id.
+        reach: why an action is out of reach now, by its id; such a row is dim and says so.
+    """
+    found: list[tuple[str, Content]] = []
+    for scope in sorted(Scope, key=lambda scope: scope is not here):
+        found.append(("", mark(scope.value.capitalize(), STRONG)))
+        for action in ACTIONS:
+            if action.scope is scope:
+                is_off = bool(reach.get(action.id))
+                shown = mark(f"{shown_keys(action, keys):<12}", QUIET if is_off else NOTE)
+                found.append((action.id, shown + mark(action.sentence, QUIET if is_off else "")))
+    return found
+
+
+def why_not(action: Action, here: Scope | None, *, is_list: bool) -> str:
+    """Return why an action cannot be done from here, or nothing."""
+    if action.scope in {Scope.APP, here} or (action.scope is Scope.LIST and is_list):
+        return ""
+    if action.scope in PLACES:
+        return f"works in {action.scope}: press {PLACES.index(action.scope) + 1}"
+    if action.scope is Scope.RESOLVE:
+        return "works in a conflict: press 2, then enter"
+    return f"works {action.scope.value}"
+
+
+class Help(ModalScreen[str]):
+    """The list; ends with the id of the action to do, or nothing.
+
+    Args:
+        here: the place it was asked in.
+        keys: keys that the person changed.
+        reach: why an action is out of reach, by its id.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,question_mark", "leave", "Back", show=False, priority=True),
+        Binding("enter", "do", "Do it", show=False, priority=True),
+        Binding("down", "move('cursor_down')", "Down", show=False, priority=True),
+        Binding("up", "move('cursor_up')", "Up", show=False, priority=True),
+        Binding("pagedown", "move('page_down')", "Page down", show=False, priority=True),
+        Binding("pageup", "move('page_up')", "Page up", show=False, priority=True),
+    ]
+
+    DEFAULT_CSS = """
+    Help { align: center middle; }
+    Help #page {
+        width: 96%; max-width: 100; height: 90%; border: round $primary; background: $surface; padding: 0 1;
+    }
+    Help Input { height: 1; border: none; padding: 0; background: $surface; }
+    Help Input:focus { border: none; }
+    Help Lines, Help Lines:focus { border: none; padding: 0; background: $surface; }
+    Help #about { height: 2; color: $foreground; }
+    """
+
+    def __init__(self, here: Scope | None, keys: Mapping[str, str], reach: Mapping[str, str]) -> None:
+        super().__init__()
+        self._here = here
+        self._keys = keys
+        self._reach = reach
+
+    def compose(self) -> ComposeResult:
+        """Lay out the search, the list, and what is known of the selected action."""
+        with Vertical(id="page") as page:
+            page.border_title = Content("Help: type to search")
+            page.border_subtitle = Content("enter does it   esc back")
+            yield Input(placeholder="what do you want to do?", id="search")
+            yield Lines("", "actions", empty="No action has this in its words.")
+            yield Static(id="about")
+
+    def on_mount(self) -> None:
+        """Show all actions, and begin in the search."""
+        lines = self.query_one(Lines)
+        lines.can_focus = False
+        lines.show_cursor = True
+        lines.fill(_Actions(help_rows(self._here, self._keys, self._reach)))
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what fits as it is typed."""
+        event.stop()
+        lines = self.query_one(Lines)
+        lines.filter(event.value)
+        lines.action_first()
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """Say the selected action's command, or why it is out of reach."""
+        event.stop()
+        if not event.key:
+            self.query_one("#about", Static).update("")
+            return
+        action = action_named(event.key)
+        reason = self._reach.get(action.id, "")
+        first = mark(f"{action.title}: ", STRONG) + mark(reason or "enter does it", QUIET if reason else "")
+        second = f"by command: {action.cli}" if action.cli else "moves about the screen only"
+        self.query_one("#about", Static).update(rows(first, mark(f"{second}   id: {action.id}", QUIET)))
+
+    def on_lines_selected(self, event: Lines.Selected) -> None:
+        """Do what was clicked twice."""
+        event.stop()
+        self.action_do()
+
+    def action_move(self, way: str) -> None:
+        """Move in the list while one types."""
+        getattr(self.query_one(Lines), f"action_{way}")()
+
+    def action_do(self) -> None:
+        """Go back and do the selected action, if it is within reach."""
+        key = self.query_one(Lines).key
+        if not key:
+            return
+        if reason := self._reach.get(key):
+            self.notify(f"{action_named(key).title} {reason}.", markup=False)
+            return
+        self.dismiss(key)
+
+    def action_leave(self) -> None:
+        """Go back and do nothing."""
+        self.dismiss("")
