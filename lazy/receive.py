@@ -17,7 +17,7 @@ from vault.desks.tree import parse_page
 from vault.errors import DataError, LaceError
 from vault.lock import Holder
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Member, Request, read
-from vault.records import Plex, RecordHash, Seal, parse_record
+from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -79,6 +79,7 @@ class Receiver:
     _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
+    _group: str = ""
 
     # What to ask for
 
@@ -176,7 +177,7 @@ class Receiver:
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
-        members = {str(row[0]) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node.text}
+        members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
         taken: list[tuple[Seal | Plex, bytes]] = []
         grows = False
         for record_hash, (seal, stored) in list(self._strangers.items()):
@@ -185,7 +186,7 @@ class Receiver:
                 if not self._is_founding(seal):
                     continue
                 w.store.set_meta("founding", seal.hash.text)
-            elif seal.signer.text not in members:
+            elif seal.signer not in members:
                 continue
             taken.append((seal, stored))
             grows = grows or app in {Founding.APP, Member.APP}
@@ -242,7 +243,9 @@ class Receiver:
             raise RefusedRecord(f"a record of kind {plex.app} is never shared")
         if isinstance(record, Plex) and plex.app not in {DATA_APP, TREE_APP}:
             raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
-        if plex.group != self.vault.group and not self._may_be_founding(plex):
+        if not self._group:  # asked of the store once, not once a record
+            self._group = self.vault.group
+        if plex.group != self._group and not self._may_be_founding(plex):
             raise RefusedRecord(f"it belongs to the group {plex.group}")
 
     def _may_be_founding(self, plex: Plex) -> bool:

@@ -15,6 +15,7 @@ A key signs two kinds of message that can never be mistaken for each other:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import ClassVar, NoReturn, Protocol, Self
@@ -59,6 +60,14 @@ def _sodium() -> ModuleType:
     return nacl.bindings
 
 
+@cache
+def _opener() -> tuple[Callable[[bytes, bytes], bytes], type[Exception]]:
+    """Return what opens a signed message and what it raises for a wrong one; looked up once, as it is called often."""
+    from nacl.exceptions import BadSignatureError  # noqa: PLC0415
+
+    return _sodium().crypto_sign_open, BadSignatureError
+
+
 class Suite(Protocol):
     """What lace needs of a signature scheme."""
 
@@ -81,11 +90,10 @@ class Ed25519:
         # libsodium reads fixed lengths without asking, so they are checked here.
         if len(verifier_key) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
             return False
-        from nacl.exceptions import BadSignatureError  # noqa: PLC0415
-
+        open_signed, refusal = _opener()
         try:
-            _sodium().crypto_sign_open(signature + message, verifier_key)
-        except BadSignatureError:
+            open_signed(signature + message, verifier_key)
+        except refusal:
             return False
         return True
 

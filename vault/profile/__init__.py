@@ -26,7 +26,7 @@ from vault.profile.groups import check_group_id, group_id, private_group
 from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
 from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
 from vault.profile.people import Founding, Member, NodeCard, Request
-from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, references
+from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
 
 __all__ = [
     "APPS",
@@ -63,5 +63,6 @@ __all__ = [
     "private_group",
     "read",
     "read_data",
+    "recent",
     "references",
 ]

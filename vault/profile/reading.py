@@ -12,7 +12,7 @@ from vault.profile.log import AuditEntry, LogEntry
 from vault.profile.people import Founding, Member, NodeCard, Request
 from vault.records import Blob, Record, RecordHash, Seal
 
-__all__ = ["APPS", "ProfileValue", "Reference", "Role", "read", "references"]
+__all__ = ["APPS", "ProfileValue", "Reference", "Role", "read", "recent", "references"]
 
 ProfileValue = (
     Founding
@@ -48,6 +48,10 @@ _READERS: dict[str, Callable[[Record], ProfileValue]] = {
 }
 APPS = frozenset(_READERS)
 
+# Small values of one batch: what a record says follows from its hash alone.
+_RECENT_VALUES, _RECENT_EXTRAS, _RECENT_BYTES = 4096, 32, 1024
+_recent: dict[RecordHash, ProfileValue] = {}
+
 
 class Role(StrEnum):
     """What a link says of its target: the link's word, or `chunk` for the parts of a manifest."""
@@ -82,8 +86,26 @@ def read(record: Record) -> ProfileValue | None:
     """
     if isinstance(record, Blob):
         return None
-    reader = _READERS.get(record.plex.app if isinstance(record, Seal) else record.app)
-    return None if reader is None else reader(record)
+    if not isinstance(record, Seal):
+        reader = _READERS.get(record.app)
+        return None if reader is None else reader(record)
+    known = _recent.get(record.hash)
+    if known is not None:
+        return known
+    reader = _READERS.get(record.plex.app)
+    if reader is None:
+        return None
+    value = reader(record)
+    if len(record.plex.extras) <= _RECENT_EXTRAS and len(record.plex.blob.data) <= _RECENT_BYTES:
+        if len(_recent) >= _RECENT_VALUES:
+            _recent.clear()
+        _recent[record.hash] = value
+    return value
+
+
+def recent(record: RecordHash) -> ProfileValue | None:
+    """Return the value of a sealed record that was read a moment ago, or None: a batch is read once, not thrice."""
+    return _recent.get(record)
 
 
 def references(value: ProfileValue) -> tuple[Reference, ...]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from vault.records import Plex, Seal
+from vault.records import Plex, Seal, Verifier
 
-__all__ = ["Counts", "Symbols", "index"]
+__all__ = ["Batch", "Symbols"]
 
 # High-entropy headers: answered from columns or stored bytes, never from `field`.
 _UNIQUE: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
+_WRITE_AFTER: Final = 2_000  # records
 _UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
 
 
@@ -45,64 +46,62 @@ class Symbols:
         return number
 
 
-class Counts:
-    """Records and bytes of each App that were added and are not in the `counts` table yet."""
+class Batch:
+    """Facts of the records of one batch, written together: one statement a table, not some a record."""
 
-    def __init__(self) -> None:
-        self._new: dict[int, tuple[int, int]] = {}
+    def __init__(self, db: sqlite3.Connection, symbols: Symbols) -> None:
+        self._db = db
+        self._symbols = symbols
+        self._counts: dict[int, tuple[int, int]] = {}
+        self._signers: dict[Verifier, int] = {}
+        self._records: list[tuple[object, ...]] = []
+        self._fields: list[tuple[int, int, int, int]] = []
+        self._links: list[tuple[int, int, int, int, str]] = []
 
-    def note(self, app: int, size: int) -> None:
-        """Count one record."""
-        records, total = self._new.get(app, (0, 0))
-        self._new[app] = (records + 1, total + size)
+    def add(self, p: int, record: Plex | Seal) -> None:
+        """Take the facts of one validated record at position `p` (FAC-2, FAC-3)."""
+        number = self._symbols.number
+        plex = record.plex if isinstance(record, Seal) else record
+        app = number(plex.app)
+        size = len(plex.blob.data)
+        records, total = self._counts.get(app, (0, 0))
+        self._counts[app] = (records + 1, total + size)
+        group = number(plex.group)
+        if not isinstance(record, Seal):
+            name = None if plex.app in _UNNAMED else plex.name
+            self._records.append((p, group, app, name, None, None, size, None))
+        else:
+            signer = self._signers.get(record.signer)
+            if signer is None:
+                signer = self._signers[record.signer] = number(record.signer.text)
+            name = None if plex.app in _UNNAMED else plex.name
+            self._records.append((p, group, app, name, signer, plex.tai.text, size, plex.hash.digest))
+            self._add_fields(p, plex)
+        if len(self._records) >= _WRITE_AFTER:
+            self.write()
 
-    def write(self, db: sqlite3.Connection) -> None:
-        """Bring the table up to date: one statement an App, where one a record would cost a third of an insert."""
-        db.executemany(
+    def write(self) -> None:
+        """Write what was taken; before anything asks for it, and before the transaction ends."""
+        self._db.executemany("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records)
+        self._db.executemany("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields)
+        self._db.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?)", self._links)
+        self._db.executemany(
             "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT(app) DO UPDATE"
             " SET records = records + excluded.records, bytes = bytes + excluded.bytes",
-            [(app, records, total) for app, (records, total) in self._new.items()],
+            [(app, records, total) for app, (records, total) in self._counts.items()],
         )
-        self._new.clear()
+        self._records.clear()
+        self._fields.clear()
+        self._links.clear()
+        self._counts.clear()
 
-
-def index(db: sqlite3.Connection, symbols: Symbols, counts: Counts, p: int, record: Plex | Seal) -> None:
-    """Write the facts of one validated record at position `p` (FAC-2, FAC-3); the caller writes the counts."""
-    plex = record.plex if isinstance(record, Seal) else record
-    app = symbols.number(plex.app)
-    sealed = isinstance(record, Seal)
-    size = len(plex.blob.data)
-    db.execute(
-        "INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            p,
-            symbols.number(plex.group),
-            app,
-            None if plex.app in _UNNAMED else plex.name,
-            symbols.number(record.signer.text) if isinstance(record, Seal) else None,
-            plex.tai.text if sealed else None,
-            size,
-            plex.hash.digest if sealed else None,
-        ),
-    )
-    counts.note(app, size)
-    if sealed:
-        _index_fields(db, symbols, p, plex)
-
-
-def _index_fields(db: sqlite3.Connection, symbols: Symbols, p: int, plex: Plex) -> None:
-    seen: dict[str, int] = {}
-    fields = []
-    for name, value in plex.extras:
-        idx = seen.get(name, 0)
-        seen[name] = idx + 1
-        if name not in _UNIQUE and not name.endswith("+Link"):
-            fields.append((p, symbols.number(name), idx, symbols.number(value)))
-    db.executemany("INSERT INTO field VALUES (?, ?, ?, ?)", fields)
-    db.executemany(
-        "INSERT INTO link VALUES (?, ?, ?, ?, ?)",
-        [
-            (p, symbols.number(link.name), idx, symbols.number(link.data), link.target)
-            for idx, link in enumerate(plex.links)
-        ],
-    )
+    def _add_fields(self, p: int, plex: Plex) -> None:
+        number = self._symbols.number
+        seen: dict[str, int] = {}
+        for name, value in plex.extras:
+            idx = seen.get(name, 0)
+            seen[name] = idx + 1
+            if name not in _UNIQUE and not name.endswith("+Link"):
+                self._fields.append((p, number(name), idx, number(value)))
+        for idx, link in enumerate(plex.links):
+            self._links.append((p, number(link.name), idx, number(link.data), link.target))

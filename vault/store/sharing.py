@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from vault.desks.tree import parse_page
 from vault.nodelog import reaches
-from vault.profile import read
+from vault.profile import read, recent
 from vault.records import RecordHash, parse_record
 from vault.store.database import select_in
 
@@ -74,8 +74,8 @@ class Sharing:
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
             fresh = enter(sorted({p for p, _, _ in present.values()}))
-            inner = [found for found in present.values() if found[0] in fresh and not self._is_leaf(found)]
-            waiting += dict.fromkeys(child for found in inner for child in self._children(found, True))
+            inner = [each for each, found in present.items() if found[0] in fresh and not self._is_leaf(found)]
+            waiting += dict.fromkeys(child for each in inner for child in self._children(each, present[each], True))
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything `root` reaches is here; walks it all, so only asked while there are holes."""
@@ -89,7 +89,7 @@ class Sharing:
                 return False
             inner = [want for want in step if not self._is_leaf(present[want[0]])]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
-            following = {child for want in inner for child in self._children(present[want[0]], want[1])}
+            following = {child for want in inner for child in self._children(want[0], present[want[0]], want[1])}
             waiting += [want for want in following if want not in seen]
         return True
 
@@ -120,7 +120,7 @@ class Sharing:
                 continue
             have_content[p] = content
             fresh[p] = int(content)
-            following.update(dict.fromkeys(self._children(found, content)))
+            following.update(dict.fromkeys(self._children(record, found, content)))
         self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", missing)
         self._db.executemany(
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
@@ -142,11 +142,11 @@ class Sharing:
         return not found[2]
 
     @staticmethod
-    def _children(found: tuple[int, str, bytes], content: bool) -> list[Want]:
+    def _children(record: RecordHash, found: tuple[int, str, bytes], content: bool) -> list[Want]:
         _, app, stored = found
         if not stored:
             return []
         if app == _TREE:
             return [(item.hash, True) for item in parse_page(stored).items]
-        value = read(parse_record(stored, verify=False))
+        value = recent(record) or read(parse_record(stored, verify=False))
         return [] if value is None else list(reaches(value, content))

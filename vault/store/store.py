@@ -117,7 +117,7 @@ class Store:
             must run before it ends.
         """
         added: list[int] = []
-        counts = facts.Counts()
+        batch = facts.Batch(self.db, self._symbols)
         self._views.begin()
         for record, stored in records:
             is_packed = len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT
@@ -129,10 +129,10 @@ class Store:
                 position = int(row.lastrowid or 0)
                 if is_packed:
                     self.packs.take(position, stored, self._positions((near or {}).get(record.hash, ())))
-                facts.index(self.db, self._symbols, counts, position, record)
+                batch.add(position, record)
                 self._views.apply(position, record)
                 added.append(position)
-        counts.write(self.db)
+        batch.write()
         return added
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
@@ -282,13 +282,13 @@ class Store:
         create_derived(self.db)
         self._symbols.forget()
         self._views.forget()
-        counts = facts.Counts()
+        batch = facts.Batch(self.db, self._symbols)
         for p, _, stored in self.bodies():
             record = parse_record(stored, verify=False)
             if isinstance(record, Seal | Plex):
-                facts.index(self.db, self._symbols, counts, p, record)
+                batch.add(p, record)
                 self._views.apply(p, record)
-        counts.write(self.db)
+        batch.write()
         self.settle(me, founding)
 
     # Meta
