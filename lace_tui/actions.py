@@ -30,6 +30,7 @@ class Scope(StrEnum):
     QUEUE = "queue"
     PEERS = "peers"
     HISTORY = "history"
+    FILES = "in the files of a revision"
     AUDIT = "audit"
     EXPORT = "export"
     SETTINGS = "settings"
@@ -230,9 +231,32 @@ _PEERS: tuple[Action, ...] = (
     _do(_P, "identity", "I", "Who I am", "Show your own key and the words to compare aloud.", "lace id"),
 )  # fmt: skip
 _HI, _A, _E, _S = Scope.HISTORY, Scope.AUDIT, Scope.EXPORT, Scope.SETTINGS
+_FI = Scope.FILES
 _HISTORY: tuple[Action, ...] = (
     _do(_HI, "diff", "d", "Diff", "Show what the selected entry changed, or what lies between two marked ones.",
         "lace diff A B", hint="diff"),
+    _do(_HI, "files", "f", "Files", "See the files as they were at the selected entry; read or fetch them.",
+        "lace cat DESK@CASE PATH", hint="files"),
+    _do(_HI, "travel", "t", "Back in time", "Name a time: a number, version, label or date; two show what differs.",
+        "lace diff A B", hint="time"),
+    _do(_HI, "commit", "c", "Commit", "Keep the folder as it is now, with a sentence why; it stays with you.",
+        "lace commit -m TEXT", hint="commit"),
+    _do(_HI, "label", "b", "Label", "Give the newest revision, or the selected one of yours, a name.",
+        "lace label NAME"),
+    _do(_HI, "check-out", "o", "Check out", "Bring the folder to the selected entry; shows the plan first.",
+        "lace checkout DESK@CASE"),
+    _do(_HI, "record", "m", "The record itself", "Show the selected entry's record, byte for byte.",
+        "lace record show HASH"),
+)  # fmt: skip
+_FILES_OF: tuple[Action, ...] = (
+    _do(_FI, "read-file", "enter", "Read", "Read the selected file as it was.", "lace cat DESK@CASE PATH", hint="read"),
+    _do(_FI, "compare", "d", "Compare", "Show what differs from another time; asks which, the newest if none.",
+        "lace diff A B", hint="compare"),
+    _do(_FI, "bring-back", "o", "Check out", "Bring the folder to this revision; shows the plan first.",
+        "lace checkout DESK@CASE", hint="check out"),
+    _do(_FI, "copy-out", "x", "Copy out", "Write a copy of all these files into another folder.",
+        "lace checkout DESK@CASE --to DIR", hint="copy out"),
+    _move(_FI, "back", "escape", "Back", "Go back to the history.", shown="esc"),
 )  # fmt: skip
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
@@ -252,7 +276,7 @@ _SETTINGS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (
     *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY,
-    *_AUDIT, *_EXPORT, *_SETTINGS,
+    *_FILES_OF, *_AUDIT, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

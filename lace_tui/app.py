@@ -114,10 +114,17 @@ class LaceApp(App[None]):
 
     @dataclass
     class DidFail(Message):
-        """Work ended with an error; without a job it was a reading."""
+        """Work ended with an error; without a job it was a reading.
+
+        Args:
+            job: the work, if it was some.
+            trouble: why.
+            asked: what a person asked to see; nothing when the app read by itself.
+        """
 
         job: Job | None
         trouble: Trouble
+        asked: str = ""
 
     def __init__(
         self,
@@ -213,20 +220,23 @@ class LaceApp(App[None]):
             return False
         return True
 
-    def ask(self, do: Callable[[Vault], Any], then: Callable[[Any], None], group: str = "ask") -> None:
+    def ask(
+        self, do: Callable[[Vault], Any], then: Callable[[Any], None], group: str = "ask", *, asked: str = ""
+    ) -> None:
         """Read something in a thread, with a vault of its own, and give it back on the screen's thread.
 
         Args:
             do: reads; must not write.
             then: called with what it returned, unless that failed, which is told.
             group: of two readings of one group only the newer one's answer is given.
+            asked: what a person asked for, if they did: then a failure is an answer, and no card stays for it.
         """
 
         def work() -> Message:
             with self._vault() as vault:
                 return self.DidAsk(then, do(vault))
 
-        self._work(group, work, exclusive=True)
+        self._work(group, work, exclusive=True, asked=asked)
 
     def begin(
         self, what: str, do: Callable[[Vault, Watch], Any], then: Callable[[Any], Card | None], command: str = ""
@@ -351,7 +361,15 @@ class LaceApp(App[None]):
             around = replace(around, sleep=job.patient(around.sleep))
         return Vault(self._folder, around)
 
-    def _work(self, group: str, do: Callable[[], Message], *, job: Job | None = None, exclusive: bool = False) -> None:
+    def _work(
+        self,
+        group: str,
+        do: Callable[[], Message],
+        *,
+        job: Job | None = None,
+        exclusive: bool = False,
+        asked: str = "",
+    ) -> None:
         """Run something in a thread; whatever comes of it is one message."""
         from textual.worker import get_current_worker  # noqa: PLC0415 - known inside the thread only
 
@@ -359,10 +377,10 @@ class LaceApp(App[None]):
             try:
                 message = do()
             except LaceError as error:
-                message = self.DidFail(job, Trouble.of(error))
+                message = self.DidFail(job, Trouble.of(error), asked)
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
-                message = self.DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"))
+                message = self.DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
             if job is not None or not get_current_worker().is_cancelled:
                 self.post_message(message)
 
@@ -479,12 +497,14 @@ class LaceApp(App[None]):
             self._end(message.job)
             card = failed_card(f"{message.job.what}: ended early", message.trouble)
             self._after(card)
+        elif message.asked:
+            card = failed_card(message.asked, message.trouble)
         else:
             self._is_looking = False
             card = failed_card("The vault cannot be read" if self._folder else "Not begun", message.trouble)
             self.card = card
             self.refresh_places()
-        if not isinstance(self.screen, Home):
+        if not isinstance(self.screen, Home) or message.asked:
             sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
             self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
 

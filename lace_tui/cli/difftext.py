@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from lace_tui.cli.inert import inert
@@ -39,15 +40,17 @@ class _Unreadable(Exception):  # noqa: N818 - it never leaves this module
     pass
 
 
-def tree_differences(vault: Vault, before: ResolvedCommit, after: ResolvedCommit, path: str = "") -> list[Difference]:
-    """Return what differs between two trees, at and below a path.
+def tree_differences(
+    vault: Vault, before: ResolvedCommit, after: ResolvedCommit, path: str = "", *, limit: int | None = None
+) -> list[Difference]:
+    """Return what differs between two trees, at and below a path; with a limit, only that many paths.
 
     Raises:
         MissingObject, TreeError: a tree cannot be read.
     """
     found = [
         change
-        for change in diff_trees(vault.store, before.tree, after.tree)
+        for change in islice(diff_trees(vault.store, before.tree, after.tree), None if path else limit)
         if not path or change.path == path or change.path.startswith(path + "/")
     ]
     read = _stored(vault)

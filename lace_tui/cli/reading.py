@@ -11,40 +11,24 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import counted, desk_path, files_text, notices
+from lace_tui.cli.folder import desk_path, files_text, notices
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
+from lace_tui.cli.travel import check_out, copy_out
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
-from lazy.update import FolderInTheWay, follow
 from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
-from vault.errors import CallerError, EnvironmentFault
 from vault.history import line_head, releases
 from vault.labels import labels, set_label
 from vault.vault import Vault
-from vault.work import MAIN, changes, checkout_of, export_tree, unreleased
+from vault.work import MAIN, changes, unreleased
 
-__all__ = ["FolderNotMade", "UncommittedChanges", "configure", "run"]
-
-
-class UncommittedChanges(CallerError):
-    """The folder holds changes that a checkout would put at risk."""
-
-    code = "uncommitted-changes"
-    hint = "Commit them first: lace commit -m TEXT - or write a copy elsewhere: lace checkout DESK@CASE --to DIR"
-
-
-class FolderNotMade(EnvironmentFault):
-    """A folder for a copy cannot be made."""
-
-    code = "folder-not-made"
-    exit_code = 15
-    hint = "Choose a folder that you may write."
+__all__ = ["configure", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -141,17 +125,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     found = resolve(vault, args.address)
     if args.to:
         return _copy(context, vault, found, Path(os.path.normpath(context.cwd / Path(args.to).expanduser())))
-    desk = known_desk(vault, found.desk)
-    base = checkout_of(vault, desk)
-    if base is None:
-        raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
     with context.watching() as watch:
-        dirty = changes(vault, desk, watch)
-        if dirty.items and dirty.tree != found.tree:  # what a cut-off checkout of it left is no change of mine
-            raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
-        with vault.writing() as w:
-            result = follow(w, vault, desk, base.tree, found.tree, watch)
-            w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+        desk, result = check_out(vault, found, watch)
     written = [*result.written, *result.deleted]
     return Answer(
         {
@@ -172,15 +147,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
 
 def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> Answer:
     """Write a copy of a tree into another folder."""
-    try:
-        with context.watching() as watch:
-            result = export_tree(vault, found.tree, to, watch)
-    except OSError as error:
-        raise FolderNotMade(f"{to} cannot be made: {(error.strerror or str(error)).lower()}.") from error
-    blocking = [skip for skip in result.skipped if skip.blocking]
-    if blocking:
-        shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])
-        raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.")
+    with context.watching() as watch:
+        result = copy_out(vault, found, to, watch)
     for skip in result.skipped:
         context.say(f"{skip.path} {skip.reason}; it was left out.")
     return Answer(

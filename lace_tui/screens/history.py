@@ -1,36 +1,79 @@
-"""History: every commit, release and decision, newest first; what each changed; the folder at any of them (APP-4)."""
+"""History: every commit, release and decision, newest first, with their lineage; any revision's files (APP-4).
+
+Time travel is by case: a revision's number, a version, a label or a date (CLAY-13 to CLAY-16).
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+import shlex
+from typing import ClassVar, NamedTuple
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.cli.difftext import Difference, tree_differences
-from lace_tui.screens.dialogs import Page
+from lace_tui.cli.folder import counted
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import Question
+from lace_tui.screens.files import Files, offer_checkout, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.place import bindings_of
+from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
-from lazy.address import ResolvedCommit
 from lazy.log import LogLine, log_lines
+from lazy.parcels import show as show_record
 from lazy.people import label_of
-from vault.graph import nearest_below
-from vault.history import commit_info
-from vault.profile import Release, read
-from vault.records import RecordHash, Seal, parse_record
+from lazy.results import PlaceResult
+from lazy.strategy import Occasion, follow
+from vault.labels import Labelled, set_label
 from vault.vault import Vault
+from vault.work import MAIN, Changes, Committed, Watch, changes, commit
 
 __all__ = ["History"]
 
 LIMIT = 20_000  # lines read at once; beyond them a filter by command is quicker
+_NAMED = 8  # changed paths named before a commit
+_TIMES = "main@3, bob/main@1.0.0, main@draft, main@2026-05-01; two of them show what differs."
 
 
 class _View(NamedTuple):
     lines: tuple[LogLine, ...]
     names: dict[str, str]
+    lineage: tuple[str, ...]
+
+
+class _Rows:
+    """The log as rows, made when they are seen."""
+
+    def __init__(self, view: _View, now_ns: int) -> None:
+        self._view = view
+        self._now_ns = now_ns
+        self._width = max((len(drawn) for drawn in view.lineage), default=0)
+
+    def __len__(self) -> int:
+        return len(self._view.lines)
+
+    def line(self, number: int) -> Content:
+        """Return one row: lineage, age, who, what."""
+        line = self._view.lines[number]
+        kind = line.app.removeprefix("lace/")
+        what = line.name if kind in {"commit", "release", "resolution"} else ""
+        style = GOOD if kind == "release" else NOTE if kind == "resolution" else ""
+        head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
+        head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>13}  ", QUIET)
+        head += mark(f"{self._view.names[line.node][:12]:<12} ", STRONG) + mark(f"{kind} {what}".rstrip(), style)
+        return head + mark(f"  {line.message.partition(chr(10))[0]}")
+
+    def key(self, number: int) -> str:
+        """Return the record's hash."""
+        return self._view.lines[number].hash.text
+
+    def text(self, number: int) -> str:
+        """Return what a filter searches."""
+        line = self._view.lines[number]
+        return f"{self._view.names[line.node]} {line.app} {line.name} {line.message}".lower()
 
 
 class History(Listing):
@@ -44,28 +87,21 @@ class History(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view = _View((), {})
+        self._view = _View((), {}, ())
         self._by_key: dict[str, LogLine] = {}
 
     def read(self, vault: Vault) -> _View:
-        """Read the newest lines."""
+        """Read the newest lines and how their commits grew."""
         with vault.store.reading():
             lines = log_lines(vault, limit=LIMIT)
-            return _View(tuple(lines), {node: label_of(vault, node) for node in {line.node for line in lines}})
+            names = {node: label_of(vault, node) for node in {line.node for line in lines}}
+            return _View(tuple(lines), names, tuple(drawings(vault, lines)))
 
     def show(self, value: _View) -> None:
         """Show the lines."""
         self._view = value
-        self._by_key = {str(line.hash): line for line in value.lines}
-        self.fill([(key, self._line(line)) for key, line in self._by_key.items()])
-
-    def _line(self, line: LogLine) -> Content:
-        kind = line.app.removeprefix("lace/")
-        what = line.name if kind in {"commit", "release", "resolution"} else ""
-        style = GOOD if kind == "release" else NOTE if kind == "resolution" else ""
-        head = mark(f"{ago(line.tai.to_utc_iso(), self.lace.now_ns):>14}  ", QUIET)
-        head += mark(f"{self._view.names[line.node][:12]:<12} ", STRONG) + mark(f"{kind} {what}".rstrip(), style)
-        return head + mark(f"  {line.message.partition(chr(10))[0]}")
+        self._by_key = {line.hash.text: line for line in value.lines}
+        self.fill(_Rows(value, self.lace.now_ns))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected entry."""
@@ -83,64 +119,132 @@ class History(Listing):
         )
         return "An entry", lines, f"lace record show {line.hash}"
 
+    # Look
+
     def action_diff(self) -> None:
         """Show what the entry changed, or what lies between two marked ones."""
         chosen = self.lines.chosen
         if not 1 <= len(chosen) <= 2:
             self.notify("Mark two entries, or none.", markup=False)
             return
-        self.lace.ask(lambda vault: _differences(vault, chosen), self._show_diff, "diff")
+        self.lace.ask(
+            lambda vault: what_changed(vault, chosen), lambda found: show_difference(self, found), "diff", asked="Diff"
+        )
 
-    def _show_diff(self, found: tuple[str, list[Difference]]) -> None:
-        title, differences = found
-        lines = [_painted(line) for difference in differences for line in difference.lines]
-        self.app.push_screen(Page(title, lines or [mark("No file differs.", QUIET)]))
+    def action_files(self) -> None:
+        """See the files as they were at the selected entry."""
+        if key := self.lines.key:
+            self.lace.ask(lambda vault: entry_at(vault, key), self._open, "files", asked="Files")
+
+    def _open(self, old: OldFiles) -> None:
+        self.app.push_screen(Files(old))
+
+    def action_travel(self) -> None:
+        """Ask for a time, or for two."""
+
+        def named(text: str | None) -> None:
+            words = (text or "").split()
+            if len(words) == 1:
+                self.lace.ask(lambda vault: files_at(vault, words[0]), self._open, "files", asked=words[0])
+            elif len(words) == 2:
+                self.lace.ask(
+                    lambda vault: between(vault, *words),
+                    lambda found: show_difference(self, found),
+                    "diff",
+                    asked=" to ".join(words),
+                )
+            elif words:
+                self.notify("One time shows its files, two show what differs.", markup=False)
+
+        self.app.push_screen(Question("Back in time", f"Which time? For example {_TIMES}", "main"), named)
+
+    def action_record(self) -> None:
+        """Show the selected entry's record."""
+        if key := self.lines.key:
+
+            def shown(stored: bytes) -> None:
+                lines = stored.decode("utf-8", "backslashreplace").splitlines()
+                self.app.push_screen(Viewer(key, Texts(lines), f"lace record show {key}"))
+
+            self.lace.ask(lambda vault: show_record(vault, key), shown, "record", asked="The record")
+
+    # Do
+
+    def action_check_out(self) -> None:
+        """Bring the folder to the selected entry, after the plan."""
+        if key := self.lines.key:
+            self.lace.ask(
+                lambda vault: entry_at(vault, key), lambda old: offer_checkout(self, old), "files", asked="Check out"
+            )
+
+    def action_commit(self) -> None:
+        """Say what changed in the folder, and ask why."""
+        if self.lace.can_start:
+            self.lace.ask(changes, self._ask_why, "changes", asked="Commit")
+
+    def _ask_why(self, found: Changes) -> None:
+        if not found.items:
+            self.notify("Nothing changed in the folder since the last commit.", markup=False)
+            return
+        shown = ", ".join(item.path for item in found.items[:_NAMED])
+        more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
+        self.app.push_screen(
+            Question("Commit", f"{counted(found)}: {shown}{more}. What did you do, and why?"), self._commit
+        )
+
+    def _commit(self, text: str | None) -> None:
+        if text is None:
+            return
+        if not text:
+            self.notify("A commit needs a sentence; nothing was kept.", markup=False)
+            return
+
+        def do(vault: Vault, watch: Watch) -> tuple[Committed | None, list[PlaceResult]]:
+            made = commit(vault, text, watch=watch)
+            return made, follow(vault, Occasion.COMMIT, watch) if made else []
+
+        self.lace.begin("Commit", do, _committed, f"lace commit -m {shlex.quote(text)}")
+
+    def action_label(self) -> None:
+        """Ask for a name of the selected revision of mine, or of the newest."""
+        key = self.lines.key
+
+        def named(name: str | None) -> None:
+            if name:
+                self.lace.begin(
+                    "Label", lambda vault, _: _label(vault, name, key), _labelled, f"lace label {shlex.quote(name)}"
+                )
+
+        text = "It starts with a letter and is used once. It names the selected commit of yours, else your newest."
+        self.app.push_screen(Question("Label", text), named)
 
 
-def _painted(line: str) -> Content:
-    text = line.expandtabs()
-    if text.startswith(("--- ", "+++ ")):
-        return mark(text, STRONG)
-    style = GOOD if text.startswith("+") else BAD if text.startswith("-") else NOTE if text.startswith("@@") else ""
-    return mark(text, style)
+def _label(vault: Vault, name: str, key: str) -> Labelled:
+    """Name the revision of mine that an entry is, or the newest one."""
+    found = commits_of(vault, key) if key else None
+    rows = (
+        vault.store.rows(
+            "SELECT desk, number FROM rev WHERE commit_hash = ? AND node = ? ORDER BY number LIMIT 1",
+            found.text,
+            vault.node.text,
+        )
+        if found
+        else []
+    )
+    desk, number = (str(rows[0][0]), int(str(rows[0][1]))) if rows else (MAIN, None)
+    return set_label(vault, name, desk, number)
 
 
-def _differences(vault: Vault, keys: tuple[str, ...]) -> tuple[str, list[Difference]]:
-    """Return a title and what differs: from the first to the second, or from an entry's parent to it."""
-    commits = [_commit_of(vault, RecordHash.parse(key)) for key in keys]
-    found = [commit_info(vault.store, commit) for commit in commits if commit is not None]
-    if len(found) != len(keys):
-        return "An entry without files", []
-    if len(found) == 2:
-        before, after = found[::-1]  # the list is newest first
-        base: RecordHash | None = before.tree
-        title = "From the older to the newer"
-    else:
-        (after,) = found
-        below = nearest_below(vault.store, after.hash)
-        base = commit_info(vault.store, below[0]).tree if below else None
-        title = after.message.partition("\n")[0] or "No message"
-    old = ResolvedCommit(after.hash, base, after.signer, after.desk, "before", None) if base else None
-    new = ResolvedCommit(after.hash, after.tree, after.signer, after.desk, "after", None)
-    return title, tree_differences(vault, old, new) if old else _all_added(vault, new)
+def _committed(done: tuple[Committed | None, list[PlaceResult]]) -> Card:
+    made, pushed = done
+    if made is None:
+        return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."),))
+    lines = [mark(f"= {MAIN}@{made.revision}: {counted(made)}", GOOD)]
+    lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
+    lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
+    lines.append(mark("next: release it, so that your friends get it", QUIET))
+    return Card("Commit: done", tuple(lines))
 
 
-def _commit_of(vault: Vault, record: RecordHash) -> RecordHash | None:
-    stored = vault.store.stored(record)
-    seal = parse_record(stored, verify=False) if stored else None
-    if not isinstance(seal, Seal):
-        return None
-    value: Any = read(seal)
-    if isinstance(value, Release):
-        return value.commit
-    return record if seal.plex.app == "lace/commit" else getattr(value, "result", None)
-
-
-def _all_added(vault: Vault, new: ResolvedCommit) -> list[Difference]:
-    from vault.desks.tree import walk  # noqa: PLC0415 - the first commit only
-
-    return [
-        Difference(path, "added", (f"+++ {path} ({entry.size} bytes)",))
-        for path, entry in walk(vault.store, new.tree)
-        if not entry.is_dir
-    ]
+def _labelled(made: Labelled) -> Card:
+    return Card("Label: done", (mark(f"= {made.desk}@{made.revision} is {made.desk}@{made.label} now", GOOD),))

@@ -80,6 +80,7 @@ class Lines(ScrollView, can_focus=True):
 
     Attributes:
         marked: ids of the marked rows.
+        title: shown in the frame from the next filling on.
         show_cursor: whether the highlighted row is shown while another widget takes the keys.
     """
 
@@ -111,7 +112,7 @@ class Lines(ScrollView, can_focus=True):
 
     def __init__(self, title: str, widget_id: str, *, empty: str = "Nothing here.", can_mark: bool = False) -> None:
         super().__init__(id=widget_id)
-        self._title = title
+        self.title = title
         self._empty = empty
         self._can_mark = can_mark
         self._source: LineSource = Listed([])
@@ -131,6 +132,11 @@ class Lines(ScrollView, can_focus=True):
             keys = {self._source.key(number) for number in range(len(self._source))}
             self.marked &= keys
         self._select_shown(before)
+
+    def redraw(self) -> None:
+        """Make the rows in sight anew."""
+        self._line.cache_clear()
+        self.refresh()
 
     def filter(self, text: str) -> None:
         """Show only the rows that hold some text, whatever its case; nothing shows all."""
@@ -157,7 +163,7 @@ class Lines(ScrollView, can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
         count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""
         marks = f", {len(self.marked)} marked" if self.marked else ""
-        self.border_title = f"{self._title}{count}{marks}"
+        self.border_title = f"{self.title}{count}{marks}"
         self.cursor = self._number_of(before)
         self.refresh()
         self.post_message(self.Moved(self, self.key))

@@ -13,6 +13,7 @@ from lace_tui.app import LaceApp
 from lace_tui.cli.verbs import VERBS, find_verb
 from lace_tui.places import SCREENS
 from lace_tui.screens.dialogs import Offer, PlanPage
+from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
@@ -23,7 +24,7 @@ MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
-    "lines-up", "page-down", "page-up", "leave",
+    "lines-up", "page-down", "page-up", "leave", "back",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
@@ -64,6 +65,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.OFFER: Offer,
         Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
+        Scope.FILES: Files,
         **{place: SCREENS[place] for place in PLACES},
     }
     for scope, owner in owners.items():

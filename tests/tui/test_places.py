@@ -128,7 +128,7 @@ async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
         assert 0 < lines.shown < len(lines._source)
         await pilot.press("enter", "d")
         await settle(pilot)
-        shown = str(app.screen.query_one("#page Static").render())
+        shown = _rows(app)
         assert "+Pumpkin, 4.50" in shown
         assert "-Tomato, 4.00" in shown
         await pilot.press("escape")

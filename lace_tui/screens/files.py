@@ -1,0 +1,190 @@
+"""The files of one revision: read them, compare them with another time, bring them back, copy them out (CLAY-24)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from lace_tui.actions import Scope
+from lace_tui.cli.progress import bytes_text
+from lace_tui.cli.travel import CheckedOut, check_out, copy_out
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.listing import Listing
+from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.old import Found, OldFiles, content_lines, latest, plan_checkout
+from lace_tui.screens.place import bindings_of
+from lace_tui.screens.viewer import Texts, Viewer, painted
+from vault.desks.checkout import CheckoutResult
+from vault.desks.pages import Entry
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Files", "offer_checkout", "show_difference"]
+
+
+class _Rows:
+    """The files as rows, made when they are seen."""
+
+    def __init__(self, files: tuple[tuple[str, Entry], ...]) -> None:
+        self._files = files
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def line(self, number: int) -> Content:
+        """Return one row."""
+        path, entry = self._files[number]
+        sign = {"l": "-> ", "f": "*  " if entry.mode == "x" else "   "}[entry.kind]
+        return mark(f"{bytes_text(entry.size):>10}  ", QUIET) + mark(sign + path)
+
+    def key(self, number: int) -> str:
+        """Return the row's number, from 1."""
+        return str(number + 1)
+
+    def text(self, number: int) -> str:
+        """Return what a filter searches."""
+        return self._files[number][0].lower()
+
+
+class Files(Listing):
+    """One row for each file.
+
+    Args:
+        old: the revision and its files.
+    """
+
+    SCOPE = Scope.FILES
+    TITLE = "Files"
+    EMPTY = "No file was here."
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.FILES)
+
+    def __init__(self, old: OldFiles) -> None:
+        super().__init__()
+        self._old = old
+
+    def read(self, vault: Vault) -> OldFiles:
+        """Return what is known already: an old revision never changes."""
+        return self._old
+
+    def show(self, value: OldFiles) -> None:
+        """Show the files."""
+        self.lines.title = f"{value.at.what}: {plural(len(value.files), 'file')}"
+        self.fill(_Rows(value.files))
+
+    @property
+    def _entry(self) -> tuple[str, Entry] | None:
+        key = self.lines.key
+        return self._old.files[int(key) - 1] if key else None
+
+    def row(self) -> tuple[str, tuple[str, ...], str]:
+        """Return the selected file."""
+        found = self._entry
+        if found is None:
+            return "", (), ""
+        path, entry = found
+        return "A file", (path, f"Size: {entry.size} bytes", f"Content: {entry.hash}"), self._command(path)
+
+    def _command(self, path: str) -> str:
+        return f"lace cat {self._old.at.what} {path}"
+
+    def action_open_row(self) -> None:
+        """Read the selected file."""
+        self.action_read_file()
+
+    def action_read_file(self) -> None:
+        """Read the selected file as it was."""
+        found = self._entry
+        if found is None:
+            return
+        path, entry = found
+        title = f"{path}, {self._old.at.what}"
+
+        def shown(lines: tuple[str, ...]) -> None:
+            self.app.push_screen(Viewer(title, Texts(lines), self._command(path)))
+
+        self.lace.ask(lambda vault: content_lines(vault, entry), shown, "file", asked=title)
+
+    def action_compare(self) -> None:
+        """Show what differs from another time."""
+
+        def named(text: str | None) -> None:
+            if text is not None:
+                self.lace.ask(
+                    lambda vault: latest(vault, self._old.at, text.strip()),
+                    lambda found: show_difference(self, found),
+                    "diff",
+                    asked="Compare",
+                )
+
+        text = "With which time? DESK@NUMBER, DESK@1.0.0, DESK@LABEL, DESK@2026-05-01; nothing: the newest."
+        self.app.push_screen(Question(f"Compare {self._old.at.what}", text), named)
+
+    def action_bring_back(self) -> None:
+        """Bring the folder to this revision, after the plan."""
+        offer_checkout(self, self._old)
+
+    def action_copy_out(self) -> None:
+        """Write a copy elsewhere."""
+
+        def named(text: str | None) -> None:
+            if text:
+                to = Path(text).expanduser()
+                at = self._old.at
+                self.lace.begin(
+                    f"Copy out: {at.what}",
+                    lambda vault, watch: copy_out(vault, at, vault.folder.absolute() / to, watch),
+                    lambda result: _copied(result, at.what, to),
+                    f"lace checkout {at.what} --to {text}",
+                )
+
+        self.app.push_screen(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
+
+    def action_back(self) -> None:
+        """Go back to the history; what runs is stopped first, as everywhere."""
+        if self.lace.job is not None:
+            self.lace.action_stop()
+            return
+        self.app.pop_screen()
+
+
+def show_difference(place: Listing, found: Found) -> None:
+    """Show what differs."""
+    place.app.push_screen(Viewer(found.title, Texts(found.lines, painted), found.command))
+
+
+def offer_checkout(place: Listing, old: OldFiles) -> None:
+    """Show what bringing the folder to a revision would change, and do it when agreed."""
+    at = old.at
+
+    def planned(changes: list[str]) -> None:
+        lines = [mark(f"The folder becomes as {at.what} was:", STRONG), *(mark(line) for line in changes)]
+        if not changes:
+            lines.append(mark("  no file differs from what the folder stands on", QUIET))
+        lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
+        lines.append(mark(f"lace checkout {at.what}", NOTE))
+        place.app.push_screen(PlanPage("Check out: the plan", lines), decided)
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            place.lace.begin("Check out", do, _checked_out, f"lace checkout {at.what}")
+
+    def do(vault: Vault, watch: Watch) -> Any:
+        return check_out(vault, at, watch), at.what
+
+    place.lace.ask(lambda vault: plan_checkout(vault, at), planned, "plan", asked="Check out")
+
+
+def _checked_out(done: tuple[CheckedOut, str]) -> Card:
+    (_, result), what = done
+    count = len(result.written) + len(result.deleted)
+    lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
+    lines.append(mark("next: c in History commits it; update brings you back to the newest"))
+    return Card("Check out: done", tuple(lines))
+
+
+def _copied(result: CheckoutResult, what: str, to: Path) -> Card:
+    return Card("Copy out: done", (mark(f"= {plural(len(result.written), 'file')} of {what} are in {to}", GOOD),))

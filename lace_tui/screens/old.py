@@ -1,0 +1,237 @@
+"""What the history and its files read from a vault: old revisions, their files, and what differs (CLAY-13 to CLAY-16).
+
+Plain code without a screen; each function runs in a thread.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any, NamedTuple
+
+from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.lineage import Row, draw
+from lazy.address import NotShared, ResolvedCommit, resolve
+from lazy.log import LogLine
+from lazy.people import label_of
+from vault.cases import SELF
+from vault.desks.chunks import check_here, entry_pieces
+from vault.desks.diff import diff_trees
+from vault.desks.pages import Entry
+from vault.desks.tree import walk
+from vault.errors import CallerError
+from vault.graph import nearest_below
+from vault.history import commit_info
+from vault.profile import Release, read
+from vault.records import RecordHash, Seal, parse_record
+from vault.vault import Vault
+from vault.work import checkout_of
+
+__all__ = [
+    "Found",
+    "NoFiles",
+    "OldFiles",
+    "between",
+    "commits_of",
+    "content_lines",
+    "drawings",
+    "entry_at",
+    "files_at",
+    "latest",
+    "plan_checkout",
+    "what_changed",
+]
+
+DIFFERENCES = 500  # paths compared at once; the rest are counted in a sentence
+READ_LIMIT = 16 << 20  # bytes of a file that is shown as text
+_SNIFFED = 64  # bytes shown of a file that is no text
+
+
+class NoFiles(CallerError):
+    """A record that is no commit has no files of its own."""
+
+    code = "no-files"
+    hint = "Select a commit, a release or a decision."
+
+
+class OldFiles(NamedTuple):
+    """A revision and the files in it."""
+
+    at: ResolvedCommit
+    files: tuple[tuple[str, Entry], ...]
+
+
+class Found(NamedTuple):
+    """What differs, with a title, and the command that prints the same; empty when none does."""
+
+    title: str
+    lines: tuple[str, ...]
+    command: str
+
+
+def files_at(vault: Vault, address: str) -> OldFiles:
+    """Return the files that an address `[PEER/]DESK[@CASE]` names.
+
+    Raises:
+        As `lazy.address.resolve`.
+    """
+    with vault.store.reading():
+        at = resolve(vault, address)
+        return OldFiles(at, _walk(vault, at))
+
+
+def entry_at(vault: Vault, key: str) -> OldFiles:
+    """Return the files as they were at an entry of the log.
+
+    Raises:
+        NoFiles: it is no commit, release or decision.
+        NotShared, NotYet, Pruned: they are not here.
+    """
+    with vault.store.reading():
+        at = _of_entry(vault, key)
+        return OldFiles(at, _walk(vault, at))
+
+
+def _walk(vault: Vault, at: ResolvedCommit) -> tuple[tuple[str, Entry], ...]:
+    return tuple((path, entry) for path, entry in walk(vault.store, at.tree) if not entry.is_dir)
+
+
+def _of_entry(vault: Vault, key: str) -> ResolvedCommit:
+    commit = commits_of(vault, key)
+    if commit is None:
+        raise NoFiles("This entry has no files of its own.")
+    rows = vault.store.rows(
+        "SELECT node, desk, number FROM rev WHERE commit_hash = ? ORDER BY node <> ?, node LIMIT 1",
+        commit.text,
+        vault.node.text,
+    )
+    info = commit_info(vault.store, commit)
+    if rows:
+        node, desk, number = str(rows[0][0]), str(rows[0][1]), int(str(rows[0][2]))
+        owner = SELF if node == vault.node.text else label_of(vault, node)
+        return resolve(vault, f"{owner}/{desk}@{number}")
+    if not vault.store.have([info.tree]):
+        raise NotShared("The content of this commit is not shared: it was never released.")
+    return ResolvedCommit(commit, info.tree, info.signer, info.desk, f"{info.desk}, a commit of its own", None)
+
+
+def commits_of(vault: Vault, key: str) -> RecordHash | None:
+    """Return the commit that an entry of the log is about, or None."""
+    record = RecordHash.parse(key)
+    stored = vault.store.stored(record)
+    seal = parse_record(stored, verify=False) if stored else None
+    if not isinstance(seal, Seal):
+        return None
+    value: Any = read(seal)
+    if isinstance(value, Release):
+        return value.commit
+    return record if seal.plex.app == "lace/commit" else getattr(value, "result", None)
+
+
+def latest(vault: Vault, at: ResolvedCommit, other: str) -> Found:
+    """Return what differs from a revision to another time of its line: the newest one when none is named."""
+    address = other or f"{at.what.partition('@')[0]}"
+    with vault.store.reading():
+        return _between(vault, at, resolve(vault, address))
+
+
+def between(vault: Vault, one: str, other: str) -> Found:
+    """Return what differs between two addresses."""
+    with vault.store.reading():
+        return _between(vault, resolve(vault, one), resolve(vault, other))
+
+
+def _between(vault: Vault, before: ResolvedCommit, after: ResolvedCommit) -> Found:
+    found = tree_differences(vault, before, after, limit=DIFFERENCES + 1)
+    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {before.what} {after.what}")
+
+
+def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:
+    """Return what differs from the older to the newer of two entries, or from an entry's parent to it.
+
+    Raises:
+        NoFiles: an entry is no commit, release or decision.
+    """
+    with vault.store.reading():
+        if len(keys) == 2:
+            return _between(vault, *(_of_entry(vault, key) for key in keys[::-1]))  # the list is newest first
+        commit = commits_of(vault, keys[0])
+        if commit is None:
+            raise NoFiles("This entry has no files of its own.")
+        info = commit_info(vault.store, commit)
+        below = nearest_below(vault.store, commit)
+        title = info.message.partition("\n")[0] or "No message"
+        new = ResolvedCommit(commit, info.tree, info.signer, info.desk, "after", None)
+        if not below:
+            entries = islice(walk(vault.store, info.tree), DIFFERENCES + 1)
+            added = [
+                Difference(path, "added", (f"+++ {path} ({entry.size} bytes)",))
+                for path, entry in entries
+                if not entry.is_dir
+            ]
+            return Found(title, _told(added), "")
+        old = ResolvedCommit(commit, commit_info(vault.store, below[0]).tree, info.signer, info.desk, "before", None)
+        return Found(title, _told(tree_differences(vault, old, new, limit=DIFFERENCES + 1)), "")
+
+
+def _told(found: list[Difference]) -> tuple[str, ...]:
+    if not found:
+        return ("No file differs.",)
+    lines = [line for difference in found[:DIFFERENCES] for line in difference.lines]
+    if len(found) > DIFFERENCES:
+        lines += ["", f"More than {DIFFERENCES} files differ; name one by command: lace diff A B PATH"]
+    return tuple(lines)
+
+
+def content_lines(vault: Vault, entry: Entry) -> tuple[str, ...]:
+    """Return a file of a revision as lines; of one that is large or no text, what it is and how it begins.
+
+    Raises:
+        MissingObject: a part of it is not here.
+    """
+    if entry.kind == "l":
+        return (f"A link to {b''.join(entry_pieces(vault.store, entry)).decode('utf-8', 'backslashreplace')}",)
+    with vault.store.reading():
+        check_here(vault.store, entry)
+        pieces = entry_pieces(vault.store, entry)
+        if entry.size <= READ_LIMIT:
+            content = b"".join(pieces)
+            if b"\0" not in content:
+                try:
+                    return tuple(content.decode().splitlines()) or ("An empty file.",)
+                except UnicodeDecodeError:
+                    pass
+        else:
+            content = next(pieces)
+    head = content[:_SNIFFED]
+    return (
+        "Not shown as text: it is binary, or large.",
+        f"Size: {entry.size} bytes",
+        f"Content: {entry.hash}",
+        *(f"  {at:04x}  {head[at : at + 16].hex(' ')}" for at in range(0, len(head), 16)),
+    )
+
+
+def plan_checkout(vault: Vault, at: ResolvedCommit, shown: int = 12) -> list[str]:
+    """Return, in sentences, what a checkout would change in the folder."""
+    with vault.store.reading():
+        base = checkout_of(vault, at.desk)
+        found = list(islice(diff_trees(vault.store, base.tree if base else None, at.tree), 1000))
+    words = {"added": "+", "changed": "~", "deleted": "-"}
+    lines = [f"  {words[change.kind]} {change.path}" for change in found[:shown]]
+    if len(found) > shown:
+        lines.append(f"  and {'at least ' if len(found) == 1000 else ''}{len(found) - shown} more")
+    return lines
+
+
+def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:
+    """Return the lineage of the commits of a log, one drawing a line."""
+    commits = [line.hash.text for line in lines if line.app == "lace/commit"]
+    parents: dict[str, list[str]] = {}
+    asked = "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY child, parent"
+    for child, parent in vault.store.rows(asked, json.dumps(commits)):
+        parents.setdefault(str(child), []).append(str(parent))
+    return draw(
+        Row(line.hash.text, parents.get(line.hash.text, ())) if line.app == "lace/commit" else Row(None)
+        for line in lines
+    )

@@ -1,0 +1,284 @@
+"""History: lineage, old revisions by every case, what differs, and bringing them back (APP-4, CLAY-13 to CLAY-16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.lineage import WIDEST, Row, draw
+from lace_tui.screens import old
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.files import Files
+from lace_tui.screens.history import History
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.viewer import Texts, Viewer
+from lace_tui.screenshots import Story
+from tests.tui.conftest import is_showing, settle
+from vault.labels import set_label
+from vault.vault import Vault
+from vault.work import changes, commit
+
+SIZE = (120, 34)
+
+
+def _rows(app: LaceApp) -> str:
+    lines = app.screen.query_one("#list", Lines)
+    return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
+
+
+async def _answer(pilot: Pilot[None], text: str) -> None:
+    await settle(pilot)
+    app = pilot.app
+    assert isinstance(app.screen, Question), app.screen
+    app.screen.query_one(Input).value = text
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+# Lineage
+
+
+def test_a_straight_line_a_fork_and_a_merge_are_drawn() -> None:
+    rows = [
+        Row(None),
+        Row("m", ["a2", "b2"]),
+        Row("b2", ["b1"]),
+        Row(None),
+        Row("a2", ["base"]),
+        Row("b1", ["base"]),
+        Row("base"),
+        Row("other"),
+    ]
+    assert draw(rows) == ["", "*\\", "|*", "||", "*|", "|*", "*/", "*"]
+
+
+def test_a_parent_without_a_row_ends_its_line() -> None:
+    assert draw([Row("a", ["gone"]), Row("b", ["a"]), Row(None)]) == ["*", "*", ""], "a parent above is no line either"
+
+
+def test_many_lines_side_by_side_are_counted() -> None:
+    tips = [Row(f"t{number}", ["base"]) for number in range(WIDEST + 3)]
+    drawn = draw([*tips, Row("base")])
+    assert drawn[WIDEST + 2] == "|" * WIDEST + "+3"
+    assert drawn[-1].startswith("*//")
+
+
+@given(st.lists(st.tuples(st.booleans(), st.lists(st.integers(1, 5), max_size=3)), max_size=40))
+def test_every_commit_has_one_star_and_no_line_outlives_its_end(given_rows: list[tuple[bool, list[int]]]) -> None:
+    """Whatever the graph: one drawing a row, one star a commit in sight, and nothing left below the last row."""
+    rows = [
+        Row(str(at), [str(at + step) for step in sorted(set(steps))]) if is_commit else Row(None)
+        for at, (is_commit, steps) in enumerate(given_rows)
+    ]
+    drawn = draw([*rows, Row(None)])
+    assert len(drawn) == len(rows) + 1
+    assert drawn[-1] == ""
+    for row, text in zip(rows, drawn, strict=False):
+        assert text.count("*") <= (row.commit is not None)
+        assert "+" in text or text.count("*") == (row.commit is not None)
+
+
+async def test_the_log_of_a_real_circle_has_its_lineage(app: LaceApp) -> None:
+    """Two people's commits over one base are two lines that meet at it."""
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        commits = [row for row in _rows(app).splitlines() if " commit" in row]
+    assert all("*" in row[:4] for row in commits)
+    assert commits[0].startswith("*")
+    assert any(row.startswith("|*") for row in commits)
+    assert any("*/" in row[:4] for row in commits), "and they meet"
+
+
+# Back in time
+
+
+async def test_an_old_revision_is_read_by_number_version_label_and_date(app: LaceApp, story: Story) -> None:
+    """CLAY-13 to CLAY-16: four ways to name a time, each shows the files as they were."""
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        set_label(vault, "first-menu", "main", 1)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        for case in ("main@1", "main@1.0.0", "main@first-menu", "main@2026-09-21T14:30Z"):
+            await pilot.press("t")
+            await _answer(pilot, case)
+            assert is_showing(app, Files), case
+            assert "menu.md" in _rows(app)
+            assert str(app.screen.query_one(Lines).border_title).startswith("self/main@1"), case
+            await pilot.press("slash", *"menu", "enter", "enter")
+            await settle(pilot)
+            assert is_showing(app, Viewer)
+            assert "Tomato, 4.00" in _rows(app), "as it was, not as it is"
+            await pilot.press("escape", "escape")
+            await settle(pilot)
+            assert is_showing(app, History)
+        assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
+
+
+async def test_a_time_that_is_not_there_is_told_and_nothing_opens(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        card = app.card
+        for case, code in (("main@99", "not-yet"), ("main@0", "never"), ("main@1.9", "bad-case"), ("eve/main", "peer")):
+            await pilot.press("t")
+            await _answer(pilot, case)
+            assert is_showing(app, History)
+            assert any(code in str(note.message) for note in app._notifications), case
+        assert app.card is card, "an answer is no failure of the vault, so no card stays for it"
+
+
+async def test_two_times_show_what_differs(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        await pilot.press("t")
+        await _answer(pilot, "main@1 bob/main@1.1.0")
+        assert is_showing(app, Viewer)
+        assert "+Leek, 4.20" in _rows(app)
+        assert "+++ wine.md (bob/main@1.1.0)" in _rows(app)
+        await pilot.press("y")
+        assert app.clipboard == "lace diff self/main@1 bob/main@1.1.0"
+        await pilot.press("slash", *"leek")
+        await settle(pilot)
+        assert app.screen.query_one(Lines).shown == 1
+
+
+async def test_two_marked_entries_and_one_revision_with_another_are_compared(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        lines = app.screen.query_one(Lines)
+        for words in ("pumpkin", "the first menu"):
+            await pilot.press("slash", *words, "enter", "g", "space", "slash", "escape")
+            await settle(pilot)
+        assert len(lines.marked) == 2
+        await pilot.press("d")
+        await settle(pilot)
+        assert "-Tomato, 4.00" in _rows(app)
+        await pilot.press("escape")
+        await pilot.press("f")
+        await settle(pilot)
+        assert is_showing(app, Files)
+        await pilot.press("d")
+        await _answer(pilot, "main@1")
+        assert is_showing(app, Viewer)
+
+
+async def test_the_folder_goes_back_after_the_plan_and_keeps_what_is_not_committed(app: LaceApp, story: Story) -> None:
+    menu = story.folder("alice") / "menu.md"
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        menu.write_text(menu.read_text() + "Coffee\n")
+        await pilot.press("t")
+        await _answer(pilot, "main@1")
+        await pilot.press("o")
+        await settle(pilot)
+        assert is_showing(app, PlanPage)
+        await pilot.press("y")
+        await settle(pilot)
+        assert "Coffee" in menu.read_text()
+        assert app.card is not None
+        assert "uncommitted-changes" in app.card.lines[0].plain
+        await pilot.press("escape", "c")
+        await _answer(pilot, "coffee at last")
+        assert "main@3" in app.card.lines[0].plain
+        await pilot.press("slash", *"the first menu", "enter", "g", "o")
+        await settle(pilot)
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "~ menu.md" in shown
+        await pilot.press("y")
+        await settle(pilot)
+        assert "Tomato, 4.00" in menu.read_text()
+        with Vault(story.folder("alice"), story.around("alice")) as vault:
+            assert changes(vault).paths("changed") == ["menu.md"], "the line stays where it is"
+
+
+async def test_a_copy_is_written_elsewhere_and_never_over_something(app: LaceApp, tmp_path: Path) -> None:
+    to = tmp_path / "copy"
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        await pilot.press("t")
+        await _answer(pilot, "bob/main@1.1.0")
+        for expected in ("= 3 files of bob/main@1.1.0", "folder-in-the-way"):
+            await pilot.press("x")
+            await _answer(pilot, str(to))
+            assert app.card is not None
+            assert expected in app.card.lines[0].plain
+            (to / "menu.md").write_text("mine")
+        assert (to / "menu.md").read_text() == "mine"
+
+
+async def test_a_commit_needs_a_change_and_a_sentence(app: LaceApp, story: Story) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        await pilot.press("c")
+        await settle(pilot)
+        assert is_showing(app, History)
+        (story.folder("alice") / "new.txt").write_text("x")
+        await pilot.press("c")
+        await _answer(pilot, "")
+        assert is_showing(app, History)
+        await pilot.press("b")
+        await _answer(pilot, "harvest")
+        assert app.card is not None
+        assert "main@harvest" in app.card.lines[0].plain
+        await pilot.press("m")
+        await settle(pilot)
+        assert is_showing(app, Viewer)
+        assert "lace/" in _rows(app)
+
+
+def test_content_is_shown_as_what_it_is(story: Story) -> None:
+    """Text as lines; binary and large content as size, hash and first bytes; an empty file says so."""
+    folder = story.folder("alice")
+    (folder / "empty").write_bytes(b"")
+    (folder / "logo.png").write_bytes(b"\x89PNG\0\x01")
+    (folder / "latin").write_bytes(b"caf\xe9\n")
+    (folder / "way").symlink_to("menu.md")
+    with Vault(folder, story.around("alice")) as vault:
+        commit(vault, "several kinds")
+        files = dict(old.files_at(vault, "main").files)
+        assert old.content_lines(vault, files["empty"]) == ("An empty file.",)
+        assert "89 50 4e 47 00 01" in old.content_lines(vault, files["logo.png"])[-1]
+        assert "Not shown as text" in old.content_lines(vault, files["latin"])[0]
+        assert old.content_lines(vault, files["way"]) == ("A link to menu.md",)
+        assert old.content_lines(vault, files["menu.md"])[0] == "# Supper club"
+
+
+def test_a_difference_of_many_files_is_cut_with_a_sentence(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(old, "DIFFERENCES", 3)
+    folder = story.folder("alice")
+    for number in range(9):
+        (folder / f"{number}.txt").write_text(f"{number}\n")
+    with Vault(folder, story.around("alice")) as vault:
+        commit(vault, "many")
+        found = old.between(vault, "main@2", "main@3")
+    assert sum(line.startswith("+++") for line in found.lines) == 3
+    assert found.lines[-1] == "More than 3 files differ; name one by command: lace diff A B PATH"
+
+
+async def test_a_friends_text_is_inert_and_can_be_moved_sideways(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.push_screen(Viewer("a\x1b[2Jb", Texts(["x" * 300, "evil \x1b]0;t\x07 \u202e text"])))
+        await settle(pilot)
+        lines = app.screen.query_one(Lines)
+        assert "\x1b" not in _rows(app)
+        assert "\u202e" not in _rows(app)
+        before = lines.rendered(0)
+        await pilot.press("right")
+        assert len(lines.rendered(0)) == len(before) - 16
+        await pilot.press("left", "left")
+        assert lines.rendered(0) == before
+        await pilot.press("q")
