@@ -11,11 +11,17 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from lazy.sync import sync
+from lazy.update import update
 from tests.faults.circle import around
+from tests.vault.vaults import around as friend_around
 from vault import work
+from vault.surroundings import Surroundings
 from vault.vault import Vault
 
 __all__ = ["MIB", "Cost", "begin", "both", "commit_git", "git", "in_child", "size_of"]
@@ -69,7 +75,7 @@ def commit_git(repository: Path) -> Cost:
 
 
 def in_child(act: str, folder: Path) -> Cost:
-    """Run `commit` or `release` of a vault in a process of its own; its start is not counted."""
+    """Run `commit`, `release`, `sync` or `update` of a vault in a process of its own; its start is not counted."""
     command = [sys.executable, "-m", "tests.bench.content", act, str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=_ROOT)
     return Cost(*map(float, done.stdout.split()))
@@ -85,14 +91,30 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def _world(folder: Path) -> Surroundings:
+    if folder.name == "f":
+        return around(folder.parents[1], "alice")
+    return replace(friend_around(folder.parent, folder.name), now_ns=time.time_ns, entropy=os.urandom)
+
+
+def _sync(vault: Vault) -> None:
+    (result,) = sync(vault, ["stick"])
+    assert not result.problems, result.problems
+
+
+_ACTS: dict[str, Callable[[Vault], object]] = {
+    "commit": lambda vault: work.commit(vault, "x"),
+    "release": lambda vault: work.release(vault, None, "x"),
+    "sync": _sync,
+    "update": update,
+}
+
+
 def _main() -> None:
     act, folder = sys.argv[1], Path(sys.argv[2])
-    with Vault(folder, around(folder.parents[1], "alice")) as vault:
+    with Vault(folder, _world(folder)) as vault:
         cpu, wall = time.process_time(), time.perf_counter()
-        if act == "commit":
-            work.commit(vault, "x")
-        else:
-            work.release(vault, None, "x")
+        _ACTS[act](vault)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(wall, cpu, _peak())
 

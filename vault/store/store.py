@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha512
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +30,9 @@ from vault.store.views import Views
 __all__ = ["Store"]
 
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
+_SUMMED_BYTES = 8_192  # of one content; chunks of large files are larger, and summed in their order
+_FRESH_SUMS = 50_000
+_CHUNK = "Chunk+Link"  # header of a manifest
 _NEXT_GENERATION = (
     "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
 )
@@ -48,6 +52,7 @@ class Store:
         self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
         self._views = Views(self.db, self.content_sum)
+        self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
@@ -83,6 +88,7 @@ class Store:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
         self.packs.abort()
+        self._fresh.clear()
         self._symbols.forget()
         self._views.forget()
 
@@ -127,6 +133,8 @@ class Store:
             )
             if row.rowcount and isinstance(record, Seal | Plex):
                 position = int(row.lastrowid or 0)
+                if isinstance(record, Plex) and record.app == DATA_APP:
+                    self._note_sum(record)
                 if is_packed:
                     self.packs.take(position, stored, self._positions((near or {}).get(record.hash, ())))
                 batch.add(position, record)
@@ -134,6 +142,14 @@ class Store:
                 added.append(position)
         batch.write()
         return added
+
+    def _note_sum(self, record: Plex) -> None:
+        """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
+        size = len(record.blob.data)
+        if 0 < size <= _SUMMED_BYTES and not any(name == _CHUNK for name, _ in record.extras):
+            if len(self._fresh) >= _FRESH_SUMS:
+                self._fresh.clear()
+            self._fresh[record.hash] = (size, sha512(record.blob.data).hexdigest())
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
         found = (self.position(record) for record in records)
@@ -275,7 +291,7 @@ class Store:
 
     def content_sum(self, tree: RecordHash) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
-        return f"sha512:{content_sha512(self, tree, _Sums(self.db))}"
+        return f"sha512:{content_sha512(self, tree, _Sums(self.db), self._fresh)}"
 
     def rebuild(self, me: str | None, founding: str | None) -> None:
         """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""
