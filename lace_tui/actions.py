@@ -93,6 +93,12 @@ def _go(number: int, place: Scope, sentence: str) -> Action:
     return Action(f"go-{place}", f"Go to {place}", sentence, (key,), key, f"app.go('{place}')")
 
 
+def _move(scope: Scope, action_id: str, key: str, title: str, sentence: str, call: str = "", shown: str = "") -> Action:
+    """Return an action of one place that only moves about the screen."""
+    keys = tuple(key.split(","))
+    return Action(action_id, title, sentence, keys, shown or key, call or action_id.replace("-", "_"), "", scope)
+
+
 # In the order of help and footer; "?" comes first so that it never falls off a narrow footer.
 _EVERYWHERE: tuple[Action, ...] = (
     Action("help", "Help", "Show all keys.", ("question_mark", "f1"), "?  F1", "help", "lace help", hint="help"),
@@ -185,16 +191,11 @@ _CONFLICTS: tuple[Action, ...] = (
         "lace resolve CONFLICT --prefer remote", hint="theirs"),
     _do(_C, "accept", "A", "Accept a decision", "Let somebody else's decision count here.",
         "lace resolve CONFLICT --accept", hint="accept"),
+    _move(_C, "set-aside", "z", "Set aside", "Put the marked conflicts last in this sitting, or back; they stay open."),
 )  # fmt: skip
 _REGION = "lace resolve CONFLICT --merged VERSION --path P --region N --take SIDE"
 _WHOLE = "lace resolve CONFLICT --merged VERSION --path P --take SIDE"
 _FILES = "lace resolve CONFLICT --merged VERSION --files DIR"
-
-
-def _move(scope: Scope, action_id: str, key: str, title: str, sentence: str, call: str = "", shown: str = "") -> Action:
-    """Return an action of one place that only moves about the screen."""
-    keys = tuple(key.split(","))
-    return Action(action_id, title, sentence, keys, shown or key, call or action_id.replace("-", "_"), "", scope)
 
 
 _RESOLVE: tuple[Action, ...] = (

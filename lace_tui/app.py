@@ -23,7 +23,7 @@ from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
-from lace_tui.screens.dialogs import Offer, Page
+from lace_tui.screens.dialogs import Offer, Page, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
@@ -47,6 +47,7 @@ TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
 LOGGED = 500  # lines of activity that are kept
+_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
 
 
 def _screen(place: Scope) -> Place:
@@ -120,11 +121,13 @@ class LaceApp(App[None]):
             job: the work, if it was some.
             trouble: why.
             asked: what a person asked to see; nothing when the app read by itself.
+            again: does it once more; given where a passphrase was missing.
         """
 
         job: Job | None
         trouble: Trouble
         asked: str = ""
+        again: Callable[[], None] | None = None
 
     def __init__(
         self,
@@ -155,6 +158,9 @@ class LaceApp(App[None]):
         self._edit = edit
         self._around: Surroundings | None = None
         self._asking = threading.Lock()
+        self._passphrase: bytes | None = None
+        self._locked: list[LaceApp.DidFail] = []  # what waits for a passphrase
+        self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.view: HomeView | None = None
         self.reach: dict[str, Reach] = {}
         self.card: Card | None = None
@@ -256,7 +262,7 @@ class LaceApp(App[None]):
             return False
         from lace_tui.job import Job  # noqa: PLC0415 - no part of the first frame
 
-        job = Job(what, began=self.monotonic())
+        job = Job(what)
         self.job = job
         if command:
             self.note(command)
@@ -349,7 +355,10 @@ class LaceApp(App[None]):
         with self._asking:
             if self._around is None:
                 self._around = self._surroundings()
-            return self._around
+            if self._passphrase is None:
+                return self._around
+            given = self._passphrase
+        return replace(self._around, passphrase=lambda: given)
 
     def _vault(self, job: Job | None = None) -> Vault:
         from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
@@ -377,7 +386,12 @@ class LaceApp(App[None]):
             try:
                 message = do()
             except LaceError as error:
-                message = self.DidFail(job, Trouble.of(error), asked)
+                again = (
+                    (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked))
+                    if (error.code == _LOCKED and not (job is not None and job.token.is_set))
+                    else None
+                )
+                message = self.DidFail(job, Trouble.of(error), asked, again)
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
                 message = self.DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
@@ -416,13 +430,11 @@ class LaceApp(App[None]):
         job = self.job
         if job is None:
             return []
-        pace = job.pace(self.monotonic())
-        return working_parts(job.what, job.progress, pace, is_stopping=job.token.is_set)
+        return working_parts(job.what, job.far(self.monotonic()))
 
     def progress_card(self, job: Job) -> Card:
         """Return the card of work under way."""
-        done, total, phase = job.progress
-        return working_card(job.what, done, total, phase, is_stopping=job.token.is_set)
+        return working_card(job.what, job.far(self.monotonic()))
 
     def read(self) -> None:
         """Read the vault again, for Home and for the place that is shown."""
@@ -492,7 +504,10 @@ class LaceApp(App[None]):
         self._after(card)
 
     def on_lace_app_did_fail(self, message: DidFail) -> None:
-        """Show what went wrong, and keep it."""
+        """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
+        if message.again is not None:
+            self._unlock(message)
+            return
         if message.job is not None:
             self._end(message.job)
             card = failed_card(f"{message.job.what}: ended early", message.trouble)
@@ -507,6 +522,26 @@ class LaceApp(App[None]):
         if not isinstance(self.screen, Home) or message.asked:
             sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
             self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
+
+    def _unlock(self, message: DidFail) -> None:
+        """Ask for the passphrase of the key, and do again what needed it; work waits meanwhile."""
+        self._locked.append(message)
+        if len(self._locked) > 1:  # asked already
+            return
+
+        def given(text: str | None) -> None:
+            waiting, self._locked = self._locked, []
+            if text is not None:
+                self._passphrase = text.encode()
+            for one in waiting:
+                if text is not None and one.again is not None:
+                    one.again()
+                else:
+                    self.post_message(replace(one, again=None))
+
+        sentence = message.trouble.message if self._passphrase is not None else "Your key is protected."
+        text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
+        self.push_screen(Question("Passphrase of your key", text, is_secret=True), given)
 
     def _after(self, card: Card | None) -> None:
         if card is not None:

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.progress import CancelToken
 
 if TYPE_CHECKING:
     from vault.work import Watch
 
-__all__ = ["Job"]
+__all__ = ["Far", "Job"]
 
 _SETTLED = 1.0  # seconds of one phase before its pace is told; before that it would jump
+
+
+class Far(NamedTuple):
+    """How far work is.
+
+    Args:
+        phase: what it does now; nothing before its first report.
+        done: things done in this phase.
+        total: of how many; 0 when unknown.
+        size: bytes moved in this phase.
+        total_size: of how many; 0 when unknown or when nothing is moved.
+        rate: bytes a second where bytes are moved, else things a second; 0 while it is not known.
+        left: seconds that the phase still needs; None unless a total and the pace are known.
+        is_stopping: whether it was asked to stop.
+    """
+
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    size: int = 0
+    total_size: int = 0
+    rate: float = 0.0
+    left: float | None = None
+    is_stopping: bool = False
 
 
 @dataclass(slots=True)
@@ -23,44 +47,44 @@ class Job:
     Args:
         what: for people.
         token: set to stop it.
-        progress: done, total (0 when unknown) and phase; the newest wins.
-        began: seconds on the app's clock.
-        phase: phase and total whose pace is measured, with when and at what count that began.
+        progress: done, total (0 when unknown), phase, bytes moved and their total; the newest wins.
+        measured: phase and totals whose pace is measured, with when and at what count that began.
     """
 
     what: str
     token: CancelToken = field(default_factory=CancelToken)
-    progress: tuple[int, int, str] = (0, 0, "")
-    began: float = 0.0
-    phase: tuple[str, int, float, int] = ("", 0, 0.0, 0)
+    progress: tuple[int, int, str, int, int] = (0, 0, "", 0, 0)
+    measured: tuple[tuple[str, int, int], float, int] = (("", 0, 0), 0.0, 0)
 
     def watch(self) -> Watch:
         """Return what the work reports to and asks."""
         from vault.work import Watch  # noqa: PLC0415 - no part of the first frame
 
         def report(done: int, total: int, what: str) -> None:
-            self.progress = (done, total, what)
+            self.progress = (done, total, what, 0, 0)
 
-        return Watch(report, self.token.check)
+        def moved(done: int, total: int, size: int, total_size: int, what: str) -> None:
+            self.progress = (done, total, what, size, total_size)
 
-    def pace(self, now: float) -> tuple[float, float | None]:
-        """Return how fast the phase goes, per second, and the seconds it still needs (APP-3).
+        return Watch(report, self.token.check, moved)
+
+    def far(self, now: float) -> Far:
+        """Return how far the phase is and how fast it goes: by its bytes where it moves some, else by its count.
 
         Args:
             now: seconds on the app's clock.
-
-        Returns:
-            The pace, 0 while it is not known; the rest, None unless the total is known.
         """
-        done, total, phase = self.progress
-        known, of, since, first = self.phase
-        if (known, of) != (phase, total) or done < first:
-            self.phase = (phase, total, now, done)
-            return 0.0, None
-        if now - since < _SETTLED or done == first:
-            return 0.0, None
-        rate = (done - first) / (now - since)
-        return rate, max(0, total - done) / rate if total else None
+        done, total, phase, size, total_size = self.progress
+        is_known = Far(phase, done, total, size, total_size, is_stopping=self.token.is_set)
+        count, of = (size, total_size) if total_size else (done, total)
+        known, since, first = self.measured
+        if known != (phase, total, total_size) or count < first:
+            self.measured = ((phase, total, total_size), now, count)
+            return is_known
+        if now - since < _SETTLED or count == first:
+            return is_known
+        rate = (count - first) / (now - since)
+        return is_known._replace(rate=rate, left=max(0, of - count) / rate if of else None)
 
     def patient(self, sleep: Callable[[float], None]) -> Callable[[float], None]:
         """Return a way to wait that ends when the work is to stop."""

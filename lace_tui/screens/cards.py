@@ -13,6 +13,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from vault.errors import Cancelled, LaceError
 
 if TYPE_CHECKING:
+    from lace_tui.job import Far
     from lace_tui.view import HomeView
     from lazy.resolve import Resolved
     from lazy.results import ExchangeResult, PlaceResult
@@ -180,37 +181,42 @@ def failed_card(what: str, trouble: Trouble) -> Card:
     return Card(what, tuple(lines), is_bad=not trouble.is_wish)
 
 
-def working_card(what: str, done: int, total: int, phase: str, *, is_stopping: bool) -> Card:
-    """Return the card of work under way: its phase, how far it is, and how to stop it."""
-    count = f"{done} of {total}" if total else str(done) if done else ""
-    first = mark(f"{phase or 'beginning'}  {count}".rstrip())
+def working_card(what: str, far: Far) -> Card:
+    """Return the card of work under way: its phase, how far it is, how fast, and how to stop it."""
+    first = mark(f"{far.phase or 'beginning'}  {_count(far)}".rstrip())
+    done, total = (far.size, far.total_size) if far.total_size else (far.done, far.total)
     if total:
         filled = min(20, 20 * done // total)
         first += mark(f"  [{'#' * filled}{'.' * (20 - filled)}]", NOTE)
-    second = "stopping at the next safe point" if is_stopping else "esc stops at the next safe point"
-    return Card(what, (first, mark(second, QUIET)))
+    pace = Content("   ").join(part for _, part in _pace(far))
+    second = "stopping at the next safe point" if far.is_stopping else "esc stops at the next safe point"
+    lines = (first, pace, mark(second, QUIET)) if pace.plain else (first, mark(second, QUIET))
+    return Card(what, lines)
 
 
-def working_parts(
-    what: str, progress: tuple[int, int, str], pace: tuple[float, float | None], *, is_stopping: bool
-) -> list[tuple[int, Content]]:
-    """Return work under way for a header: what, how far, and how fast as far as that is known.
+def working_parts(what: str, far: Far) -> list[tuple[int, Content]]:
+    """Return work under way for a header: what, how far, and how fast as far as that is known."""
+    state = "stopping" if far.is_stopping else far.phase or "beginning"
+    return [(1, mark(f"{what}: {state} {_count(far)}".rstrip(), NOTE)), *_pace(far)]
 
-    Args:
-        what: for people.
-        progress: done, total (0 when unknown) and phase.
-        pace: units a second (0 when unknown), and seconds that are left (None when unknown).
-        is_stopping: whether it was asked to stop.
-    """
-    done, total, phase = progress
-    count = f"{done} of {total}" if total else str(done) if done else ""
-    state = "stopping" if is_stopping else phase or "beginning"
-    parts = [(1, mark(f"{what}: {state} {count}".rstrip(), NOTE))]
-    rate, left = pace
-    if rate and not is_stopping:
-        parts.append((3, mark(f"{rate:.0f}/s" if rate >= 10 else f"{rate:.1f}/s", QUIET)))
-        if left is not None:
-            parts.append((2, mark(f"{duration_text(left)} left", NOTE)))
+
+def _count(far: Far) -> str:
+    return f"{far.done} of {far.total}" if far.total else str(far.done) if far.done else ""
+
+
+def _pace(far: Far) -> list[tuple[int, Content]]:
+    """Return bytes, pace and the time that is left, each with how soon it may be left out."""
+    parts = []
+    if far.total_size:
+        parts.append((3, mark(f"{bytes_text(far.size)} of {bytes_text(far.total_size)}", NOTE)))
+    if far.rate and not far.is_stopping:
+        if far.total_size:
+            rate = f"{bytes_text(far.rate)}/s"
+        else:
+            rate = f"{far.rate:.0f}/s" if far.rate >= 10 else f"{far.rate:.1f}/s"
+        parts.append((5, mark(rate, QUIET)))
+        if far.left is not None:
+            parts.append((2, mark(f"{duration_text(far.left)} left", NOTE)))
     return parts
 
 

@@ -48,14 +48,17 @@ class Conflicts(Listing):
         """Show the open conflicts."""
         self._me, found = value
         self._conflicts = {conflict.id: conflict for conflict in found}
-        self.fill([(conflict.id, self._line(conflict)) for conflict in found])
+        shown = sorted(found, key=lambda conflict: conflict.id in self.lace.aside)
+        self.fill([(conflict.id, self._line(conflict)) for conflict in shown])
 
     def _names(self, conflict: Conflict) -> list[str]:
         return ["you" if side.node == self._me else side.name for side in conflict.sides]
 
     def _line(self, conflict: Conflict) -> Content:
         what = f"{conflict.desk} {conflict.version}" if conflict.version else f"{conflict.desk}, heads"
-        text = mark("! ", BAD) + mark(f"{what}  ") + mark(" <> ".join(self._names(conflict)), NOTE)
+        aside = "aside " if conflict.id in self.lace.aside else ""
+        text = mark("! ", BAD) + mark(aside, QUIET) + mark(f"{what}  ")
+        text += mark(" <> ".join(self._names(conflict)), NOTE)
         is_version = conflict.kind is ConflictKind.VERSION
         why = "released with different content" if is_version else "do not merge by themselves"
         text += mark(f"  {why}", QUIET)
@@ -107,6 +110,15 @@ class Conflicts(Listing):
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
+
+    def action_set_aside(self) -> None:
+        """Put the chosen conflicts last, or back in their places; they stay open and counted."""
+        chosen = {key for key in self.lines.chosen if key in self._conflicts}
+        aside = self.lace.aside
+        self.lace.aside = aside - chosen if chosen <= aside else aside | chosen
+        self.lines.marked = frozenset()
+        self.show((self._me, list(self._conflicts.values())))
+        self.lines.action_first()
 
     def action_accept(self) -> None:
         """Let somebody else's decision of the selected conflict count here."""

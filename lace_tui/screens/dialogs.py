@@ -111,7 +111,7 @@ class _Line(Input):
 
 
 class Question(ModalScreen[str | None]):
-    """One line to type; enter takes it, esc leaves things as they are."""
+    """One line to type; enter takes it, esc leaves things as they are. A secret is never shown or trimmed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
 
@@ -123,11 +123,12 @@ class Question(ModalScreen[str | None]):
     Question Input { border: tall $primary; }
     """
 
-    def __init__(self, title: str, text: str, value: str = "") -> None:
+    def __init__(self, title: str, text: str, value: str = "", *, is_secret: bool = False) -> None:
         super().__init__()
         self._title = title
         self._text = text
         self._value = value
+        self._is_secret = is_secret
 
     def compose(self) -> ComposeResult:
         """Lay out the question and its line."""
@@ -135,7 +136,7 @@ class Question(ModalScreen[str | None]):
             page.border_title = Content(self._title)
             page.border_subtitle = Content("enter takes it   esc back")
             yield Static(mark(self._text, QUIET))
-            yield _Line(self._value, id="answer")
+            yield _Line(self._value, id="answer", password=self._is_secret)
 
     def on_mount(self) -> None:
         """Begin in the line."""
@@ -143,7 +144,7 @@ class Question(ModalScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take it."""
-        self.dismiss(event.value.strip())
+        self.dismiss(event.value if self._is_secret else event.value.strip())
 
     def action_leave(self) -> None:
         """Leave things as they are."""

@@ -114,7 +114,8 @@ class Resolve(Place):
         picks, stale = load_draft(vault, opened)
         for file in opened.files:
             worked_out(file, picks.get(file.path, Pick()))
-        return _Read(opened, picks, stale, tuple(conflict.id for conflict in conflicts(vault)))
+        ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
+        return _Read(opened, picks, stale, tuple(ids))
 
     def show(self, value: _Read) -> None:
         """Show the conflict; begin at the first region that nobody chose for."""

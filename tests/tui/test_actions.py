@@ -24,7 +24,7 @@ MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
-    "lines-up", "page-down", "page-up", "leave", "back",
+    "lines-up", "page-down", "page-up", "leave", "back", "set-aside",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 

@@ -8,13 +8,16 @@ import threading
 from lace_tui.actions import PLACES
 from lace_tui.app import LaceApp
 from lace_tui.docs import pages
-from lace_tui.job import Job
-from lace_tui.screens.cards import working_parts
+from lace_tui.job import Far, Job
+from lace_tui.screens.cards import working_card, working_parts
 from lace_tui.screens.place import Place
+from lace_tui.screenshots import Story
+from lazy.sync import sync
 from tests.tui.conftest import settle, text_of
 from vault.errors import LaceError, all_errors
+from vault.names import Version
 from vault.vault import Vault
-from vault.work import Watch
+from vault.work import Watch, release
 
 pages()  # imports every module that has errors of its own
 ERRORS = [error for error in all_errors() if not error.__module__.startswith("tests.")]
@@ -24,26 +27,68 @@ NASTY = "\x1b[2J\u202egpj.exe [bold]x[/bold]"
 def test_the_pace_is_told_when_it_is_known() -> None:
     """APP-3: done, total and rate; the time that is left only with a total."""
     job = Job("Sync: stick")
-    job.progress = (10, 110, "receiving")
-    assert job.pace(5.0) == (0.0, None)
-    job.progress = (30, 110, "receiving")
-    assert job.pace(5.5) == (0.0, None)
-    assert job.pace(7.0) == (10.0, 8.0)
-    job.progress = (5, 0, "reading")
-    assert job.pace(8.0) == (0.0, None)
-    job.progress = (9, 0, "reading")
-    assert job.pace(10.0) == (2.0, None)
+    watch = job.watch()
+
+    def paced(now: float) -> tuple[float, float | None]:
+        far = job.far(now)
+        return far.rate, far.left
+
+    watch.progress(10, 110, "verify")
+    assert paced(5.0) == (0.0, None)
+    watch.progress(30, 110, "verify")
+    assert paced(5.5) == (0.0, None)
+    assert paced(7.0) == (10.0, 8.0)
+    watch.progress(5, 0, "read")
+    assert paced(8.0) == (0.0, None)
+    watch.progress(9, 0, "read")
+    assert paced(10.0) == (2.0, None)
+    watch.travelled(1, 3, 1000, 9000, "receive")
+    assert paced(11.0) == (0.0, None)
+    watch.travelled(2, 3, 5000, 9000, "receive")
+    assert paced(13.0) == (2000.0, 2.0), "where bytes are moved, their pace counts"
 
 
 def test_the_header_names_the_rest_only_with_a_total() -> None:
-    def texts(progress: tuple[int, int, str], pace: tuple[float, float | None], *, stop: bool = False) -> list[str]:
-        return [part.plain for _, part in working_parts("Sync: stick", progress, pace, is_stopping=stop)]
+    def texts(far: Far) -> list[str]:
+        return [part.plain for _, part in working_parts("Sync: stick", far)]
 
-    assert texts((0, 0, ""), (0.0, None)) == ["Sync: stick: beginning"]
-    assert texts((30, 110, "receiving"), (10.0, 8.0))[:2] == ["Sync: stick: receiving 30 of 110", "10/s"]
-    assert "left" in texts((30, 110, "receiving"), (10.0, 8.0))[2]
-    assert texts((9, 0, "reading"), (2.0, None)) == ["Sync: stick: reading 9", "2.0/s"]
-    assert texts((9, 0, "reading"), (2.0, None), stop=True) == ["Sync: stick: stopping 9"]
+    assert texts(Far()) == ["Sync: stick: beginning"]
+    assert texts(Far("verify", 30, 110, rate=10.0, left=8.0)) == ["Sync: stick: verify 30 of 110", "10/s", "8 s left"]
+    assert texts(Far("read", 9, rate=2.0)) == ["Sync: stick: read 9", "2.0/s"]
+    assert texts(Far("read", 9, rate=2.0, is_stopping=True)) == ["Sync: stick: stopping 9"]
+    moving = Far("send", 1, 4, 1 << 20, 8 << 20, rate=float(2 << 20), left=3.5)
+    assert texts(moving) == ["Sync: stick: send 1 of 4", "1.0 MiB of 8.0 MiB", "2.0 MiB/s", "4 s left"]
+
+
+def test_the_card_of_work_shows_bytes_and_their_pace() -> None:
+    """APP-5: phase, count, bytes, rate and rest, and the way to stop."""
+    card = working_card("Sync: stick", Far("send", 1, 4, 1 << 20, 8 << 20, rate=float(2 << 20), left=3.5))
+    assert [line.plain for line in card.lines] == [
+        "send  1 of 4  [##..................]",
+        "1.0 MiB of 8.0 MiB   2.0 MiB/s   4 s left",
+        "esc stops at the next safe point",
+    ]
+
+
+async def test_a_real_sync_tells_its_bytes(story: Story) -> None:
+    """APP-3: a sync's own reports carry bytes; the last one of sending is whole."""
+    told: list[tuple[int, int, str, int, int]] = []
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        (vault.folder / "film.bin").write_bytes(bytes(range(256)) * 4096)
+        release(vault, Version.parse("3.0.0"))
+        job = Job("Sync: stick")
+        watch = job.watch()
+
+        def moved(done: int, total: int, size: int, total_size: int, what: str) -> None:
+            watch.travelled(done, total, size, total_size, what)
+            told.append(job.progress)
+
+        sync(vault, ["stick"], watch=Watch(watch.progress, watch.cancelled, moved))
+    sent = [entry for entry in told if entry[2] == "send"]
+    assert sent
+    done, total, _, size, total_size = sent[-1]
+    assert done == total
+    assert 0 < size <= total_size
 
 
 async def test_work_is_in_sight_in_every_place_and_esc_stops_it(app: LaceApp) -> None:
@@ -99,6 +144,9 @@ async def test_every_error_is_told_with_its_code_and_its_way_out(app: LaceApp) -
             app.ask(read, lambda _: None)
             await app.workers.wait_for_complete()
             await pilot.pause()
+            if error.code == "key-locked":  # this one is asked about first
+                await pilot.press("escape")
+                await pilot.pause()
             card = app.card
             assert card is not None
             told = text_of(app, "#card-text")

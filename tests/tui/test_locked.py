@@ -1,0 +1,122 @@
+"""A key that a passphrase protects is opened in the app, for one sitting (APP-11), and conflicts are set aside."""
+
+from __future__ import annotations
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.conflicts import Conflicts
+from lace_tui.screens.dialogs import Question
+from lace_tui.screens.home import Home
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.resolve import Resolve
+from lace_tui.screenshots import Story, app_of, begin_visit
+from tests.tui.conftest import is_showing, settle, text_of
+from vault.history import releases
+from vault.keys import KeyStore
+from vault.vault import Vault
+from vault.work import MAIN
+
+SIZE = (100, 30)
+SECRET = " open sesame"  # a passphrase may begin with a space
+
+
+@pytest.fixture
+def locked(story: Story) -> LaceApp:
+    """The app of alice, whose key is protected now."""
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        node, key, root = vault.node, vault.key(), vault.around.data_root
+    KeyStore(root).path(node).unlink()
+    KeyStore(root, ops=1, memory=1 << 13).create(key.seed, SECRET.encode())
+    (story.folder("alice") / "new.txt").write_text("new")
+    return app_of(story, "alice")
+
+
+async def _ask_for_a_release(pilot: Pilot[None]) -> None:
+    await settle(pilot)
+    await pilot.press("R")
+    await settle(pilot)
+    assert isinstance(pilot.app.screen, Question)
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+async def _type(pilot: Pilot[None], text: str) -> None:
+    question = pilot.app.screen.query_one(Input)
+    assert question.password, "nobody reads it over a shoulder"
+    question.value = text
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+def _mine(story: Story) -> int:
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        return len(releases(vault.store, MAIN, node=vault.node.text))
+
+
+async def test_a_passphrase_is_asked_once_and_the_work_goes_on(locked: LaceApp, story: Story) -> None:
+    """A wrong one is asked again; the right one does what was asked for, and what comes later."""
+    before = _mine(story)
+    async with locked.run_test(size=SIZE) as pilot:
+        await _ask_for_a_release(pilot)
+        assert is_showing(locked, Question)
+        assert locked.job is not None, "the work waits"
+        await _type(pilot, "close sesame")
+        assert is_showing(locked, Question)
+        assert "does not open" in str(locked.screen.query_one("#page Static").render())
+        assert _mine(story) == before
+        await _type(pilot, SECRET)
+        assert is_showing(locked, Home)
+        assert locked.card is not None
+        assert locked.card.title == "Release: done"
+        assert _mine(story) == before + 1
+        (story.folder("alice") / "newer.txt").write_text("newer")
+        await _ask_for_a_release(pilot)
+        assert is_showing(locked, Home), "the passphrase is known for this sitting"
+        assert _mine(story) == before + 2
+
+
+async def test_without_the_passphrase_nothing_happens_and_the_way_out_is_told(locked: LaceApp, story: Story) -> None:
+    before = _mine(story)
+    async with locked.run_test(size=SIZE) as pilot:
+        await _ask_for_a_release(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert is_showing(locked, Home)
+        assert locked.job is None
+        assert "(key-locked)" in text_of(locked, "#card-text")
+        assert _mine(story) == before
+
+
+async def test_a_conflict_set_aside_comes_last_and_stays_open(story: Story) -> None:
+    begin_visit(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        lines = app.screen.query_one(Lines)
+        first = lines.key
+        await pilot.press("z")
+        await settle(pilot)
+        second = lines.key
+        assert second != first
+        assert "! aside " in lines.rendered(1)
+        assert "! 2 conflicts" in text_of(app, "#head"), "it is open, so it counts"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, Resolve)
+        assert app.screen.conflict_id == second
+        await pilot.press("right_square_bracket")
+        await settle(pilot)
+        assert app.screen.conflict_id == first
+        await pilot.press("escape")
+        await settle(pilot)
+        assert is_showing(app, Conflicts)
+        await pilot.press("G", "z")
+        await settle(pilot)
+        assert app.aside == set()
