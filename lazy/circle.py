@@ -40,7 +40,9 @@ __all__ = [
     "join",
     "leave",
     "leave_request",
+    "request_record",
     "requests",
+    "wants_in",
 ]
 
 _ENCRYPTED = "#encrypted"  # after the address of a place in an invitation
@@ -156,6 +158,8 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
 
     vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     for place in places(vault):
+        if place.kind == "live":
+            continue  # the first sync asks there
         try:
             leave_request(vault, open_medium(vault, place))
         except PlaceError:
@@ -165,17 +169,32 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
 
 def leave_request(vault: Vault, place: MailboxPlace) -> bool:
     """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was."""
-    admission = vault.store.meta("admission")
-    if admission:
-        return _leave(vault, place, vault.store.stored(RecordHash.parse(admission)) or b"")
-    line = vault.store.meta("invitation")
-    if not line or _is_member(vault, vault.node.text):
+    if not wants_in(vault):
         return False
     there = _request_there(vault, place)
-    if there is not None and _asks_for(vault, there):
+    if not vault.store.meta("admission") and there is not None and _asks_for(vault, there):
         return False
+    return _leave(vault, place, request_record(vault))
+
+
+def wants_in(vault: Vault) -> bool:
+    """Tell whether this vault has something to show to be let in: an invitation, or the admission of a new node."""
+    if vault.store.meta("admission"):
+        return True
+    return bool(vault.store.meta("invitation")) and not _is_member(vault, vault.node.text)
+
+
+def request_record(vault: Vault) -> bytes:
+    """Return the request to be let in, or the admission of an adopted node, as a stored record.
+
+    Raises:
+        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
+    """
+    admission = vault.store.meta("admission")
+    if admission:
+        return vault.store.stored(RecordHash.parse(admission)) or b""
     vault.check_mark()
-    invitation = Invitation.decode(line)
+    invitation = Invitation.decode(vault.store.meta("invitation"))
     plex = Request.to_plex(
         group=vault.group,
         node=vault.node,
@@ -184,7 +203,7 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
         proof=proof(invitation.secret, vault.group, vault.node),
         tai=vault.around.tai(),
     )
-    return _leave(vault, place, Seal.sign(plex, vault.key()).encode())
+    return Seal.sign(plex, vault.key()).encode()
 
 
 def _leave(vault: Vault, place: MailboxPlace, record: bytes) -> bool:

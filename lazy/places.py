@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "NameTaken",
     "NoSuchPlace",
+    "NotAMailbox",
     "Place",
     "add_place",
+    "is_mine",
     "keep_place",
     "make_place",
     "open_place",
@@ -49,6 +51,14 @@ class NoSuchPlace(CallerError):
     hint = "Add one with: lace place add NAME DIR"
 
 
+class NotAMailbox(PlaceError):
+    """A live server was to be read like a medium."""
+
+    code = "not-a-mailbox"
+    exit_code = 20
+    hint = "Sync with it instead: lace sync NAME"
+
+
 class NameTaken(CallerError):
     """Peers and places share one namespace."""
 
@@ -63,7 +73,7 @@ class Place:
 
     Args:
         name: its local name.
-        kind: `drop`, `git` or `http`.
+        kind: `drop`, `git`, `http` or `live`.
         uri: where it lies.
         place_id: what lies there says it is; empty until first seen.
         peer: verifier text of the one peer it is for, or None for all members.
@@ -98,6 +108,11 @@ def _known_nodes(vault: Vault) -> list[Verifier]:
     nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member")]
     inviter = vault.store.meta("inviter")
     return [Verifier.parse(node) for node in {*nodes, *([inviter] if inviter else [])}]
+
+
+def is_mine(vault: Vault, place: Place) -> bool:
+    """Tell whether a place is the address of this vault's own server: friends visit it, this vault does not."""
+    return place.kind == "live" and place.uri.endswith(f"#{vault.node.text}")
 
 
 def place_named(vault: Vault, name: str) -> Place:
@@ -165,6 +180,8 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     if address.kind is AddressKind.HTTP:
         place_id = _web_place(address.uri).place_id if create else ""
         return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _WEB)
+    if address.kind is AddressKind.LIVE:
+        return Place(name, address.kind.value, address.uri, "", node)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
     place_id = ""
@@ -228,6 +245,8 @@ def open_place(place: Place) -> MailboxPlace:
         return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None)
     if address.kind is AddressKind.HTTP:
         return _web_place(address.uri, place)
+    if address.kind is AddressKind.LIVE:
+        raise NotAMailbox(f"{place.name} is a friend's live server, and holds no mailboxes.")
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
     return Drop.open(address.path, expected_id=place.place_id or None)

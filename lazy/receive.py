@@ -47,6 +47,7 @@ def forget_strangers(w: Writer) -> None:
             _STRANGER,
         )
         w.store.run("UPDATE seen SET whole = 0")
+        w.store.run("UPDATE live SET at = 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,13 @@ class Receiver:
     Args:
         vault: where they go.
         source: name of the place or peer they came from, for audit and `refused`.
+        keeps_content: whether content that nothing reaches yet waits for evidence, as trees do; where records are
+            asked for one by one it is only asked for once something reaches it.
     """
 
     vault: Vault
     source: str
+    keeps_content: bool = False
     refusals: list[Refusal] = field(default_factory=list)
     received: list[RecordHash] = field(default_factory=list)
     _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
@@ -80,6 +84,11 @@ class Receiver:
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
     _group: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits here for evidence, and would be lost if the round ended now."""
+        return bool(self._stash or self._strangers)
 
     # What to ask for
 
@@ -127,7 +136,7 @@ class Receiver:
                 self._strange_bytes += len(stored)
             elif self._wanted(record.hash):
                 ready.append((record, stored))
-            elif record.app == TREE_APP:
+            elif record.app == TREE_APP or (self.keeps_content and self._stashed_bytes < STASH_BYTES):
                 self._stash[record.hash] = (record, stored)
                 self._stashed_bytes += len(stored)
             else:
@@ -163,7 +172,7 @@ class Receiver:
             )
 
     def holes_in_stash(self) -> list[RecordHash]:
-        """Return stashed trees that counted records reach."""
+        """Return stashed records that counted records reach."""
         if not self._stash:
             return []
         rows = self.vault.store.rows("SELECT DISTINCT want FROM hole")

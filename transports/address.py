@@ -12,8 +12,10 @@ from urllib.parse import unquote, urlsplit
 from transports.drop import MARKER
 from transports.errors import UnknownPlaceKind
 from transports.http.schemes import PLAIN
+from vault.records.errors import RecordError
+from vault.records.hashes import Verifier
 
-__all__ = ["Address", "AddressKind", "detect_kind", "file_uri", "parse_address"]
+__all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri", "parse_address", "parse_live"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
@@ -22,15 +24,16 @@ _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
 
 
 class AddressKind(StrEnum):
-    """The kinds of place; this version speaks `drop`, `git` and `http`."""
+    """The kinds of place; this version speaks `drop`, `git`, `http` and `live`."""
 
     DROP = "drop"
     GIT = "git"
     HTTP = "http"
+    LIVE = "live"
     VAULT = "vault"
 
 
-_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP})
+_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP, AddressKind.LIVE})
 _REFUSALS = {
     AddressKind.VAULT: (
         "is a vault of its own",
@@ -54,6 +57,59 @@ class Address:
     path: Path | None
 
 
+@dataclass(frozen=True, slots=True)
+class LiveAddress:
+    """A live server, and the node that must stand behind it: `https://HOST:PORT/#V....H3`.
+
+    Args:
+        host: its name or number.
+        port: its TCP port.
+        node: whose key it must prove.
+    """
+
+    host: str
+    port: int
+    node: Verifier
+
+    @property
+    def shown(self) -> str:
+        """The address as a person knows it, without the key."""
+        return f"https://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
+    def uri(self) -> str:
+        """The address in the form that settings and invitations keep."""
+        return f"{self.shown}/#{self.node.text}"
+
+
+def parse_live(text: str) -> LiveAddress:
+    """Read the address of a live server.
+
+    Raises:
+        UnknownPlaceKind: it is none, names no key, or would go over the network in the clear (CYB-15).
+    """
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise UnknownPlaceKind(f"{text[:60]!r} is not the address of a live server.") from error
+    if parts.scheme.lower() != "https":
+        raise UnknownPlaceKind(
+            f"{text[:60]!r} is not encrypted, and a live server is spoken to over TLS only.",
+            hint="Write https: instead; lace serve speaks nothing else.",
+        )
+    is_bare = not parts.query and parts.username is None and parts.path in {"", "/"}
+    if not host or not host.isascii() or not host.isprintable() or not is_bare or not parts.fragment or port == 0:
+        raise UnknownPlaceKind(
+            f"{text[:60]!r} is not the address of a live server.",
+            hint="Copy the whole line that lace serve prints: https://HOST:PORT/#V....H3",
+        )
+    try:
+        return LiveAddress(host, port or 443, Verifier.parse(parts.fragment))
+    except RecordError as error:
+        raise UnknownPlaceKind(f"{text[:60]!r} names a key that is none.") from error
+
+
 def parse_address(text: str, cwd: Path) -> Address:
     """Return the place that a person's text names.
 
@@ -75,6 +131,8 @@ def _parsed(text: str, cwd: Path) -> Address:
     kind, path = detect_kind(text, cwd)
     if kind is AddressKind.GIT:
         return _git_address(text, path)
+    if kind is AddressKind.LIVE:
+        return Address(kind, parse_live(text).uri, None)
     if kind is AddressKind.HTTP:
         from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
 
@@ -100,6 +158,8 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
     if scheme in _GIT_SCHEMES or (not scheme and _SCP.fullmatch(text)):
         return AddressKind.GIT, None
     if scheme in _HTTP_SCHEMES:
+        if "#V." in text:
+            return AddressKind.LIVE, None
         is_git = text.rstrip("/").endswith(".git")
         return (AddressKind.GIT if is_git else AddressKind.HTTP), None
     if scheme and scheme != "file" and not (cwd / text).exists():

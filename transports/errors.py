@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from vault.errors import CallerError, DataError, PeerError, PlaceError
+from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
 
 __all__ = [
     "AccessRefused",
+    "AddressInUse",
     "BadBundle",
     "BadEnvelope",
     "BadOneFile",
     "BadRun",
     "BadSnapshot",
+    "BadStream",
     "DropNotEmpty",
     "GitMissing",
     "MissingFile",
@@ -21,6 +23,7 @@ __all__ = [
     "PlaceNotWritable",
     "PlaceUnreachable",
     "PushRejected",
+    "RefusedThere",
     "RolledBack",
     "SealedToOthers",
     "UnknownPlaceKind",
@@ -141,6 +144,30 @@ class WrongServer(PeerError):
     code = "wrong-server"
     exit_code = 33
     hint = "Nothing was sent. Ask your friend for the present address, and compare the words of the key aloud."
+
+
+class AddressInUse(EnvironmentFault):
+    """A server cannot listen where it was told to."""
+
+    code = "address-in-use"
+    exit_code = 19
+    hint = "Another program may listen there: name another port, as in lace serve --listen :7434"
+
+
+class RefusedThere(PeerError):
+    """A live server does not answer this node."""
+
+    code = "refused-there"
+    exit_code = 34
+    hint = "Ask your friend whether you are a member and not revoked there, and compare the clocks of both machines."
+
+
+class BadStream(DataError):
+    """What a live exchange brought breaks the format, or was cut off."""
+
+    code = "bad-stream"
+    exit_code = 40
+    hint = "What came before it was checked record by record and stays. Run the same command again."
 
 
 class BadSnapshot(DataError):

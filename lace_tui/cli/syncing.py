@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.deciding import conflict_data, conflict_line
@@ -21,15 +21,20 @@ from lazy.places import NoSuchPlace, places
 from lazy.results import ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
 from lazy.sync import sync
+from transports.address import AddressKind
 from transports.onefile import OneFile
 from vault.vault import Vault
-from vault.work import MAIN
+from vault.work import MAIN, Watch
+
+if TYPE_CHECKING:
+    from lace_tui.cli.progress import CancelToken
 
 __all__ = ["answer", "configure", "run"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 _NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 _SHOWN_REFUSALS = 20
+_LOOK_NEAR, _LOOK_FAR, _STEP = 2.0, 30.0, 0.2  # seconds between two visits that follow, by what a visit costs
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -39,12 +44,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb == "sync":
         parser.add_argument("names", nargs="*", metavar="NAME", help="peers or places; none means all places")
         parser.add_argument("--all", action="store_true", help="visit every place")
+        parser.add_argument("--follow", action="store_true", help="go on, whenever something is new here or there")
     else:
         parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
 
 
-def run(context: Context, args: argparse.Namespace) -> Answer:
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
     """Visit the places and answer with what happened.
 
     Raises:
@@ -67,9 +73,36 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if not names:
             raise NoSuchPlace("There is no place to sync with yet.")
         dry_run = getattr(args, "dry_run", False)
+        if getattr(args, "follow", False):
+            if dry_run:
+                raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
+            return _follow(context, vault, names)
         with context.watching() as watch:
             results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=dry_run, watch=watch)
         return answer(context, vault, asked, results, verb)
+
+
+def _follow(context: Context, vault: Vault, names: Sequence[str]) -> int:
+    """Visit again and again, and say so whenever a visit moved something, until the person stops it."""
+    told = False
+    with context.cancellable() as token:
+        while True:
+            results = sync(vault, names, watch=Watch(cancelled=token.check))
+            if not told or any(result.received or result.sent or result.admitted for result in results):
+                said = answer(context, vault, names, results, "sync")
+                context.emit(said.data, said.text(context.output.paint) if callable(said.text) else said.text)
+                told = True
+            _wait_for_news(context, vault, token, results)
+
+
+def _wait_for_news(context: Context, vault: Vault, token: CancelToken, results: Sequence[PlaceResult]) -> None:
+    """Wait until somebody wrote to this vault, or until it is time to look there again."""
+    is_near = all(result.kind in {AddressKind.LIVE, AddressKind.DROP} for result in results)
+    until = context.world.monotonic() + (_LOOK_NEAR if is_near else _LOOK_FAR)
+    seen = vault.store.rows("PRAGMA data_version")
+    while context.world.monotonic() < until and vault.store.rows("PRAGMA data_version") == seen:
+        token.check()
+        context.world.sleep(_STEP)
 
 
 def answer(context: Context, vault: Vault, asked: Sequence[str], results: Sequence[PlaceResult], verb: str) -> Answer:

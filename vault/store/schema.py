@@ -166,7 +166,16 @@ def _guarded(db: sqlite3.Connection) -> None:
     del db
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded)
+def _live(db: sqlite3.Connection) -> None:
+    """Version 7: cursors of live exchanges: mine on a peer's exposure log, and its own on mine as it last said."""
+    _run(
+        db,
+        "CREATE TABLE live(node TEXT PRIMARY KEY, epoch TEXT NOT NULL, at INTEGER NOT NULL,"
+        " their_epoch TEXT NOT NULL, their_at INTEGER NOT NULL) WITHOUT ROWID;",
+    )
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

@@ -1,0 +1,126 @@
+"""`serve`: friends sync with this vault over the network, for as long as it runs."""
+
+from __future__ import annotations
+
+import argparse
+import queue
+import socket
+import time
+from contextlib import suppress
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lazy.live.serving import Served, Service
+from transports.address import LiveAddress
+from transports.http.hello import Session
+from transports.http.identity import make_identity
+from transports.http.pace import Pace
+from transports.http.server import LiveServer
+from vault.errors import Cancelled
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_PORT = 7433
+_LAST_PORT = 65535
+_ANYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names what a person asked for
+_STEP = 0.2  # seconds between two looks at whether to stop
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add where to listen."""
+    del verb
+    parser.add_argument("--listen", metavar="HOST:PORT", default=f":{_PORT}", help="where; port 0 is any free one")
+    parser.add_argument("--address", metavar="HOST:PORT", default="", help="how friends reach you, if otherwise")
+    parser.add_argument("--rate", metavar="KB", type=int, help="send each friend at most so many kB a second")
+
+
+def run(context: Context, args: argparse.Namespace) -> int:
+    """Serve until the person stops it; one line for every friend who came.
+
+    Raises:
+        BadArguments: an address is none.
+        AddressInUse: nobody can listen there.
+        VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
+    """
+    host, port = _parsed(args.listen)
+    if args.rate is not None and args.rate < 1:
+        raise BadArguments("lace serve: --rate is a number of kB a second, at least 1.")
+    told: queue.SimpleQueue[Served] = queue.SimpleQueue()
+    with context.open_vault() as vault:
+        if vault.founding is None:
+            raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
+        vault.check_mark()
+        server = _server(context, vault, told, host, port, args.rate)
+        shown = _parsed(args.address) if args.address else (_reachable(host), server.port)
+        address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
+    server.start()
+    try:
+        context.emit(
+            {"listening": address.uri, "host": host, "port": server.port},
+            f"Serving. Friends add this place once: lace place add NAME '{address.uri}'\nStop with Ctrl-C.",
+        )
+        with suppress(Cancelled), context.cancellable() as token:
+            while server.is_running():
+                token.check()
+                with suppress(queue.Empty):
+                    _tell(context, told.get(timeout=_STEP))
+    finally:
+        server.stop()
+    return 0
+
+
+def _server(
+    context: Context, vault: Vault, told: queue.SimpleQueue[Served], host: str, port: int, rate: int | None
+) -> LiveServer:
+    around = vault.around
+    identity = make_identity(vault.key(), vault.group, around.tai(), around.entropy)
+    folder = vault.folder
+    return LiveServer(
+        Service(lambda: Vault(folder, around), told.put),
+        identity,
+        Session(vault.group, vault.node, identity.public),
+        host=host,
+        port=port,
+        now=around.tai,
+        pace=lambda: Pace(rate * 1000 if rate else None, context.world.monotonic, time.sleep),
+    )
+
+
+def _tell(context: Context, served: Served) -> None:
+    data = {
+        "peer": served.peer,
+        "received": served.received,
+        "sent": served.sent,
+        "refused": served.refused,
+        "admitted": served.admitted or None,
+        "problem": served.problem or None,
+    }
+    who = inert(served.peer)
+    if served.admitted:
+        text = f"{who} is a member now"
+    elif served.problem:
+        text = f"! {who}: {inert(served.problem)}"
+    else:
+        text = f"{who}: {served.received} in, {served.sent} out"
+        text += f", {served.refused} refused" if served.refused else ""
+    context.emit(data, text)
+
+
+def _parsed(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
+        raise BadArguments(f"lace serve: {text[:60]!r} is no HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
+    return host, int(port)
+
+
+def _reachable(host: str) -> str:
+    """Return how this machine is called from outside: the address it would use, or its own loopback."""
+    if host not in _ANYWHERE:
+        return host
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # nothing is sent: it only asks which way it would go
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"

@@ -1,0 +1,103 @@
+"""Frames of a live exchange into the vault: validated and stored a batch at a time, so that a cut loses little.
+
+The cursor moves with what is stored. It stays where it was while something waits for evidence, since what waits is
+dropped when the exchange is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lazy.live.standing import Cursor, keep
+from lazy.receive import Receiver
+from transports.errors import BadStream
+from transports.http.stream import Frame, FrameKind
+from vault.records import RecordHash, Verifier
+from vault.records.errors import RecordError
+from vault.records.hashes import MARK
+from vault.space import require_room
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Intake"]
+
+_BATCH_RECORDS = 2000
+_BATCH_BYTES = 4 << 20
+_MARKLINE_LIMIT = 128
+
+
+class Intake:
+    """Takes the records of one body.
+
+    Args:
+        vault: where they go.
+        receiver: judges them.
+        peer: who sends them.
+        epoch: of the peer's exposure log; empty where what comes does not follow on from my cursor.
+        watch: cancel, and progress.
+    """
+
+    def __init__(self, vault: Vault, receiver: Receiver, peer: Verifier, epoch: str, watch: Watch) -> None:
+        self._vault, self._receiver, self._peer, self._epoch, self._watch = vault, receiver, peer, epoch, watch
+        self._batch: list[tuple[RecordHash, bytes]] = []
+        self._size = 0
+        self._moved = 0
+        self._reached: int | None = None
+        self._refused = receiver.refused_before()
+        self.records = 0
+        """How many came, stored or not."""
+
+    def take(self, frame: Frame) -> None:
+        """Take one frame of records, or the position after it.
+
+        Raises:
+            BadStream: what should be a record is none.
+        """
+        if frame.kind is FrameKind.REACHED:
+            self._reached = frame.position
+            if self._size >= _BATCH_BYTES or len(self._batch) >= _BATCH_RECORDS:
+                self.flush()
+            return
+        for stored in frame.records:
+            self._batch.append((_named(stored), stored))
+            self._size += len(stored)
+        if self._size >= _BATCH_BYTES * 2:
+            self.flush()
+
+    def take_all(self, frames: Iterable[Frame]) -> None:
+        """Take frames until there are no more; what came before something went wrong is stored all the same."""
+        try:
+            for frame in frames:
+                self._watch.cancelled()
+                self.take(frame)
+        finally:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what came so far."""
+        if self._batch:
+            require_room(self._vault.around, self._vault.dot, self._size, "What this sync fetches")
+            done = self._vault.store.have([name for name, _ in self._batch]) | self._refused
+            self._receiver.take([pair for pair in self._batch if pair[0] not in done])
+            self.records += len(self._batch)
+            self._moved += self._size
+            self._batch, self._size = [], 0
+            self._watch.travelled(self.records, 0, self._moved, 0, "receive")
+        if self._reached is not None and not self._receiver.waits:
+            self.keep_cursor()
+
+    def keep_cursor(self) -> None:
+        """Remember how far the peer's log was taken."""
+        if self._reached is not None and self._epoch:
+            with self._vault.writing(receiving=True) as w:
+                keep(w, self._peer, mine=Cursor(self._epoch, self._reached))
+            self._reached = None
+
+
+def _named(stored: bytes) -> RecordHash:
+    """Return the name that a stored record begins with; whether it is right is checked with all the rest."""
+    line, _, _ = stored[:_MARKLINE_LIMIT].partition(b"\n")
+    try:
+        return RecordHash.parse(line.decode("utf-8").removeprefix(MARK))
+    except (UnicodeError, RecordError) as error:
+        raise BadStream("Something was sent as a record that is none.") from error

@@ -1,0 +1,226 @@
+"""The side that listens: what one request does to the vault (decision 7).
+
+Each request opens the vault anew, in its own thread. The whole body is taken before anything is answered, so a client
+reads and writes in turn, and a body that is cut costs nobody a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+from lazy.circle import consider
+from lazy.live.evidence import note_vector
+from lazy.live.intake import Intake
+from lazy.live.outcome import Outcome
+from lazy.live.sending import list_after, send_after, send_named
+from lazy.live.standing import Cursor, Standing, agree, known, my_standing
+from lazy.people import label_of
+from lazy.receive import Receiver
+from lazy.results import PlaceResult
+from lazy.rounds import close_round, held_back
+from transports.address import AddressKind
+from transports.errors import BadStream
+from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
+from vault.errors import LaceError
+from vault.history import releases
+from vault.profile import Request
+from vault.profile.reading import read
+from vault.records import RecordHash, Seal, Verifier, parse_record
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["Served", "Service"]
+
+_NAMES_LIMIT = 2_000_000
+_HALF = 2
+
+
+class Served:
+    """One request that was answered, for the person who serves.
+
+    Args:
+        peer: who came, by name.
+        received: records that were new here.
+        sent: records that went out.
+        refused: records that were refused.
+        admitted: name of somebody let in.
+        problem: what went wrong, as a sentence.
+    """
+
+    __slots__ = ("admitted", "peer", "problem", "received", "refused", "sent")
+
+    def __init__(
+        self, peer: str, *, received: int = 0, sent: int = 0, refused: int = 0, admitted: str = "", problem: str = ""
+    ) -> None:
+        self.peer, self.received, self.sent, self.refused = peer, received, sent, refused
+        self.admitted, self.problem = admitted, problem
+
+
+class Service:
+    """Serves one vault; it satisfies `transports.http.server.Handler`.
+
+    Args:
+        open_vault: opens it, for the thread that calls.
+        tell: called with every request that was answered; from any thread.
+    """
+
+    def __init__(self, open_vault: Callable[[], Vault], tell: Callable[[Served], None]) -> None:
+        self._open = open_vault
+        self._tell = tell
+
+    def admits(self, node: Verifier) -> bool:
+        """Whether the node is a member, and not this one."""
+        with closing(self._open()) as vault:
+            is_member = bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
+            return is_member and node != vault.node
+
+    def request(self, record: bytes) -> bool:
+        """Look at the request of somebody invited, or the admission of a new node of a member."""
+        with closing(self._open()) as vault:
+            try:
+                sealed = parse_record(record)
+                value = read(sealed) if isinstance(sealed, Seal) else None
+                if value is None or not isinstance(sealed, Seal):
+                    return False
+                node = sealed.signer if isinstance(value, Request) else getattr(value, "node", sealed.signer)
+                if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
+                    return True
+                name = consider(vault, "serve", sealed, node)
+            except LaceError:
+                return False
+            if name is not None:
+                self._tell(Served(name, admitted=name))
+            return name is not None
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        """Take one body and answer it.
+
+        Raises:
+            BadStream: the body breaks the format, or ends early; what came before is kept.
+        """
+        with closing(self._open()) as vault:
+            try:
+                served = _Request(vault, node).answer(source, write)
+            except LaceError as error:
+                self._tell(Served(label_of(vault, node.text), problem=error.message))
+                raise
+            except Exception as error:
+                self._tell(Served(label_of(vault, node.text), problem=f"a fault in lace itself: {error!r}"))
+                raise
+            self._tell(served)
+
+
+class _Request:
+    def __init__(self, vault: Vault, node: Verifier) -> None:
+        self.vault, self.node = vault, node
+        self.label = label_of(vault, node.text)
+        self.receiver = Receiver(vault, self.label, keeps_content=True)
+        self.names: list[RecordHash] = []
+
+    def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
+        frames = iter(StreamReader(source))
+        first = next(frames, None)
+        if first is None or first.kind is not FrameKind.INFO:
+            raise BadStream("The client does not say where it stands.")
+        theirs = Standing.decode(first.data)
+        agree(self.vault, self.node, theirs)
+        came = self._take(frames, theirs)
+        writer = StreamWriter(write)
+        sent = 0
+        for count in self._speak(writer, theirs, has_sent=came > 0 or theirs.starts_after is not None):
+            sent += count
+        writer.end()
+        write(b"")
+        received, refused = len(self.receiver.received), len(self.receiver.refusals)
+        return Served(self.label, received=received, sent=sent, refused=refused)
+
+    # Taking
+
+    def _take(self, frames: Iterator[Frame], theirs: Standing) -> int:
+        """Take what the client sends; return how many records came."""
+        vault = self.vault
+        memory = known(vault, self.node)
+        is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
+        intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", Watch())
+        before = {release.hash for release in releases(vault.store)} if theirs.starts_after is not None else set()
+        try:
+            intake.take_all(self._sorted(frames))
+        finally:
+            if intake.records:
+                close_round(vault, self.receiver, PlaceResult(self.label, AddressKind.LIVE.value), before)
+        if is_next:
+            intake.keep_cursor()
+        if intake.records or (not theirs.lists and self._says_more(theirs)):
+            with vault.writing(receiving=True) as w:
+                note_vector(w, self.node, theirs, self.label, vault.around.tai())
+        if intake.records and held_back(vault) is None:
+            self._audit(intake.records)
+        return intake.records
+
+    def _says_more(self, theirs: Standing) -> bool:
+        """Tell whether the client's vector is another than it was."""
+        rows = self.vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ?", self.node.text)
+        return {(str(node), int(seq)) for node, seq in rows} != {(e.node.text, e.seq) for e in theirs.vector}
+
+    def _audit(self, records: int) -> None:
+        stored, refused = len(self.receiver.received), len(self.receiver.refusals)
+        told = {"road": AddressKind.LIVE.value, "came": str(records), "received": str(stored), "rejected": str(refused)}
+        with self.vault.writing() as w:
+            w.audit("lazy-serve", self.label, told)
+
+    def _sorted(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        for frame in frames:
+            if frame.kind is FrameKind.NAMES:
+                self.names += frame.names
+                if len(self.names) > _NAMES_LIMIT:
+                    raise BadStream(f"The client asks for more than {_NAMES_LIMIT} records at once.")
+            elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
+                yield frame
+            else:
+                raise BadStream("The client says twice where it stands.")
+
+    # Answering
+
+    def _speak(self, writer: StreamWriter, theirs: Standing, *, has_sent: bool) -> Iterator[int]:
+        vault = self.vault
+        mine = known(vault, self.node).mine
+        after = _place_of(theirs.cursor, vault.store.meta("epoch"))
+        lists = theirs.lists or (after is None and not self.names and self._knows_much(theirs))
+        cursor = mine if mine is not None and mine.epoch == theirs.here.epoch else None
+        standing = my_standing(vault, self.node, cursor=cursor, lists=lists)
+        writer.info(standing.encode())
+        if has_sent:
+            refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)
+            writer.outcome(Outcome(len(self.receiver.received), refused).encode())
+        if theirs.is_quiet or held_back(vault) is not None:
+            return  # a restored vault says nothing of its own before it has its own entries again
+        if self.names:
+            yield from send_named(vault, writer, self.names, Watch())
+        if lists:
+            yield from _uncounted(list_after(vault, writer, after or 0, standing.here.at))
+        elif after is not None or not self.names:
+            left_out = set(self.receiver.received)
+            yield from send_after(vault, writer, after or 0, standing.here.at, left_out, Watch())
+
+    def _knows_much(self, theirs: Standing) -> bool:
+        """Tell whether a client without a cursor has so much already that names are cheaper than records."""
+        have = {entry.node.text: entry.seq for entry in theirs.vector}
+        mine = [(str(node), int(seq)) for node, seq in self.vault.store.rows("SELECT node, seq FROM vector")]
+        common = sum(min(seq, have.get(node, 0)) for node, seq in mine)
+        return common * _HALF >= sum(seq for _, seq in mine)
+
+
+def _uncounted(listed: Iterator[int]) -> Iterator[int]:
+    for _ in listed:
+        yield 0
+
+
+def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:
+    """Tell whether records that follow a position leave no gap behind a cursor."""
+    at = cursor.at if cursor is not None and cursor.epoch == epoch else 0
+    return after <= at
+
+
+def _place_of(cursor: Cursor | None, epoch: str) -> int | None:
+    return cursor.at if cursor is not None and cursor.epoch == epoch else None

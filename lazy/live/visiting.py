@@ -1,0 +1,286 @@
+"""The side that connects: one visit to a friend who serves (decision 7).
+
+One trip says who I am and where I stand, brings what is new there, and takes along what I know to be new for them. A
+second one follows only when there is more to send, or to let them know what I have now. Nothing grows with history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+
+from lazy.circle import request_record, wants_in
+from lazy.live.evidence import note_vector
+from lazy.live.intake import Intake
+from lazy.live.outcome import Outcome
+from lazy.live.sending import amount, send_after
+from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing
+from lazy.people import label_of
+from lazy.places import Place
+from lazy.receive import Receiver
+from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.rounds import close_round, finish, held_back, vector_of
+from transports.address import AddressKind, parse_live
+from transports.errors import BadStream, RefusedThere
+from transports.http.client import LiveConnection
+from transports.http.pace import Pace
+from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
+from transports.mailbox import ByteCount
+from vault.history import releases
+from vault.records import RecordHash, Verifier
+from vault.vault import Vault
+from vault.work import Watch
+
+__all__ = ["visit_live"]
+
+_MAX_TRIPS = 16
+_EAGER_BYTES = 256 * 1024  # sent along with the first body, on what the other side said last time
+_PIECE = 256 * 1024
+_NAMES_LIMIT = 2_000_000
+_HOLES = 10_000
+
+
+def visit_live(
+    vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch, rate: int | None = None
+) -> PlaceResult:
+    """Visit a friend's live server; as `lazy.sync.visit`.
+
+    Args:
+        vault: whose visit it is.
+        place: a live one.
+        push: send what is new for them.
+        pull: take what is new here.
+        dry_run: only count.
+        watch: progress and cancel.
+        rate: bytes a second at most, either way.
+
+    Raises:
+        PlaceError: the server cannot be reached, or went away; what was stored stays.
+        WrongServer: somebody else answers there; nothing was sent.
+        RefusedThere: the server does not answer this node.
+        BadStream: what it says breaks the format.
+        Cancelled: the person stopped it.
+    """
+    reason = held_back(vault)
+    if reason is not None and not pull:
+        raise reason
+    visit = _Visit(vault, place, push=push and reason is None, pull=pull, watch=watch)
+    pace = Pace(rate, monotonic, vault.around.sleep)
+    address = parse_live(place.uri)
+    with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
+        visit.begin(connection)
+        if dry_run:
+            return visit.plan()
+        visit.run()
+    return visit.result
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What one answer said."""
+
+    standing: Standing
+    outcome: Outcome | None = None
+    names: list[RecordHash] = field(default_factory=list)
+
+
+class _Visit:
+    def __init__(self, vault: Vault, place: Place, *, push: bool, pull: bool, watch: Watch) -> None:
+        self.vault, self.place, self.push, self.pull, self.watch = vault, place, push, pull, watch
+        self.peer: Verifier = parse_live(place.uri).node
+        self.count = ByteCount()
+        self.result = PlaceResult(place.name, AddressKind.LIVE.value)
+        self.result.vector_before = vector_of(vault)
+        self.receiver = Receiver(vault, place.name, keeps_content=True)
+        self._connection: LiveConnection | None = None
+        self._link: tuple[str, str] = ("", "")
+        self._advertised = 0
+        self._listed: Cursor | None = None
+        self._told: object = None
+        self._asked: set[RecordHash] = set()
+        self._sent = 0
+
+    def begin(self, connection: LiveConnection) -> None:
+        """Ask to be let in, where that is still to be done."""
+        self._connection = connection
+        if not wants_in(self.vault):
+            return
+        try:
+            connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
+        except RefusedThere as error:
+            raise RefusedThere(
+                f"{label_of(self.vault, self.peer.text)} does not know your invitation, or it is used up.",
+                hint="Ask for a new one, or sync over another place.",
+            ) from error
+
+    def plan(self) -> PlaceResult:
+        """Count what would move."""
+        self.result.planned = True
+        memory = known(self.vault, self.peer)
+        answer = self._ask(my_standing(self.vault, self.peer, cursor=memory.mine, lists=True), lambda _: iter(()))
+        if self.pull:
+            here = self.vault.store.have(answer.names)
+            self.result.records_to_receive = len(set(answer.names) - here - self.receiver.refused_before())
+        if self.push:
+            cursor = self._cursor_of(answer.standing)
+            self.result.sent, self.result.bytes_to_send = amount(self.vault, cursor)
+        self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
+        self.result.vector_after = self.result.vector_before
+        return self.result
+
+    def run(self) -> None:
+        """Exchange until both sides have the same, or nothing moves any more."""
+        before = {release.hash for release in releases(self.vault.store)}
+        try:
+            self._exchange()
+        finally:
+            self._report()
+            close_round(self.vault, self.receiver, self.result, before)
+        finish(self.vault, self.place, self.count, "", self.result, push=self.push, pull=self.pull)
+
+    # The exchange
+
+    def _exchange(self) -> None:
+        memory = known(self.vault, self.peer)
+        after = None
+        if self.push and memory.theirs is not None and amount(self.vault, memory.theirs.at)[1] <= _EAGER_BYTES:
+            after = memory.theirs.at
+        wanted: list[RecordHash] = []
+        for _ in range(_MAX_TRIPS):
+            after, wanted = self._next(self._trip(after, wanted))
+            self._asked.update(wanted)
+            if after is None and not wanted and not self._has_news():
+                return
+
+    def _trip(self, after: int | None, wanted: list[RecordHash]) -> _Answer:
+        """Say where I stand, send what follows a position, ask for names, and take what comes."""
+        vault = self.vault
+        cursor = known(vault, self.peer).mine
+        standing = my_standing(vault, self.peer, cursor=cursor, starts_after=after, is_quiet=not self.pull)
+        self._told = standing.vector
+
+        def body(writer: StreamWriter) -> Iterator[int]:
+            writer.names(wanted)
+            yield 0
+            if after is not None:
+                yield from send_after(vault, writer, after, standing.here.at, set(self.receiver.received), self.watch)
+
+        return self._ask(standing, body)
+
+    def _ask(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> _Answer:
+        assert self._connection is not None  # noqa: S101 - set before anything is asked
+        pieces = self._pieces(standing, body)
+        frames = iter(StreamReader(self._connection.post(SYNC_PATH, self.vault.key(), pieces)))
+        first = next(frames, None)
+        if first is None or first.kind is not FrameKind.INFO:
+            raise BadStream("The server does not say where it stands.")
+        answer = _Answer(Standing.decode(first.data))
+        link = agree(self.vault, self.peer, answer.standing)
+        self._link = (link.link_id, link.plan_id)
+        intake = Intake(self.vault, self.receiver, self.peer, answer.standing.here.epoch, self.watch)
+        intake.take_all(self._sorted(frames, answer))
+        self._advertised += intake.records + len(answer.names)
+        if standing.lists:
+            return answer  # a dry run remembers nothing
+        self._settle(intake)
+        with self.vault.writing(receiving=True) as w:
+            keep(w, self.peer, theirs=answer.standing.cursor)
+            if self.vault.founding is not None:
+                note_vector(w, self.peer, answer.standing, self.place.name, self.vault.around.tai())
+        return answer
+
+    def _settle(self, intake: Intake) -> None:
+        """Judge what waited for evidence, and count what was taken as taken."""
+        if self.receiver.waits:
+            with self.vault.writing(receiving=True) as w:
+                self.receiver.finish(w)
+        intake.keep_cursor()
+
+    def _pieces(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
+        parts: list[bytes] = []
+        writer = StreamWriter(parts.append)
+        writer.info(standing.encode())
+        for sent in body(writer):
+            self._sent += sent
+            if sum(map(len, parts)) >= _PIECE:
+                yield b"".join(parts)
+                parts.clear()
+        writer.end()
+        yield b"".join(parts)
+
+    def _sorted(self, frames: Iterator[Frame], answer: _Answer) -> Iterator[Frame]:
+        """Yield frames of records, and keep the others in the answer."""
+        for frame in frames:
+            if frame.kind is FrameKind.OUTCOME:
+                answer.outcome = Outcome.decode(frame.data)
+            elif frame.kind is FrameKind.NAMES:
+                answer.names += frame.names
+                if len(answer.names) > _NAMES_LIMIT:
+                    raise BadStream(f"The server lists more than {_NAMES_LIMIT} records at once.")
+            elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
+                yield frame
+            else:
+                raise BadStream("The server says twice where it stands.")
+
+    def _next(self, answer: _Answer) -> tuple[int | None, list[RecordHash]]:
+        """Return what the next trip sends and asks for."""
+        if answer.outcome is not None:
+            self._note_refusals(answer.outcome)
+        wanted: list[RecordHash] = []
+        if self.pull:
+            if answer.standing.lists:
+                settled = self.vault.store.have(answer.names) | self.receiver.refused_before()
+                wanted = [name for name in answer.names if name not in settled]
+                self._listed = answer.standing.here
+            else:
+                wanted = [hole for hole in self._holes() if hole not in self._asked]
+            if self._listed is not None and not wanted:  # all that was listed is here, or was refused
+                with self.vault.writing(receiving=True) as w:
+                    keep(w, self.peer, mine=self._listed)
+                self._listed = None
+        if not self.push:
+            return None, wanted
+        cursor = self._cursor_of(answer.standing)
+        top = int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        return (cursor if top > cursor else None), wanted
+
+    def _has_news(self) -> bool:
+        """Tell whether my vector is another one than I last said: the evidence that their queue waits for."""
+        if not self.push:
+            return False
+        return my_standing(self.vault, self.peer, cursor=None).vector != self._told
+
+    def _cursor_of(self, theirs: Standing) -> int:
+        """Return how far the peer says it has read my log."""
+        cursor = theirs.cursor
+        return cursor.at if cursor is not None and cursor.epoch == self.vault.store.meta("epoch") else 0
+
+    def _holes(self) -> list[RecordHash]:
+        return sorted(self.receiver.holes())[:_HOLES]
+
+    def _note_refusals(self, outcome: Outcome) -> None:
+        for name, code, reason in outcome.refused:
+            text = f"{name} was refused there: {reason} ({code})"
+            self.result.problems.append(Problem("refused-there", text, label_of(self.vault, self.peer.text)))
+
+    def _report(self) -> None:
+        receiver = self.receiver
+        self.result.sent = self._sent
+        self.result.exchanges.append(
+            ExchangeResult(
+                peer=label_of(self.vault, self.peer.text),
+                peer_verifier=self.peer.text,
+                link_id=self._link[0] or None,
+                plan_id=self._link[1] or None,
+                advertised=self._advertised,
+                received=tuple(receiver.received),
+                rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals),
+                not_available=(),
+                fixed_point=not self._holes(),
+                rounds=self.count.trips,
+                closed_by="fixed-point",
+                cursor_updated=True,
+            )
+        )

@@ -1,0 +1,160 @@
+"""What every visit begins and ends with, whatever the road: judging, conflicts, what is visible now, the audit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+from lazy.circle import requests
+from lazy.conflicts import conflicts, note_version_conflicts
+from lazy.files import write_lazy_files
+from lazy.people import label_of
+from lazy.places import Place
+from lazy.receive import Receiver
+from lazy.results import NewRelease, PlaceResult
+from transports.address import AddressKind
+from transports.mailbox import ByteCount
+from transports.onefile import OneFile
+from vault.errors import LaceError
+from vault.history import ReleaseInfo, changed_paths, releases
+from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
+from vault.records import RecordHash
+from vault.vault import Vault
+
+__all__ = ["close_round", "finish", "held_back", "vector_of"]
+
+
+def held_back(vault: Vault) -> LaceError | None:
+    """Return why this vault may sign nothing yet: it is restored or a copy, and reads before it says anything.
+
+    What is missing may lie on the place; when it does not, the end of the visit says so again.
+    """
+    try:
+        vault.check_mark()
+    except (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode) as error:
+        return error
+    return None
+
+
+def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: set[RecordHash]) -> None:
+    """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction."""
+    with vault.writing() as w:
+        receiver.finish(w)
+        w.store.settle(vault.node.text, vault.founding)
+        w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
+        result.new_conflicts = note_version_conflicts(w, vault)
+    _spread_refusals(receiver, result)
+    for release in releases(vault.store):
+        if release.hash not in before and release.node != vault.node.text:
+            result.releases.append(_new_release(vault, release))
+    result.vector_after = vector_of(vault)
+
+
+def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
+    """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
+    lasting = {refusal.hash for refusal in receiver.refusals}
+    result.exchanges = [
+        replace(exchange, rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
+        for exchange in result.exchanges
+    ]
+    shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
+    late = [r for r in receiver.refusals if r.hash not in shown]
+    for refusal in late:
+        entry = (refusal.hash, refusal.code, refusal.reason)
+        if result.exchanges:
+            last = result.exchanges[-1]
+            result.exchanges[-1] = replace(last, rejected=(*last.rejected, entry))
+
+
+def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
+    name, files = label_of(vault, release.node), len(changed_paths(vault.store, release.commit))
+    return NewRelease(release.hash, release.desk, release.version, release.node, name, files)
+
+
+def finish(
+    vault: Vault, place: Place, count: ByteCount, place_id: str, result: PlaceResult, *, push: bool, pull: bool
+) -> None:
+    """End a visit: what it cost, what is next, what is remembered of the place, and the audit entry.
+
+    Args:
+        vault: whose visit it was.
+        place: that was visited.
+        count: bytes and trips.
+        place_id: what was found there; kept when it was not known.
+        result: filled in.
+        push: whether something was to be sent.
+        pull: whether something was to be read.
+    """
+    result.bytes_read, result.bytes_written = count.read, count.written
+    result.round_trips = count.trips
+    result.safe_to_remove = push and place.kind == AddressKind.DROP
+    result.vector_after = vector_of(vault)
+    result.next = _next(vault, result)
+    for node, commits in vault.store.rows(
+        "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
+    ):
+        result.unreleased[label_of(vault, str(node))] = int(commits)
+    verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
+    with vault.writing() as w:
+        if not place.place_id:
+            w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
+        if place.kind != OneFile.kind:
+            w.store.run(
+                "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
+                place.name,
+                w.tai().text,
+                json.dumps(_summary(result), sort_keys=True),
+            )
+        w.audit(
+            verb,
+            place.name,
+            {
+                "road": place.kind,
+                "received": str(len(result.received)),
+                "rejected": str(len(result.rejected)),
+                "sent": str(result.sent),
+                "admitted": ", ".join(result.admitted) or "nobody",
+                **_troubles(result),
+            },
+        )
+    write_lazy_files(vault)
+
+
+def _troubles(result: PlaceResult) -> dict[str, str]:
+    """Return what the audit trail says of mailboxes that could not be read, or not whole (CYB-11)."""
+    told = sorted({f"{problem.peer}: {problem.code}" if problem.peer else problem.code for problem in result.problems})
+    return {"problems": ", ".join(told)} if told else {}
+
+
+def _summary(result: PlaceResult) -> dict[str, object]:
+    return {
+        "sent": result.sent,
+        "received": len(result.received),
+        "rejected": len(result.rejected),
+        "bytes_read": result.bytes_read,
+        "bytes_written": result.bytes_written,
+        "admitted": result.admitted,
+        "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
+        "conflicts": result.new_conflicts,
+        "problems": [asdict(problem) for problem in result.problems],
+        "safe_to_remove": result.safe_to_remove,
+    }
+
+
+def _next(vault: Vault, result: PlaceResult) -> str:
+    """Name the command a person wants next."""
+    still_open = conflicts(vault)
+    if len(still_open) == 1 and still_open[0].proposals:
+        return f"lace resolve {still_open[0].id} --accept"
+    if still_open:
+        return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
+    if result.releases:
+        return "lace update"
+    if requests(vault):
+        return "lace requests"
+    return ""
+
+
+def vector_of(vault: Vault) -> dict[str, int]:
+    """Return the numbers of the vault's version vector by node."""
+    return {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")}

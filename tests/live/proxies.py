@@ -1,0 +1,88 @@
+"""A bad line between two programs: slow, far, and cut after so many bytes."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+__all__ = ["Line", "line_to"]
+
+
+@dataclass
+class Line:
+    """What the line does; may be changed while it is used.
+
+    Args:
+        port: where it is entered, on 127.0.0.1.
+        cut_after: bytes towards the client after which every connection is cut; None for never.
+        delay: seconds that each byte takes one way.
+        rate: bytes a second each way, or None.
+        came: bytes that went towards the client.
+        went: bytes that went towards the server.
+    """
+
+    port: int = 0
+    cut_after: int | None = None
+    cut_up_after: int | None = None
+    delay: float = 0.0
+    rate: float | None = None
+    came: int = 0
+    went: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@contextmanager
+def line_to(port: int) -> Iterator[Line]:
+    """Give a line to a server on 127.0.0.1 for the block."""
+    line = Line()
+    listener = socket.create_server(("127.0.0.1", 0))
+    line.port = listener.getsockname()[1]
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.create_connection(("127.0.0.1", port))
+                threading.Thread(target=_carry, args=(line, server, client, True), daemon=True).start()
+                threading.Thread(target=_carry, args=(line, client, server, False), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield line
+    finally:
+        listener.close()
+
+
+def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bool) -> None:
+    free_at = 0.0
+    with suppress(OSError):
+        while piece := source.recv(4096 if line.rate else 65536):
+            limit = line.cut_after if is_down else line.cut_up_after
+            done = line.came if is_down else line.went
+            if limit is not None and done + len(piece) > limit:
+                piece = piece[: max(0, limit - done)]
+                target.sendall(piece)
+                _count(line, len(piece), is_down)
+                break
+            _count(line, len(piece), is_down)
+            if line.rate:
+                free_at = max(free_at, time.monotonic()) + len(piece) / line.rate
+                time.sleep(max(0.0, free_at - time.monotonic()))
+            if line.delay:
+                time.sleep(line.delay)
+            target.sendall(piece)
+    for end in (source, target):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def _count(line: Line, size: int, is_down: bool) -> None:
+    with line.lock:
+        if is_down:
+            line.came += size
+        else:
+            line.went += size

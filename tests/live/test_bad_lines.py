@@ -1,0 +1,170 @@
+"""Live exchange over lines that break, and before people who are not let in (CYB-17, LAZ-70; faults.md rows 9, 10)."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import socket
+import ssl
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.live.proxies import line_to
+from tests.live.servers import Server, serving
+from tests.live.test_live_sync import begin, found, records
+from tests.people import Person
+from transports.http.hello import HEADER, Session, make_hello
+from transports.http.identity import check_server, client_context
+from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from vault.keys import KeyStore
+from vault.records import Tai, Verifier
+from vault.suite import SigningKey
+
+_CUTS = 12 if "LACE_TEST_PROFILE" in os.environ else 5
+
+
+def through(person: Person, server: Server, port: int) -> None:
+    """Let somebody reach the server over a line only."""
+    person.lace("place", "remove", "home")
+    person.lace("place", "add", "home", server.uri.replace(str(server.port), str(port)))
+
+
+@pytest.mark.parametrize("way", ["down", "up"])
+def test_a_cut_line_loses_less_than_a_batch(alice: Person, bob: Person, way: str) -> None:
+    """LAZ-70: what came stays, the next run goes on there, and both vaults are whole after each cut."""
+    chance = random.Random(way)
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.lace("update")
+        sender = alice if way == "down" else bob
+        (sender.folder / "noise.bin").write_bytes(chance.randbytes(3_000_000))
+        sender.lace("release", "1.1.0")
+        with line_to(server.port) as line:
+            through(bob, server, line.port)
+            for _ in range(_CUTS):
+                cut = chance.randrange(20_000, 600_000)
+                if way == "down":
+                    line.cut_after = line.came + cut
+                else:
+                    line.cut_up_after = line.went + cut
+                told = bob.run("--json", "sync", "home")
+                assert told.code in {0, 20, 40}, told.err
+                assert bob.lace("fsck")["ok"]
+            line.cut_after = line.cut_up_after = None
+            bob.lace("sync", "home")
+            moved = line.came if way == "down" else line.went
+    assert alice.lace("fsck")["ok"]
+    assert records(alice) == records(bob)
+    # Everything once; for each cut a batch and a record that were under way, and what both say again of themselves.
+    assert moved < 3_000_000 * 1.02 + (_CUTS + 1) * (64 * 1024 + 80_000)
+
+
+def ask(port: int, path: str, headers: dict[str, str], body: bytes, method: str = "POST") -> tuple[int, bytes]:
+    """Send one request as anybody could, and return the answer's status and body."""
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
+    connection.request(method, path, body, headers)
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def session_of(server: Server, group: str) -> Session:
+    """Return what a hello to this server is bound to."""
+    node = Verifier.parse(server.uri.split("#")[1])
+    with socket.create_connection(("127.0.0.1", server.port)) as plain, client_context().wrap_socket(plain) as tls:
+        certificate = tls.getpeercert(binary_form=True)
+        assert certificate is not None
+        assert group.encode() not in certificate
+        return Session(group, node, check_server(certificate, node, group, Tai.from_unix_ns(time.time_ns())))
+
+
+def hello(key: SigningKey, session: Session, path: str = SYNC_PATH, seconds: int = 0) -> str:
+    now = Tai.from_unix_ns(time.time_ns() + seconds * 10**9)
+    return make_hello(key, session, path, now, os.urandom)
+
+
+def member_key(person: Person) -> SigningKey:
+    """Return a person's own key."""
+    node = Verifier.parse(person.lace("id")["node"])
+    return KeyStore(Path(person.variables["LACE_HOME"])).load(node, None)
+
+
+def test_who_is_not_let_in_learns_nothing(alice: Person, bob: Person, cara: Person) -> None:
+    """CYB-17: whatever a stranger sends, the answer is the same bytes, before and after there is something to know."""
+    found(alice)
+    stranger = SigningKey.from_seed(b"\x07" * 32)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        session = session_of(server, alice.lace("id")["group"])
+        bobs, alices = member_key(bob), member_key(alice)
+        once = hello(bobs, session)
+        other = Session(session.group, bobs.verifier, session.public)
+        elsewhere = Session(session.group, session.server, b"\x00" * len(session.public))
+        tries = {
+            "no hello": {},
+            "noise": {HEADER: "x" * 100},
+            "long": {HEADER: "A" * 4000},
+            "a stranger's key": {HEADER: hello(stranger, session)},
+            "a reflected hello": {HEADER: hello(alices, session)},
+            "meant for another node": {HEADER: hello(bobs, other)},
+            "meant for another run": {HEADER: hello(bobs, elsewhere)},
+            "for another path": {HEADER: hello(bobs, session, REQUEST_PATH)},
+            "from an hour ago": {HEADER: hello(bobs, session, seconds=-3600)},
+            "from the future": {HEADER: hello(bobs, session, seconds=3600)},
+        }
+        assert ask(server.port, SYNC_PATH, {HEADER: once}, b"")[0] == 400
+        tries["used before"] = {HEADER: once}
+        first = {name: ask(server.port, SYNC_PATH, headers, b"body") for name, headers in tries.items()}
+        assert set(first.values()) == {(403, b"refused\n")}
+        assert ask(server.port, REQUEST_PATH, {}, b"noise") == (403, b"refused\n")
+        assert ask(server.port, "/lace/0/other", {}, b"") == (403, b"refused\n")
+        assert ask(server.port, "/", {}, b"", "GET") == (403, b"refused\n")
+        alice.write("secret.txt", "nobody may know")
+        alice.lace("release", "1.1.0")
+        cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+        cara.lace("sync", "home")
+        for name in ("no hello", "a stranger's key", "used before"):
+            assert ask(server.port, SYNC_PATH, tries[name], b"body") == first[name]
+        old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
+        old.maximum_version = ssl.TLSVersion.TLSv1_2
+        with socket.create_connection(("127.0.0.1", server.port)) as plain, pytest.raises(OSError):  # noqa: PT011
+            old.wrap_socket(plain)
+
+
+def test_a_member_who_sends_noise_harms_nothing(alice: Person, bob: Person) -> None:
+    """LAZ-70: a body that is no stream is an error; the server goes on, the vault is whole."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        session, key = session_of(server, alice.lace("id")["group"]), member_key(bob)
+        chance = random.Random(5)
+        for size in (0, 1, 5, 100, 70_000):
+            status, _ = ask(server.port, SYNC_PATH, {HEADER: hello(key, session)}, chance.randbytes(size))
+            assert status == 400
+        too_long = {HEADER: hello(key, session), "X": "y" * 20_000}
+        assert ask(server.port, SYNC_PATH, too_long, b"")[0] == 400
+        assert bob.lace("sync", "home")["round_trips"] == 1
+    assert alice.lace("fsck")["ok"]
+
+
+def test_connections_that_only_drip_keep_nobody_out(alice: Person, bob: Person) -> None:
+    """faults.md row 9: half-open connections wait for nothing that others need."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        idle = []
+        for _ in range(40):
+            plain = socket.create_connection(("127.0.0.1", server.port))
+            tls = client_context().wrap_socket(plain)
+            tls.sendall(b"POST /lace/0/sync HTTP/1.1\r\n")
+            idle.append(tls)
+        assert bob.lace("sync", "home")["received"] > 0
+        for tls in idle:
+            tls.close()

@@ -1,0 +1,218 @@
+"""Sync with a friend who serves: the same results as on every other road, in a trip or two (CYB-15, CYB-17, LAZ-25)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.live.servers import Server, serving
+from tests.people import Person
+from vault.records import RecordHash
+from vault.store.store import Store
+
+
+def records(person: Person) -> set[RecordHash]:
+    """Return what a vault shares."""
+    with Store(person.folder / ".vault" / "store.db") as store:
+        rows = store.rows("SELECT b.kind, b.digest FROM shared JOIN body b USING (p)")
+        return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+
+
+def begin(alice: Person, server: Server, *others: Person) -> None:
+    """Let alice invite others; her server's address travels in the invitation."""
+    alice.lace("place", "add", "home", server.uri)
+    for other in others:
+        other.lace("accept", alice.lace("invite", other.name)["invite"], "--name", other.name)
+
+
+def found(alice: Person) -> None:
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("release", "1.0.0", "-m", "first")
+
+
+def test_from_an_invitation_to_a_shared_folder_and_back(alice: Person, bob: Person) -> None:
+    """INT-131: the result says the same as on a stick."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        came = bob.lace("sync", "home")
+        assert [release["version"] for release in came["releases"]] == ["1.0.0"]
+        assert (came["transport"], came["fixed_point"], came["next"]) == ("live", True, "lace update")
+        assert came["exchange_plan_id"].startswith("E.")
+        assert came["link_id"]
+        assert came["round_trips"] <= 4
+        bob.lace("update")
+        assert (bob.folder / "a.txt").read_text() == "one\n"
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0")
+        planned = bob.lace("sync", "home", "--dry-run")
+        assert (planned["planned"], planned["received"], planned["sent"] > 0) == (True, 0, True)
+        gone = bob.lace("sync", "home")
+        assert (gone["sent"], gone["round_trips"]) == (planned["sent"], 1)
+        assert bob.lace("queue")["entries"] == []
+    alice.lace("update")
+    assert (alice.folder / "b.txt").read_text() == "two\n"
+    assert records(alice) == records(bob)
+    assert alice.lace("queue")["entries"] == []
+
+
+def test_trips_do_not_grow_with_history(alice: Person, bob: Person) -> None:
+    """Architecture, decision 7: nothing new takes one trip, something small two, however much there was before."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        sizes = set()
+        for number in range(1, 25):
+            alice.write("a.txt", f"{number}\n")
+            alice.lace("release", f"1.{number}.0")
+            if number % 8 == 0:
+                some = bob.lace("sync", "home")
+                assert some["received"] > 0
+                assert some["round_trips"] <= 2
+                none = bob.lace("sync", "home")
+                assert (none["received"], none["sent"], none["round_trips"]) == (0, 0, 1)
+                sizes.add((none["bytes_received"] + none["bytes_sent"]) // 256)
+        assert max(sizes) <= min(sizes) + 1
+    assert records(alice) == records(bob)
+
+
+def test_a_conflict_and_a_third_person(alice: Person, bob: Person, cara: Person) -> None:
+    """LAZ-31: what bob released reaches cara through alice; the conflict is the same on every screen."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob, cara)
+        for person in (bob, cara):
+            person.lace("sync", "home")
+            person.lace("update")
+        bob.write("a.txt", "bob\n")
+        bob.lace("release", "2.0.0")
+        alice.write("a.txt", "alice\n")
+        alice.lace("release", "2.0.0")
+        bob.lace("sync", "home", expect=1)
+        cara.lace("sync", "home", expect=1)
+        seen = {person.lace("conflicts")["conflicts"][0]["id"] for person in (alice, bob, cara)}
+        assert len(seen) == 1
+        cara.lace("resolve", "2.0.0", "--prefer", "bob")
+        cara.lace("sync", "home")
+        assert alice.lace("conflicts")["conflicts"][0]["status"] != "resolved"
+        bob.lace("sync", "home", expect=1)
+    assert records(alice) == records(bob) == records(cara)
+
+
+def test_who_met_on_a_stick_sends_names_before_records(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """A first live visit of two who know each other's history moves only what is missing."""
+    noise = random.Random(1).randbytes(600_000)
+    (alice.folder / "big.bin").write_bytes(noise)
+    found(alice)
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice, bob):
+        person.run("sync", "stick")
+    alice.write("c.txt", "three\n")
+    alice.lace("release", "1.1.0")
+    with serving(alice) as server:
+        bob.lace("place", "add", "home", server.uri)
+        came = bob.lace("sync", "home")
+        assert [release["version"] for release in came["releases"]] == ["1.1.0"]
+        assert came["bytes_received"] < 50_000
+        assert came["round_trips"] <= 4
+        again = bob.lace("sync", "home")
+        assert (again["received"], again["round_trips"]) == (0, 1)
+    assert records(alice) == records(bob)
+
+
+def test_pull_takes_and_push_gives(alice: Person, bob: Person) -> None:
+    """LAZ-23, LAZ-25."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0")
+        alice.write("a.txt", "1.0.1\n")
+        alice.lace("release", "1.0.1")
+        pulled = bob.lace("pull", "home")
+        assert (len(pulled["releases"]), pulled["sent"]) == (1, 0)
+        pushed = bob.lace("push", "home")
+        assert (pushed["received"], pushed["sent"] > 0) == (0, True)
+    assert records(alice) == records(bob)
+
+
+def test_somebody_else_at_the_address_is_told_nothing(alice: Person, bob: Person, cara: Person) -> None:
+    """CYB-17: a wrong pin is refused before anything is sent."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+    cara.write("x.txt", "x\n")
+    cara.lace("init", "--name", "cara", "--group", "friends")
+    cara.lace("release", "1.0.0")
+    with serving(cara) as server:
+        key = bob.lace("places")["places"][0]["uri"].split("#")[1]
+        bob.lace("place", "remove", "home")
+        bob.lace("place", "add", "home", f"https://127.0.0.1:{server.port}/#{key}")
+        refused = bob.lace("sync", "home", expect=33)
+        assert refused["error"]["code"] == "wrong-server"
+        assert server.process.poll() is None
+
+
+def test_a_stranger_with_the_address_is_refused(alice: Person, bob: Person, cara: Person) -> None:
+    """CYB-17: neither a used invitation nor another group's member is answered."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        line = alice.lace("invite", "cara")["invite"]
+        cara.lace("accept", line, "--name", "cara")
+        cara.lace("sync", "home")
+        mallory = Person("mallory", cara.home.parent / "mallory-home", cara.home.parent / "mallory")
+        mallory.lace("accept", line, "--name", "mallory")
+        refused = mallory.lace("sync", "home", expect=34)
+        assert refused["error"]["code"] == "refused-there"
+        assert "invitation" in refused["error"]["message"]
+    assert {member["name"] for member in alice.lace("members")["members"]} == {"alice", "bob", "cara"}
+
+
+def test_a_server_that_is_gone_leaves_the_queue_as_it_was(alice: Person, bob: Person) -> None:
+    """LAZ-24, LAZ-47."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+    bob.lace("update")
+    bob.write("b.txt", "two\n")
+    bob.lace("release", "1.1.0")
+    gone = bob.lace("sync", "home", expect=20)
+    assert gone["error"]["code"] == "place-unreachable"
+    assert bob.lace("push", "home")["queued"]
+    assert len(bob.lace("queue")["entries"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("uri", "what"),
+    [
+        ("http://127.0.0.1:7/#V.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA.H3", "TLS"),
+        ("https://127.0.0.1:7/#V.AAAA", "key"),
+        ("https://me@127.0.0.1:7/#V.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA.H3", "live server"),
+        ("https://127.0.0.1:99999/#V.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA.H3", "live server"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_by_name(alice: Person, uri: str, what: str) -> None:
+    """CYB-16: a downgrade to plain HTTP is refused with a sentence."""
+    found(alice)
+    refused = alice.lace("place", "add", "home", uri, expect=2)
+    assert refused["error"]["code"] == "unknown-place-kind"
+    assert what in refused["error"]["message"]
+
+
+def test_my_own_address_is_for_others(alice: Person) -> None:
+    found(alice)
+    with serving(alice) as server:
+        alice.lace("place", "add", "home", server.uri)
+        assert alice.lace("sync", "home", expect=2)["error"]["code"] == "no-such-place"
+        busy = alice.real("--json", "serve", "--listen", f"127.0.0.1:{server.port}")
+        assert (busy.code, busy.json["error"]["code"]) == (19, "address-in-use")

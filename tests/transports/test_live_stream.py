@@ -1,0 +1,123 @@
+"""The frames of a live exchange: what is written is read, and nothing else is (LAZ-70, CYB-17)."""
+
+from __future__ import annotations
+
+import io
+import struct
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transports.errors import BadStream
+from transports.http.hello import WINDOW, HelloGate, Session, make_hello
+from transports.http.pace import Pace
+from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
+from vault.records import RecordHash, Tai
+from vault.suite import SigningKey
+
+_NAME = RecordHash("S", b"\x01" * 32)
+
+
+def body(*, end: bool = True) -> bytes:
+    out = io.BytesIO()
+    writer = StreamWriter(out.write)
+    writer.info(b"{}")
+    writer.records([b"one", b"two" * 1000])
+    writer.reached(7)
+    writer.names([_NAME] * 5000)
+    writer.outcome(b"[]")
+    if end:
+        writer.end()
+    return out.getvalue()
+
+
+def read(data: bytes) -> list[Frame]:
+    return list(StreamReader(io.BytesIO(data)))
+
+
+def test_what_is_written_is_read() -> None:
+    frames = read(body())
+    assert [frame.kind.name for frame in frames] == ["INFO", "RECORDS", "REACHED", "NAMES", "NAMES", "OUTCOME"]
+    assert (frames[1].records, frames[2].position) == ((b"one", b"two" * 1000), 7)
+    assert sum(len(frame.names) for frame in frames) == 5000
+
+
+def test_every_cut_and_every_flipped_bit_is_noticed() -> None:
+    """LAZ-70: the digest at the end covers everything; frames before a fault may have been read."""
+    whole = body()
+    for size in range(0, len(whole), 7):
+        with pytest.raises(BadStream):
+            read(whole[:size])
+    for at in range(0, len(whole), 11):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << at % 8
+        with pytest.raises(BadStream):
+            read(bytes(changed))
+    with pytest.raises(BadStream):
+        read(whole + b"x")
+
+
+@given(st.binary(max_size=300))
+def test_noise_is_one_error(data: bytes) -> None:
+    with pytest.raises(BadStream):
+        read(data)
+
+
+@given(st.sampled_from(list(FrameKind)), st.binary(max_size=200))
+def test_a_frame_of_noise_is_one_error(kind: FrameKind, data: bytes) -> None:
+    with pytest.raises(BadStream):
+        read(struct.pack(">cI", kind.value, len(data)) + data)
+
+
+@pytest.mark.parametrize("size", [1 << 23, 1 << 30])
+def test_a_bomb_is_refused_before_it_is_unpacked(size: int) -> None:
+    """Limits are checked before memory is taken."""
+    packed = zstandard.ZstdCompressor().compress(bytes(min(size, 1 << 23)))
+    with pytest.raises(BadStream, match="more than it may"):
+        read(struct.pack(">cI", b"r", len(packed)) + packed)
+    with pytest.raises(BadStream, match="longer than one may be"):
+        read(struct.pack(">cI", b"r", size) + b"x")
+
+
+def test_a_hello_counts_once_within_its_time_and_place() -> None:
+    """CYB-17: replayed, reflected, late, or meant for another server, group, run or path, it proves nothing."""
+    key, server = SigningKey.from_seed(b"\x01" * 32), SigningKey.from_seed(b"\x02" * 32).verifier
+    session = Session("band/x", server, b"public")
+    clock = [Tai.from_unix_ns(1_700_000_000 * 10**9)]
+    gate = HelloGate(session, lambda: clock[0])
+
+    def hello(where: Session = session, path: str = "/p", nonce: bytes = b"n") -> str:
+        return make_hello(key, where, path, clock[0], lambda size: nonce * size)
+
+    first = hello()
+    assert gate.check(first, "/p") == key.verifier
+    assert gate.check(first, "/p") is None
+    assert gate.check(hello(nonce=b"a"), "/other") is None
+    assert gate.check(hello(Session("band/y", server, b"public"), nonce=b"b"), "/p") is None
+    assert gate.check(hello(Session("band/x", key.verifier, b"public"), nonce=b"c"), "/p") is None
+    assert gate.check(hello(Session("band/x", server, b"other"), nonce=b"d"), "/p") is None
+    late = hello(nonce=b"e")
+    clock[0] = Tai.from_unix_ns((1_700_000_000 + WINDOW + 1) * 10**9)
+    assert gate.check(late, "/p") is None
+    assert gate.check(hello(nonce=b"f"), "/p") == key.verifier
+    for noise in ("", "x", "A" * 500, first[:-4], "é" * 20):
+        assert gate.check(noise, "/p") is None
+
+
+def test_a_pace_is_kept() -> None:
+    now, slept = [0.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    pace = Pace(1000, lambda: now[0], sleep)
+    for _ in range(20):
+        pace.spend(500)
+    assert 9 <= now[0] <= 10.5
+    free = Pace(None, lambda: now[0], sleep)
+    before = len(slept)
+    free.spend(10**9)
+    assert len(slept) == before

@@ -1,0 +1,158 @@
+"""The client's half of a live exchange: one checked connection, bodies both ways (decision 7; CYB-15 to CYB-17).
+
+Nothing is sent before the server has proven to be the pinned node. Not a web client: there is one server, one key,
+no redirect, no cookie, no proxy.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final, Self
+
+from transports.address import LiveAddress
+from transports.errors import PlaceUnreachable, RefusedThere
+from transports.http.hello import HEADER, Session, make_hello
+from transports.http.identity import check_server, client_context
+from transports.http.pace import Pace
+from transports.mailbox import ByteCount
+from vault.records.tai import Tai
+from vault.suite import SigningKey
+
+__all__ = ["LiveConnection"]
+
+_SILENCE = 30.0  # seconds
+_PIECE: Final = 64 * 1024
+_REFUSED = frozenset({401, 403})
+_WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
+
+
+class LiveConnection:
+    """A connection to a live server that has proven who it is.
+
+    Use `open`, and `close` it.
+
+    Args:
+        address: where, and which node.
+        group: the group id.
+        count: counts bytes and trips.
+        pace: holds bytes back to a rate.
+        now: the clock.
+        entropy: gives random bytes.
+    """
+
+    def __init__(
+        self,
+        address: LiveAddress,
+        group: str,
+        count: ByteCount,
+        pace: Pace,
+        now: Callable[[], Tai],
+        entropy: Callable[[int], bytes],
+    ) -> None:
+        self.address = address
+        self.count = count
+        self._pace = pace
+        self._now, self._entropy = now, entropy
+        self._http = http.client.HTTPSConnection(address.host, address.port, timeout=_SILENCE, context=client_context())
+        self._group = group
+        self._session: Session | None = None
+
+    def __enter__(self) -> Self:
+        """Connect and check who answers.
+
+        Raises:
+            PlaceUnreachable: nobody answers, or not with TLS 1.3.
+            WrongServer: somebody else does; nothing was sent.
+        """
+        try:
+            self._http.connect()
+            tls = self._http.sock
+            certificate = tls.getpeercert(binary_form=True) if isinstance(tls, ssl.SSLSocket) else None
+            public = check_server(certificate or b"", self.address.node, self._group, self._now())
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from error
+        except BaseException:
+            self.close()
+            raise
+        self._session = Session(self._group, self.address.node, public)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        with suppress(OSError):
+            self._http.close()
+
+    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> Incoming:
+        """Send one body and return the answer, to be read; who speaks is proven when there is a key.
+
+        Raises:
+            RefusedThere: the server does not answer this node.
+            PlaceUnreachable: the connection broke, or the server can answer nothing now.
+        """
+        headers = {"User-Agent": "lace", "Content-Type": "application/octet-stream"}
+        if key is not None and self._session is not None:
+            headers[HEADER] = make_hello(key, self._session, path, self._now(), self._entropy)
+        self.count.trips += 1
+        try:
+            self._http.request("POST", path, self._paced(body), headers, encode_chunked=True)
+            response = self._http.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from error
+        if response.status == http.client.OK:
+            return Incoming(response, self)
+        self.close()
+        if response.status in _REFUSED:
+            raise RefusedThere(f"{self.address.shown} does not answer this node.")
+        if response.status == http.client.TOO_MANY_REQUESTS or response.status >= http.client.INTERNAL_SERVER_ERROR:
+            raise PlaceUnreachable(f"{self.address.shown} cannot answer now ({response.status}).", hint=_WHERE)
+        raise PlaceUnreachable(
+            f"{self.address.shown} does not understand this lace ({response.status}).",
+            hint="One of the two is older: compare lace --version on both machines.",
+        )
+
+    def take(self, response: http.client.HTTPResponse, size: int) -> bytes:
+        """Read a part of an answer."""
+        try:
+            data = response.read1(size) if size > _PIECE else response.read(size)
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from error
+        self.count.read += len(data)
+        self._pace.spend(len(data))
+        return data
+
+    def _paced(self, body: Iterable[bytes]) -> Iterable[bytes]:
+        for piece in body:
+            self.count.written += len(piece)
+            self._pace.spend(len(piece))
+            yield piece
+
+    def _unreachable(self, error: Exception) -> PlaceUnreachable:
+        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+        if isinstance(error, ssl.SSLError):
+            reason = "what answers there speaks no TLS 1.3"
+        return PlaceUnreachable(f"{self.address.shown} cannot be reached: {reason[:200].lower()}.", hint=_WHERE)
+
+
+class Incoming:
+    """An answer's body; it satisfies `transports.http.stream.Source`."""
+
+    def __init__(self, response: http.client.HTTPResponse, connection: LiveConnection) -> None:
+        self._response = response
+        self._connection = connection
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes; none at the end.
+
+        Raises:
+            PlaceUnreachable: the connection broke.
+        """
+        return self._connection.take(self._response, size)

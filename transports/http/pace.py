@@ -1,0 +1,33 @@
+"""Holding bytes back to a rate, where somebody shares the line with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["Pace"]
+
+_BURST = 0.25  # seconds' worth of bytes that go at once
+
+
+class Pace:
+    """Spends bytes no faster than a rate; one a connection.
+
+    Args:
+        rate: bytes a second, or None for as fast as it goes.
+        monotonic: seconds of a clock that never goes back.
+        sleep: waits that many seconds.
+    """
+
+    def __init__(self, rate: int | None, monotonic: Callable[[], float], sleep: Callable[[float], None]) -> None:
+        self._rate = rate
+        self._monotonic, self._sleep = monotonic, sleep
+        self._free_at = 0.0
+
+    def spend(self, size: int) -> None:
+        """Wait until so many bytes may have gone."""
+        if self._rate is None or not size:
+            return
+        now = self._monotonic()
+        self._free_at = max(self._free_at, now - _BURST) + size / self._rate
+        if self._free_at > now:
+            self._sleep(self._free_at - now)

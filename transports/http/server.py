@@ -1,0 +1,321 @@
+"""A live server for friends: TLS, a hello before anything, bounded, patient with nobody (decision 7; faults.md row 9).
+
+It knows bodies, not vaults: what is said stands in a `Handler`. Whoever is not let in learns nothing, whatever they
+send and whatever lies here: the answer is the same few bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from transports.errors import AddressInUse
+from transports.http.hello import HEADER, HelloGate, Session
+from transports.http.identity import ServerIdentity
+from transports.http.pace import Pace
+from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from transports.http.stream import Source
+from vault.errors import DataError, LaceError
+from vault.records.hashes import Verifier
+from vault.records.tai import Tai
+
+__all__ = ["Handler", "LiveServer"]
+
+_EXCHANGES = 16  # at a time; more are asked to come back
+_CONNECTIONS = 64
+_SILENCE = 30.0  # seconds without a byte, either way
+_HEAD_SECONDS = 15.0  # for a whole request head
+_IDLE_SECONDS = 60  # between two requests of one connection
+_STOP_SECONDS = 5  # for exchanges under way when the server is stopped
+_HEAD_BYTES = 8192
+_REQUEST_BYTES = 64 * 1024
+_SEND_BYTES = 256 * 1024
+_REFUSAL: Final = b"refused\n"
+
+
+class Handler(Protocol):
+    """What the server does for those who are let in; called from several threads."""
+
+    def admits(self, node: Verifier) -> bool:
+        """Whether this node is answered."""
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        """Read one body and write its answer."""
+
+    def request(self, record: bytes) -> bool:
+        """Look at the request of somebody invited; whether it is taken."""
+
+
+class LiveServer:
+    """Serves one vault until it is stopped.
+
+    Args:
+        handler: answers.
+        identity: of this run.
+        session: what hellos are bound to.
+        host: name or number to listen at.
+        port: TCP port, or 0 for any free one.
+        now: the clock.
+        pace: makes what holds one answer's bytes back to a rate.
+
+    Raises:
+        AddressInUse: nobody can listen there.
+    """
+
+    def __init__(
+        self,
+        handler: Handler,
+        identity: ServerIdentity,
+        session: Session,
+        *,
+        host: str,
+        port: int,
+        now: Callable[[], Tai],
+        pace: Callable[[], Pace],
+    ) -> None:
+        self._handler = handler
+        self._gate = HelloGate(session, now)
+        self._pace = pace
+        self._pool = ThreadPoolExecutor(_EXCHANGES, thread_name_prefix="lace-serve")
+        self._busy = 0
+        self._socket = _listening(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        routes = [
+            Route(SYNC_PATH, self._exchange, methods=["POST"]),
+            Route(REQUEST_PATH, self._request, methods=["POST"]),
+            Route("/{rest:path}", _refused, methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
+        ]
+        config = uvicorn.Config(
+            Starlette(routes=routes),
+            http=_GuardedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=_IDLE_SECONDS,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+            h11_max_incomplete_event_size=_HEAD_BYTES,
+        )
+        # What goes wrong is told by the handler, in words; a line for each port scan is nobody's news.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
+        config.load()
+        config.ssl = _server_context(identity)
+        self._server = _Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer, in a thread of its own."""
+        self._thread.start()
+
+    def is_running(self) -> bool:
+        """Whether it still answers."""
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Let exchanges under way end, for some seconds, and answer nobody any more."""
+        self._server.should_exit = True
+        if self._thread.ident is not None:
+            self._thread.join(_STOP_SECONDS * 2)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._socket.close()
+
+    async def _exchange(self, request: Request) -> Any:
+        loop = asyncio.get_running_loop()
+        who = self._gate.check(request.headers.get(HEADER, ""), request.url.path)
+        if who is None or not await loop.run_in_executor(self._pool, self._handler.admits, who):
+            return await _refused(request)
+        if self._busy >= _EXCHANGES:
+            return Response(b"busy\n", 503, {"Retry-After": "5"})
+        return _Exchange(self, who, self._handler.exchange)
+
+    async def _request(self, request: Request) -> Response:
+        data = b""
+        try:
+            async with asyncio.timeout(_SILENCE):
+                async for piece in request.stream():
+                    data += piece
+                    if len(data) > _REQUEST_BYTES:
+                        return await _refused(request)
+        except TimeoutError:
+            return await _refused(request)
+        loop = asyncio.get_running_loop()
+        is_taken = await loop.run_in_executor(self._pool, self._handler.request, data)
+        return Response(b"taken\n", 200) if is_taken else await _refused(request)
+
+    async def run_exchange(self, work: Callable[[], None]) -> None:
+        """Run one exchange in a thread."""
+        self._busy += 1
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        finally:
+            self._busy -= 1
+
+    def pace(self) -> Pace:
+        """Return what holds one answer back."""
+        return self._pace()
+
+
+class _Exchange:
+    """One exchange as an ASGI answer: the body is read and the answer written by a thread that may block."""
+
+    def __init__(
+        self,
+        server: LiveServer,
+        who: Verifier,
+        work: Callable[[Verifier, Source, Callable[[bytes], object]], None],
+    ) -> None:
+        self._server, self._who, self._work = server, who, work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run it."""
+        loop = asyncio.get_running_loop()
+        body = _Body(loop, receive)
+        answer = _Answer(loop, send, self._server.pace())
+        try:
+            await self._server.run_exchange(lambda: self._work(self._who, body, answer.write))
+            await answer.finish()
+        except (LaceError, TimeoutError, OSError) as error:
+            if answer.is_begun:
+                return  # left unfinished, the connection is closed, and the client sees that the body is not whole
+            status, text = (400, b"not understood\n") if isinstance(error, DataError) else (503, b"cannot answer now\n")
+            await Response(text, status, {"Connection": "close"})(scope, receive, send)
+
+
+class _Body:
+    """The request's body, for a thread; it satisfies `Source`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, receive: Receive) -> None:
+        self._loop, self._receive = loop, receive
+        self._piece = b""
+        self._at = 0
+        self._more = True
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes; none at the end."""
+        while self._at >= len(self._piece):
+            if not self._more:
+                return b""
+            message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+            if message["type"] != "http.request":
+                self._more = False  # the client went away: the body ends in the middle, and its reader says so
+                return b""
+            self._piece, self._at = message.get("body", b""), 0
+            self._more = message.get("more_body", False)
+        part = self._piece[self._at : self._at + size]
+        self._at += len(part)
+        return part
+
+    async def _next(self) -> Message:
+        async with asyncio.timeout(_SILENCE):
+            return await self._receive()
+
+
+class _Answer:
+    """The answer's body, from a thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, pace: Pace) -> None:
+        self._loop, self._send, self._pace = loop, send, pace
+        self._waiting = bytearray()
+        self.is_begun = False
+
+    def write(self, data: bytes) -> None:
+        """Send, in pieces that are worth a trip through the loop; nothing (`b""`) sends what waits."""
+        self._waiting += data
+        if len(self._waiting) >= _SEND_BYTES or not data:
+            piece = bytes(self._waiting)
+            self._waiting.clear()
+            self._pace.spend(len(piece))
+            asyncio.run_coroutine_threadsafe(self._push(piece, more=True), self._loop).result()
+
+    async def finish(self) -> None:
+        """Send the rest and end the body."""
+        await self._push(bytes(self._waiting), more=False)
+
+    async def _push(self, piece: bytes, *, more: bool) -> None:
+        async with asyncio.timeout(_SILENCE):
+            if not self.is_begun:
+                self.is_begun = True
+                headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
+                await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+
+
+async def _refused(request: Request) -> Response:
+    del request
+    return Response(_REFUSAL, 403, {"Connection": "close"})
+
+
+class _GuardedProtocol(H11Protocol):
+    """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever."""
+
+    _guard: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._arm()
+
+    def data_received(self, data: bytes) -> None:
+        is_waiting = self.cycle is None or self.cycle.response_complete
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._disarm()
+        elif is_waiting and self._guard is None:
+            self._arm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._disarm()
+        super().connection_lost(exc)
+
+    def _arm(self) -> None:
+        self._guard = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)
+
+    def _disarm(self) -> None:
+        if self._guard is not None:
+            self._guard.cancel()
+            self._guard = None
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the program it runs in."""
+
+    def capture_signals(self) -> Any:
+        return nullcontext()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        return socket.create_server(found[0][4][:2], family=found[0][0], backlog=_CONNECTIONS)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise AddressInUse(f"Nobody can listen at {host or 'this machine'}, port {port}: {reason}.") from error
+
+
+def _server_context(identity: ServerIdentity) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    with tempfile.TemporaryDirectory(prefix="lace-serve-") as directory:  # ssl reads keys from files only
+        file = Path(directory) / "run.pem"
+        file.touch(0o600)
+        file.write_bytes(identity.certificate + identity.key)
+        context.load_cert_chain(file)
+    return context

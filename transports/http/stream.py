@@ -1,0 +1,215 @@
+"""What travels in one body of a live exchange: framed, bounded, and known to be whole (decision 7; docs/formats.md).
+
+Each frame is a letter, a length and so many bytes. Records come in small batches, each followed by the position that
+everything before it reaches, so that a cut costs less than one batch. The last frame is a digest of all before it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import zstandard
+from blake3 import blake3
+
+from transports.errors import BadStream
+from vault.records.hashes import DIGEST_BYTES, RecordHash
+
+__all__ = ["BATCH_BYTES", "Frame", "FrameKind", "Source", "StreamReader", "StreamWriter"]
+
+BATCH_BYTES = 64 * 1024  # of records that go together; a single record may have more
+_RECORD_LIMIT = (1 << 20) + 64 * 1024  # bytes of one stored record
+_RAW_LIMIT = BATCH_BYTES + _RECORD_LIMIT + 4096
+_FRAME_LIMIT = 2 << 20  # bytes of one frame
+_INFO_LIMIT = 1 << 20
+_HEADER = struct.Struct(">cI")
+_LENGTH = struct.Struct(">I")
+_POSITION = struct.Struct(">Q")
+_NAME_BYTES = 1 + DIGEST_BYTES
+_NAMES_A_FRAME = 4096
+_LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
+
+
+class FrameKind(Enum):
+    """The letters."""
+
+    INFO = b"i"  # who I am and where I stand: JSON, first of every body
+    RECORDS = b"r"  # stored records, compressed
+    REACHED = b"c"  # the position that is reached with all before
+    NAMES = b"n"  # names of records: listed by a server, wanted by a client
+    OUTCOME = b"o"  # what became of records that were sent: JSON
+    END = b"e"  # BLAKE3 of all before
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame, read and checked.
+
+    Args:
+        kind: its letter.
+        data: bytes of an info or outcome.
+        records: of a batch.
+        names: of a list.
+        position: reached.
+    """
+
+    kind: FrameKind
+    data: bytes = b""
+    records: tuple[bytes, ...] = ()
+    names: tuple[RecordHash, ...] = ()
+    position: int = 0
+
+
+class Source(Protocol):
+    """Bytes that come in."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes; none at the end."""
+
+
+class StreamWriter:
+    """Makes frames.
+
+    Args:
+        write: takes the bytes, in pieces of a frame or more.
+    """
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._hasher = blake3()
+        self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
+
+    def info(self, data: bytes) -> None:
+        """Say who I am and where I stand."""
+        self._frame(FrameKind.INFO, self._compress(data))
+
+    def outcome(self, data: bytes) -> None:
+        """Say what became of what was sent."""
+        self._frame(FrameKind.OUTCOME, self._compress(data))
+
+    def records(self, batch: Sequence[bytes]) -> None:
+        """Send stored records."""
+        raw = b"".join(_LENGTH.pack(len(stored)) + stored for stored in batch)
+        self._frame(FrameKind.RECORDS, self._compress(raw))
+
+    def reached(self, position: int) -> None:
+        """Say that everything up to a position has been sent."""
+        self._frame(FrameKind.REACHED, _POSITION.pack(position))
+
+    def names(self, names: Iterable[RecordHash]) -> None:
+        """Name records."""
+        part: list[bytes] = []
+        for name in names:
+            part.append(name.kind.encode() + name.digest)
+            if len(part) == _NAMES_A_FRAME:
+                self._frame(FrameKind.NAMES, b"".join(part))
+                part = []
+        if part:
+            self._frame(FrameKind.NAMES, b"".join(part))
+
+    def end(self) -> None:
+        """Finish the body."""
+        self._frame(FrameKind.END, self._hasher.digest())
+
+    def _frame(self, kind: FrameKind, data: bytes) -> None:
+        framed = _HEADER.pack(kind.value, len(data)) + data
+        self._hasher.update(framed)
+        self._write(framed)
+
+
+class StreamReader:
+    """Reads frames from a body that nobody vouches for.
+
+    Args:
+        source: the bytes.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._hasher = blake3()
+        self._decompress = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Yield every frame but the last, which is checked.
+
+        Raises:
+            BadStream: a frame breaks the format, or the body ends early or late.
+        """
+        while True:
+            before = self._hasher.digest()
+            header = self._take(_HEADER.size)
+            letter, size = _HEADER.unpack(header)
+            try:
+                kind = FrameKind(letter)
+            except ValueError as error:
+                raise BadStream("A frame is of an unknown kind.") from error
+            if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME} else _FRAME_LIMIT):
+                raise BadStream(f"A frame of {size} bytes is longer than one may be.")
+            data = self._take(size)
+            if kind is FrameKind.END:
+                if data != before or self._source.read(1):
+                    raise BadStream("The body is not what was sent.")
+                return
+            self._hasher.update(header + data)
+            yield self._frame(kind, data)
+
+    def _frame(self, kind: FrameKind, data: bytes) -> Frame:
+        if kind is FrameKind.RECORDS:
+            return Frame(kind, records=self._records(data))
+        if kind is FrameKind.NAMES:
+            return Frame(kind, names=_names(data))
+        if kind is FrameKind.REACHED:
+            if len(data) != _POSITION.size:
+                raise BadStream("A position has another length than positions have.")
+            return Frame(kind, position=_POSITION.unpack(data)[0])
+        return Frame(kind, self._unpacked(data, _INFO_LIMIT))
+
+    def _take(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size:
+            part = self._source.read(min(size, _FRAME_LIMIT))
+            if not part:
+                raise BadStream("The body ends in the middle.")
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _unpacked(self, data: bytes, limit: int) -> bytes:
+        try:
+            size = zstandard.get_frame_parameters(data).content_size
+            if not 0 < size <= limit:  # unknown sizes are far above
+                raise BadStream("A frame holds more than it may, or nothing.")
+            raw = self._decompress.decompress(data, max_output_size=size)
+        except zstandard.ZstdError as error:
+            raise BadStream("A frame cannot be unpacked.") from error
+        if len(raw) != size:
+            raise BadStream("A frame holds another number of bytes than it says.")
+        return raw
+
+    def _records(self, data: bytes) -> tuple[bytes, ...]:
+        raw = self._unpacked(data, _RAW_LIMIT)
+        size = len(raw)
+        found, at = [], 0
+        while at < size:
+            end = at + _LENGTH.size
+            length = _LENGTH.unpack_from(raw, at)[0] if end <= size else _RAW_LIMIT
+            if not 0 < length <= min(_RECORD_LIMIT, size - end):
+                raise BadStream("A record is longer than its batch, or than a record may be.")
+            found.append(raw[end : end + length])
+            at = end + length
+        return tuple(found)
+
+
+def _names(data: bytes) -> tuple[RecordHash, ...]:
+    if not data or len(data) % _NAME_BYTES or len(data) > _NAMES_A_FRAME * _NAME_BYTES:
+        raise BadStream("A list of names has another length than such lists have.")
+    found = []
+    for at in range(0, len(data), _NAME_BYTES):
+        kind = data[at : at + 1]
+        if kind not in {b"S", b"P"}:
+            raise BadStream("A list names something that is no record.")
+        found.append(RecordHash(kind.decode(), data[at + 1 : at + _NAME_BYTES]))
+    return tuple(found)
