@@ -6,8 +6,8 @@ nothing is copied. A row is one line; whoever needs more shows it on `enter`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 from typing import ClassVar, Protocol
 
 from textual import events
@@ -20,6 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
+from textual.worker import get_current_worker
 
 from lace_tui.actions import Scope
 from lace_tui.screens.marks import QUIET, STRONG, mark
@@ -28,6 +29,7 @@ from lace_tui.screens.place import bindings_of
 __all__ = ["LineSource", "Lines", "Listed"]
 
 _CACHED = 4096
+_AT_ONCE = 5_000  # rows that are searched while one types; longer lists are searched in a thread
 
 
 class LineSource(Protocol):
@@ -43,7 +45,7 @@ class LineSource(Protocol):
         """Return a row's stable id; empty for a remark that cannot be selected."""
 
     def text(self, number: int) -> str:
-        """Return the text that a filter searches, in lower case."""
+        """Return the text that a filter searches, in lower case; of a long list it is asked in a thread."""
 
 
 class Listed:
@@ -67,6 +69,10 @@ class Listed:
     def text(self, number: int) -> str:
         """Return what a filter searches."""
         return self._rows[number][1].plain.lower()
+
+
+def _fitting(source: LineSource, text: str, numbers: range) -> Iterator[int]:
+    return (number for number in numbers if text in source.text(number))
 
 
 class Lines(ScrollView, can_focus=True):
@@ -101,6 +107,16 @@ class Lines(ScrollView, can_focus=True):
             super().__init__()
             self.lines = lines
             self.key = key
+
+    class Fitted(Message):
+        """A search of a long list ended."""
+
+        def __init__(self, source: LineSource, text: str, numbers: list[int], before: str) -> None:
+            super().__init__()
+            self.source = source
+            self.text = text
+            self.numbers = numbers
+            self.before = before
 
     class Moved(Message):
         """Another row is highlighted."""
@@ -155,10 +171,36 @@ class Lines(ScrollView, can_focus=True):
 
     def _select_shown(self, before: str) -> None:
         total = len(self._source)
-        if self._filter:
-            self._shown = [number for number in range(total) if self._filter in self._source.text(number)]
-        else:
-            self._shown = range(total)
+        if not self._filter:
+            self._show_numbers(range(total), before)
+        elif total <= _AT_ONCE:
+            self._show_numbers(list(_fitting(self._source, self._filter, range(total))), before)
+        else:  # keys go on while it is searched; until then what fitted before is shown, if it is still there
+            if self._shown and self._shown[-1] >= total:
+                self._show_numbers(range(total), before)
+            self.border_title = f"{self.title} searching: {self._filter}"
+            search = partial(self._search, self._source, self._filter, before)
+            self.run_worker(search, thread=True, exclusive=True, group="search", exit_on_error=False)
+
+    def _search(self, source: LineSource, text: str, before: str) -> None:
+        """Search a long list, in a thread; give up when another search began."""
+        worker = get_current_worker()
+        found: list[int] = []
+        for start in range(0, len(source), _AT_ONCE):
+            if worker.is_cancelled:
+                return
+            found += _fitting(source, text, range(start, min(start + _AT_ONCE, len(source))))
+        self.post_message(self.Fitted(source, text, found, before))
+
+    def on_lines_fitted(self, event: Fitted) -> None:
+        """Show what was found, unless something else is asked for by now."""
+        event.stop()
+        if event.source is self._source and event.text == self._filter:
+            self._show_numbers(event.numbers, event.before)
+
+    def _show_numbers(self, numbers: Sequence[int], before: str) -> None:
+        total = len(self._source)
+        self._shown = numbers
         self._line.cache_clear()
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
         count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""

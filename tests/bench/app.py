@@ -132,6 +132,47 @@ asyncio.run(main())
 )
 
 
+_ROWS = """
+import asyncio, json, statistics, sys, time
+from textual import events
+from textual.app import App
+from textual.content import Content
+from lace_tui.screens.lines import Lines
+class Rows:
+    def __init__(self, count): self.count = count
+    def __len__(self): return self.count
+    def line(self, number): return Content(f"row {number} of a long log, with a message of some length")
+    def key(self, number): return str(number)
+    def text(self, number): return f"row {number}"
+class Holder(App):
+    done = asyncio.Event()
+    def compose(self):
+        yield Lines("Rows", "list")
+    def on_lines_moved(self):
+        self.screen.call_after_refresh(self.done.set)
+async def main():
+    app = Holder()
+    waits = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        lines = app.query_one(Lines)
+        began = time.perf_counter()
+        lines.fill(Rows(int(sys.argv[1])))
+        filled = time.perf_counter() - began
+        lines.focus()
+        for key in ["pagedown", "j", "k", "pagedown", "G", "pageup", "g", "ctrl+d"] * int(sys.argv[2]):
+            await asyncio.sleep(0.02)
+            app.done.clear()
+            began = time.perf_counter()
+            app.post_message(events.Key(key, None))
+            await app.done.wait()
+            waits.append(time.perf_counter() - began)
+    waits.sort()
+    p99 = waits[int(len(waits) * 0.99)]
+    print(json.dumps({"filled": filled, "median": statistics.median(waits), "p99": p99}))
+asyncio.run(main())
+"""
+
+
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield the promises of design's page about the app."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -144,6 +185,7 @@ def figures(quick: bool) -> Iterator[Figure]:
         yield Figure(
             "app", "memory at the end of a sitting", told["late"], "MB", "after a quarter", told["early"], 1.15
         )
+    yield from _rows(20 if quick else 60)
     with tempfile.TemporaryDirectory() as scratch:
         yield from _keys(Path(scratch), 64 if quick else 1024)
 
@@ -216,6 +258,14 @@ def _until(word: bytes, args: list[str], person: Person) -> float:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.close(terminal)
+
+
+def _rows(repeats: int) -> Iterator[Figure]:
+    """Yield what a key costs in a list of a million rows, against one of a thousand."""
+    few, many = _run(_ROWS, None, "1000", str(repeats)), _run(_ROWS, None, "1000000", str(repeats))
+    yield Figure("app", "a million rows are shown", many["filled"] * 1000, "ms", "100 ms", 100.0, 1)
+    yield Figure("app", "key in a million rows", many["median"] * 1000, "ms", "a thousand", few["median"] * 1000, 1.5)
+    yield Figure("app", "key in a million rows, p99", many["p99"] * 1000, "ms", "50 ms", 50.0, 1)
 
 
 def _keys(root: Path, mebibytes: int) -> Iterator[Figure]:

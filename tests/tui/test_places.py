@@ -282,23 +282,6 @@ def test_contrast_of_every_theme(theme: object) -> None:
             assert contrast(colour, str(getattr(theme, ground))) >= least, (name, ground)
 
 
-class _Million:
-    asked = 0
-
-    def __len__(self) -> int:
-        return 1_000_000
-
-    def line(self, number: int) -> Content:
-        self.asked += 1
-        return Content(f"row {number}")
-
-    def key(self, number: int) -> str:
-        return str(number)
-
-    def text(self, number: int) -> str:
-        return f"row {number}"
-
-
 async def test_headings_are_passed_over() -> None:
     """The highlighted row is always one that can be opened; headings are no rows."""
 
@@ -330,23 +313,3 @@ async def test_headings_are_passed_over() -> None:
         lines.fill([("", Content("nothing can be opened"))])
         assert lines.key == ""
         await pilot.press("j", "k", "enter")
-
-
-async def test_a_million_rows_cost_a_screenful() -> None:
-    source = _Million()
-
-    class Holder(App[None]):
-        def compose(self) -> ComposeResult:
-            yield Lines("Many", "list")
-
-    app = Holder()
-    async with app.run_test(size=(80, 24)) as pilot:
-        lines = app.query_one(Lines)
-        lines.fill(source)
-        lines.focus()
-        await pilot.press("G", "k", "g", "j")
-        await pilot.pause()
-        assert lines.key == "1"
-        assert source.asked < 500
-        await pilot.click(Lines, offset=(5, 5))
-        assert lines.key == "4"
