@@ -12,7 +12,7 @@ from vault.errors import CallerError
 if TYPE_CHECKING:
     from vault.surroundings import Surroundings
 
-__all__ = ["NoTerminal", "configure", "run"]
+__all__ = ["NoTerminal", "NotServed", "configure", "run"]
 
 
 class NoTerminal(CallerError):
@@ -23,18 +23,30 @@ class NoTerminal(CallerError):
     hint = "See where you stand with: lace status"
 
 
+class NotServed(CallerError):
+    """The app is not shown in a browser (docs/decisions.md says why)."""
+
+    code = "not-served"
+    exit_code = 2
+    hint = "Open it in a terminal with: lace tui - from elsewhere: ssh -t MACHINE lace -C FOLDER tui"
+
+
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add what the terminal may do."""
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    parser.add_argument("--serve", action="store_true", help="refused: a browser is no safe place for it")
 
 
 def run(context: Context, args: argparse.Namespace) -> int:
     """Open the app and return when the person leaves it.
 
     Raises:
+        NotServed: somebody wants it in a browser.
         NoTerminal: one of the three streams is no terminal, or JSON was asked for.
         NotWritable, DiskFull: the machine's own identity cannot be kept.
     """
+    if args.serve:
+        raise NotServed("The app is not served to a browser: any web page open there could drive your vault.")
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
     from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run

@@ -412,7 +412,13 @@ VERBS: tuple[Verb, ...] = (
         "[NAME] [--input DIR...] [--master URL] [--remote URL] [--html FILE] [--csv FILE]",
         examples=("lace report", "lace report conflicts --input history", "lace report all --html history.html"),
     ),
-    Verb("tui", _CLI + "tui", _ABOUT, "Open the app on this terminal; lace alone does the same.", "[--no-mouse]"),
+    Verb(
+        "tui",
+        _CLI + "tui",
+        _ABOUT,
+        "Open the app on this terminal; lace alone does the same.",
+        "[--no-mouse] [--serve]",
+    ),
     Verb(
         "keys",
         _CLI + "keys",

@@ -406,3 +406,11 @@ def test_without_a_terminal_one_line_says_so(alice: Person) -> None:
     assert "needs a terminal" in result.err
     assert NoTerminal.hint in result.err
     assert alice.lace("tui", expect=2)["error"]["code"] == "no-terminal"
+
+
+def test_the_app_is_not_served_to_a_browser(alice: Person) -> None:
+    """One sentence says why, and another way to reach it from elsewhere."""
+    error = alice.lace("tui", "--serve", expect=2)["error"]
+    assert error["code"] == "not-served"
+    assert "any web page" in error["message"]
+    assert "ssh -t" in error["hint"]
