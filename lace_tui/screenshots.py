@@ -52,6 +52,8 @@ SHOTS = {
     "queue": Shot(_WIDE, "3"),
     "peers": Shot(_WIDE, "4"),
     "history": Shot(_WIDE, "5"),
+    "files": Shot(_WIDE, "5 t enter"),
+    "diff": Shot(_WIDE, "5 d"),
     "audit": Shot(_WIDE, "6"),
     "export": Shot(_WIDE, "7"),
     "settings": Shot(_WIDE, "8"),
