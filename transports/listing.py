@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -45,6 +46,17 @@ class Listing:
         apps = self._run.apps
         for kind, _, app, _, _, _, digest in ENTRY.iter_unpack(self._run.entries):
             yield RecordHash(chr(kind), digest), apps[app]
+
+    def by_place(self) -> Iterator[tuple[RecordHash, str]]:
+        """Yield hash and App of every record in the order in which the medium holds them; four bytes a record."""
+        entries, apps, size = self._run.entries, self._run.apps, ENTRY.size
+        buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
+        for index, (_, _, _, frame, _, _, _) in enumerate(ENTRY.iter_unpack(entries)):
+            buckets[frame].append(index)
+        for frame in sorted(buckets):
+            for index in buckets.pop(frame):
+                kind, _, app, _, _, _, digest = ENTRY.unpack_from(entries, index * size)
+                yield RecordHash(chr(kind), digest), apps[app]
 
     def entry(self, record: RecordHash) -> RunEntry | None:
         """Return App and location of a record, or None if it is not listed."""

@@ -8,7 +8,8 @@ new from it.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from transports.runs import ADD, ENTRY, FRAME, BundleRef, Run, check_tables
@@ -17,6 +18,7 @@ __all__ = ["MAX_RUN_ENTRIES", "merge_runs", "runs_to_merge"]
 
 MAX_RUN_ENTRIES = 250_000  # entries lace puts into one run: even with a frame each the tables stay in bounds
 _RUN_COUNT_GOAL = 8  # runs a mailbox keeps at most, where the entry limit allows it
+_PART_ENTRIES = 50_000  # what is less is folded in one go
 _GROWTH = 4  # a run is merged into the newer ones while it is less than this many times as large
 
 
@@ -33,59 +35,87 @@ def merge_runs(runs: Sequence[Run], *, covers: Iterable[str] = (), is_base: bool
     Raises:
         BadRun: the result would be larger than a run may be.
     """
-    rows: list[bytes] = []
-    for number, run in enumerate(runs):
-        mark, packed = struct.pack(">H", number), run.entries
-        # Digest and kind first, then the run: a plain sort puts the versions of an entry together, newest
-        # last.
-        rows += [
-            packed[i + 16 : i + 48] + packed[i : i + 1] + mark + packed[i + 1 : i + 16]
-            for i in range(0, len(packed), ENTRY.size)
-        ]
-    rows.sort()
-    rows = [row for row, after in zip_longest(rows, rows[1:], fillvalue=b"") if row[:33] != after[:33]]
-    if is_base:
-        rows = [row for row in rows if row[35] == ADD]
-    return _repack(runs, rows, tuple(covers))
+    return _repack(runs, lambda: _folded(runs, is_base=is_base), tuple(covers))
+
+
+def _folded(runs: Sequence[Run], *, is_base: bool) -> Iterator[list[bytes]]:
+    """Yield the rows that win, in order, a part of the digests at a time, so that a large listing takes little memory.
+
+    A row is digest, kind, number of the run, and the rest of its entry.
+    """
+    total = sum(len(run) for run in runs)
+    parts = 1 if total <= _PART_ENTRIES else 256
+    starts = [_starts(run.entries, parts) for run in runs]
+    for part in range(parts):
+        rows: list[bytes] = []
+        for number, run in enumerate(runs):
+            mark, packed = struct.pack(">H", number), run.entries
+            # Digest and kind first, then the run: a plain sort puts the versions of an entry together, newest
+            # last.
+            rows += [
+                packed[i + 16 : i + 48] + packed[i : i + 1] + mark + packed[i + 1 : i + 16]
+                for i in range(starts[number][part], starts[number][part + 1], ENTRY.size)
+            ]
+        rows.sort()
+        rows = [row for row, after in zip_longest(rows, rows[1:], fillvalue=b"") if row[:33] != after[:33]]
+        yield [row for row in rows if row[35] == ADD] if is_base else rows
+
+
+def _starts(entries: bytes, parts: int) -> list[int]:
+    """Return where the entries of each part begin, in bytes, and where the last one ends."""
+    if parts == 1:
+        return [0, len(entries)]
+    size = ENTRY.size
+    count = range(len(entries) // size)
+    return [size * bisect_left(count, part, key=lambda at: entries[at * size + 16]) for part in range(parts + 1)]
 
 
 _MERGED = struct.Struct("<BHIII")
 
 
-def _repack(runs: Sequence[Run], rows: list[bytes], covers: tuple[str, ...]) -> Run:
+def _repack(runs: Sequence[Run], parts: Callable[[], Iterator[list[bytes]]], covers: tuple[str, ...]) -> Run:
+    """Write the rows as a run; they are gone through twice, for the tables are sorted."""
     used_apps: dict[tuple[int, int], str] = {}
     used_frames: dict[tuple[int, int], tuple[BundleRef | None, int, int, int]] = {}
-    for row in rows:
-        number = row[33] << 8 | row[34]
-        op, app, frame, _, _ = _MERGED.unpack_from(row, 35)
-        if (number, app) not in used_apps:
-            used_apps[number, app] = runs[number].apps[app]
-        if op == ADD and (number, frame) not in used_frames:
-            used_frames[number, frame] = runs[number].location(frame, 0, 0)[:4]
+    count = 0
+    kept: list[bytes] | None = None
+    for number, rows in enumerate(parts()):
+        kept = rows if number == 0 else None  # a single part need not be made twice
+        count += len(rows)
+        for row in rows:
+            run = row[33] << 8 | row[34]
+            op, app, frame, _, _ = _MERGED.unpack_from(row, 35)
+            if (run, app) not in used_apps:
+                used_apps[run, app] = runs[run].apps[app]
+            if op == ADD and (run, frame) not in used_frames:
+                used_frames[run, frame] = runs[run].location(frame, 0, 0)[:4]
     apps = sorted(set(used_apps.values()))
     places = sorted(set(used_frames.values()), key=lambda place: (place[0] is not None, place[0] or (), place[1:]))
-    check_tables(len(apps), len(rows))
+    check_tables(len(apps), count)
     app_order = {app: number for number, app in enumerate(apps)}
     frame_order = {place: number for number, place in enumerate(places)}
     app_numbers = {old: app_order[app] for old, app in used_apps.items()}
     frame_numbers = {old: frame_order[place] for old, place in used_frames.items()}
     bundles = list(dict.fromkeys(place[0] for place in places))
     bundle_numbers = {bundle: number for number, bundle in enumerate(bundles)}
-    entries = bytearray(len(rows) * ENTRY.size)
-    for position, row in enumerate(rows):
-        number = row[33] << 8 | row[34]
-        op, app, frame, offset, length = _MERGED.unpack_from(row, 35)
-        ENTRY.pack_into(
-            entries,
-            position * ENTRY.size,
-            row[32],
-            op,
-            app_numbers[number, app],
-            frame_numbers[number, frame] if op == ADD else 0,
-            offset,
-            length,
-            row[:32],
-        )
+    entries = bytearray(count * ENTRY.size)
+    position = 0
+    for rows in parts() if kept is None else (kept,):
+        for row in rows:
+            number = row[33] << 8 | row[34]
+            op, app, frame, offset, length = _MERGED.unpack_from(row, 35)
+            ENTRY.pack_into(
+                entries,
+                position,
+                row[32],
+                op,
+                app_numbers[number, app],
+                frame_numbers[number, frame] if op == ADD else 0,
+                offset,
+                length,
+                row[:32],
+            )
+            position += ENTRY.size
     frames = b"".join(FRAME.pack(bundle_numbers[place[0]], *place[1:]) for place in places)
     return Run(covers, tuple(apps), tuple(bundles), frames, bytes(entries))
 
