@@ -7,11 +7,14 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, islice
 
 from lazy.interlace.ads import Fields
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
+from lazy.interlace.plan import GROUP_SHARED
 from lazy.interlace.port import Verdict
+from lazy.interlace.result import InterlaceResult
 from lazy.people import label_of
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult
@@ -22,6 +25,7 @@ from transports.mailbox import MailboxPlace
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
+from vault.profile import TREE_APP
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
 from vault.vault import Vault
@@ -31,6 +35,8 @@ __all__ = ["MailboxReader", "OtherGroupHead", "StrangersMailbox"]
 
 _BATCH_RECORDS = 1000
 _BATCH_BYTES = 16 << 20
+_PART_RECORDS = 10_000  # of a listing, that the machine looks at together
+_LOOK_RECORDS = 2_000
 
 
 class StrangersMailbox(PeerError):
@@ -63,7 +69,7 @@ class _Port:
 
     def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
         """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
-        holes = self._receiver.holes()
+        holes = self._receiver.holes(hashes)
         return {
             record
             for record in hashes
@@ -141,7 +147,7 @@ class MailboxReader:
             return None
         known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
         listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
-        return self._run(node, head, listing, self._exchange(node, head, listing, proven=proven))
+        return self._run(node, head, listing, proven=proven)
 
     def missing(self, node: Verifier) -> int:
         """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
@@ -197,11 +203,42 @@ class MailboxReader:
 
     # The exchange
 
+    def _parts(self, head: SeenHead, listing: Listing) -> Iterator[dict[RecordHash, str]]:
+        """Yield what is listed as hash and App: whole, or what is missing here of a large listing, a part at a time.
+
+        What the machine knows of a record takes a kilobyte, so that a million of them would not fit into memory. The
+        group's own policy judges each record by itself, so parts give what the whole would; evidence comes first,
+        then trees, then content as it is reached.
+        """
+        if len(listing) <= _PART_RECORDS or head.head.operand != GROUP_SHARED.id:
+            yield dict(listing.items())
+            return
+        yield from self._missing(listing, lambda record, _app: record.kind == "S")
+        yield from self._missing(listing, lambda record, app: record.kind != "S" and app == TREE_APP)
+        before = -1
+        while before != len(self._receiver.received) and self._holes_remain():
+            before = len(self._receiver.received)
+            yield from self._missing(listing, lambda record, app: record.kind != "S" and app != TREE_APP, reached=True)
+
+    def _missing(
+        self, listing: Listing, belongs: Callable[[RecordHash, str], bool], *, reached: bool = False
+    ) -> Iterator[dict[RecordHash, str]]:
+        part: dict[RecordHash, str] = {}
+        entries = (entry for entry in listing.by_place() if belongs(*entry))
+        while some := dict(islice(entries, _LOOK_RECORDS)):
+            gone = self._vault.store.have(some)
+            left = self._receiver.holes(some) if reached else some.keys() - gone
+            part.update({record: app for record, app in some.items() if record in left})
+            if len(part) >= _PART_RECORDS:
+                yield part
+                part = {}
+        if part:
+            yield part
+
     def _exchange(
-        self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool
+        self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, proven: bool
     ) -> Callable[[], MailboxExchange]:
-        """Return what begins a round with this mailbox; the listing is read once for all rounds."""
-        apps = dict(listing.items())
+        """Return what begins a round with this mailbox, or with a part of it."""
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(
             signer=node if proven and node != self._vault.node else None,
@@ -215,28 +252,34 @@ class MailboxReader:
         )
         return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
 
-    def _run(
-        self, node: Verifier, head: SeenHead, listing: Listing, begin: Callable[[], MailboxExchange]
-    ) -> ExchangeResult:
-        """Run rounds until one is not ended by its byte limit; report them as one exchange."""
+    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool) -> ExchangeResult:
+        """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
         received, refused = len(receiver.received), {refusal.hash for refusal in receiver.refusals}
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
-        loops, is_cut = 0, True
+        loops = 0
+        result: InterlaceResult | None = None
 
         def whole_listing() -> Listing:
             return read_mailbox(self._place, self._vault.group, node, head.head)
 
-        while is_cut:
-            exchange = begin()
-            wanted = exchange.start()
-            is_cut = False
-            while wanted:
-                loops += 1
-                is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
-                wanted = exchange.end_transfer()
-        result = exchange.result or exchange.cancel()
+        for part in chain(self._parts(head, listing), [None]):
+            if part is None and result is not None:
+                break
+            begin = self._exchange(node, head, part or {}, proven=proven)
+            is_cut = True
+            while is_cut:
+                exchange = begin()
+                wanted = exchange.start()
+                is_cut = False
+                while wanted:
+                    loops += 1
+                    is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
+                    wanted = exchange.end_transfer()
+            done = exchange.result or exchange.cancel()
+            result = done if result is None or result.is_fixed_point else result
+        assert result is not None  # noqa: S101 - an empty part is run when there is none
         # New members make records count that were refused when this exchange began.
         whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
         self._remember(node, head, whole=whole)

@@ -8,7 +8,7 @@ over at the end of a round is dropped (architecture, decision 10).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lazy.people import label_of
@@ -18,6 +18,7 @@ from vault.errors import DataError, LaceError
 from vault.lock import Holder
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Member, Request, read
 from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
+from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -113,9 +114,15 @@ class Receiver:
             self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
         return record in self._refused or record in self._earlier
 
-    def holes(self) -> set[RecordHash]:
-        """Return records that counted records reach and that are missing here."""
-        rows = self.vault.store.rows("SELECT DISTINCT want FROM hole")
+    def holes(self, among: Collection[RecordHash] | None = None) -> set[RecordHash]:
+        """Return what counted records reach and is missing here; only those `among` some records if they are given."""
+        if among is None:
+            rows: Iterable[tuple[object, ...]] = self.vault.store.rows("SELECT DISTINCT want FROM hole")
+            return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
+        if not self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"):
+            return set()
+        texts = [record.text for record in among]
+        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
         return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
 
     # Taking in
@@ -175,8 +182,9 @@ class Receiver:
         """Return stashed records that counted records reach."""
         if not self._stash:
             return []
-        rows = self.vault.store.rows("SELECT DISTINCT want FROM hole")
-        return [hole for row in rows if (hole := RecordHash.parse(str(row[0]))) in self._stash]
+        texts = [record.text for record in self._stash]
+        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
+        return [RecordHash.parse(str(row[0])) for row in rows]
 
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)

@@ -28,7 +28,7 @@ from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.work import release
 
-__all__ = ["figures"]
+__all__ = ["figures", "written"]
 
 _BATCH = 1_000
 _ENTRY = 100  # records that one log entry shares
@@ -41,7 +41,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     rates: dict[str, list[float]] = {"one": [], "all": [], "bare": []}
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        records = _written(root / "home", count)
+        records = written(root / "home", count)
         signed = [_signed(stored) for _, stored in records]
         for repeat in range(repeats):
             rates["bare"].append(_rate(len(records), lambda: _verify(signed)))
@@ -59,7 +59,7 @@ def figures(quick: bool) -> Iterator[Figure]:
         yield Figure("ingest", f"{what}, all of them", statistics.median(rates["all"]), "/s", against, peer, 0.75, True)
 
 
-def _written(root: Path, count: int) -> _Stored:
+def written(root: Path, count: int) -> Sequence[tuple[RecordHash, bytes]]:
     """Make two friends' vaults, and records of one that the other does not have."""
     root.mkdir()
     alice = found(root)

@@ -180,6 +180,20 @@ class Hostile:
         writer = self.drop.writer(group, node)
         writer.publish_head(self.head([*before.head.runs, writer.add_run(builder.build())]).encode())
 
+    def runs(self) -> tuple[RunRef, ...]:
+        """The runs that her head names now."""
+        before = read_head(self.drop, self.vault.group, self.vault.node)
+        assert before is not None
+        return before.head.runs
+
+    def somewhere(self) -> Location:
+        """Where the first record of her mailbox lies."""
+        listing = listing_of(self.drop, self.vault)
+        entry = listing.entry(next(listing.items())[0])
+        assert entry is not None
+        assert entry.location is not None
+        return entry.location
+
     def head(self, runs: Iterable[RunRef], vector: tuple[VectorEntry, ...] = (), **changes: object) -> Seal:
         """A sealed head over the runs given."""
         fields: dict[str, object] = {

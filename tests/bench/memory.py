@@ -1,0 +1,85 @@
+"""The most memory that a step takes, whatever the size of a file, of a listing or of what is new.
+
+Each step runs in a process of its own. What grows: one file that is carried from folder to folder, a mailbox that lists
+a million records, and a hundred thousand small records that are new.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.bench.content import MIB, in_child
+from tests.bench.ingest import written
+from tests.bench.table import Figure
+from tests.faults.circle import Hostile
+from tests.vault.vaults import befriend, found, write
+from transports.drop import Drop
+from transports.runs import RunBuilder
+from vault.records import RecordHash
+from vault.work import release
+
+__all__ = ["figures"]
+
+_MEMORY_MB = 200
+_RUN = 250_000  # entries
+
+
+def figures(quick: bool) -> Iterator[Figure]:
+    """Yield peaks of every step, beside the promise."""
+    mib, listed, fresh = (32, 30_000, 2_000) if quick else (2_048, 1_000_000, 100_000)
+    for what, peak in (*_file(mib), *_listing(listed), *_new(fresh)):
+        yield Figure("memory", what, peak, "MB", "the promise", _MEMORY_MB, 1)
+
+
+def _file(mib: int) -> Iterator[tuple[str, float]]:
+    """One large file, from folder to stick to folder."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        alice = found(root)
+        write(alice, "a.txt", "one\n")
+        release(alice, None, "First")
+        befriend(root, alice, "bob").close()
+        alice.close()
+        draw = random.Random(1).randbytes
+        with (root / "alice" / "film.bin").open("wb") as file:
+            for _ in range(mib // 16 or 1):
+                file.write(draw(16 * MIB))
+        for who, act in (
+            ("alice", "commit"), ("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update")
+        ):  # fmt: skip
+            yield f"a file of {mib} MiB: {act} of {who}", in_child(act, root / who).peak
+
+
+def _listing(count: int) -> Iterator[tuple[str, float]]:
+    """A mailbox that lists so many records; none of them is wanted, which only reading all of it tells."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        alice = found(root)
+        write(alice, "a.txt", "one\n")
+        release(alice, None, "First")
+        befriend(root, alice, "bob").close()
+        hostile = Hostile(alice, Drop.open(root / "stick"))
+        writer = hostile.drop.writer(alice.group, alice.node)
+        runs = list(hostile.runs())
+        place = hostile.somewhere()
+        draw = random.Random(2).randbytes
+        for _ in range(0, count, _RUN):
+            builder = RunBuilder()
+            for _ in range(min(_RUN, count)):
+                builder.add(RecordHash("P", draw(32)), "lace/data", place)
+            runs.append(writer.add_run(builder.build()))
+        writer.publish_head(hostile.head(runs).encode())
+        alice.close()
+        yield f"a listing of {count} records: sync of bob", in_child("sync", root / "bob").peak
+
+
+def _new(count: int) -> Iterator[tuple[str, float]]:
+    """So many small sealed records that are new."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name) / "home"
+        written(root, count)
+        for who in ("alice", "bob"):
+            yield f"{count} new small records: sync of {who}", in_child("sync", root / who).peak

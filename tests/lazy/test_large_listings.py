@@ -1,0 +1,51 @@
+"""A listing too large for the machine is read in parts, and gives what the whole would (INT-158, architecture 11)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import lazy.exchange
+import transports.merging
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault.vaults import befriend, found, write
+from vault.fsck import check
+from vault.work import commit, release
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_a_listing_in_parts_gives_what_the_whole_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
+    monkeypatch.setattr(lazy.exchange, "_PART_RECORDS", size)
+    monkeypatch.setattr(lazy.exchange, "_LOOK_RECORDS", 2)
+    monkeypatch.setattr(transports.merging, "_PART_ENTRIES", 0)
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice, None, "First")
+    bob = befriend(tmp_path, alice, "bob")
+    (alice.folder / "film.bin").write_bytes(random.Random(1).randbytes(900_000))
+    for number in range(30):
+        write(alice, f"d{number % 4}/{number}.txt", f"{number}\n")
+        commit(alice, f"Step {number}")
+    release(alice, None, "Many")
+    sync(alice, ["stick"])
+    (result,) = sync(bob, ["stick"])
+    assert result.problems == []
+    (exchange,) = (each for each in result.exchanges if each.received)
+    assert exchange.fixed_point
+    assert exchange.cursor_updated
+    update(bob)
+    assert (bob.folder / "film.bin").read_bytes() == (alice.folder / "film.bin").read_bytes()
+    assert bob.store.rows("SELECT count(*) FROM hole") == [(0,)]
+    shared = "SELECT b.digest FROM body b JOIN shared s USING (p) ORDER BY b.digest"
+    assert bob.store.rows(shared) == alice.store.rows(shared)
+    assert check(bob).ok
+    (again,) = sync(bob, ["stick"])
+    assert (again.problems, sum(len(each.received) for each in again.exchanges)) == ([], 0)
+    alice.close()
+    bob.close()
