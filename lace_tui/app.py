@@ -81,7 +81,7 @@ class LaceApp(App[None]):
         (60, "-narrow"),
         (100, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall"), (28, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.APP)
     MODES = {str(place): partial(_screen, place) for place in PLACES}  # noqa: RUF012 - declared so by its base
 

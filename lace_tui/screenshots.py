@@ -61,6 +61,7 @@ SHOTS = {
 }
 _BEGAN = 1_790_000_000  # seconds since 1970; a September morning
 _MINUTE = 60
+_CELL = 12.2  # width of a cell in an exported picture
 
 
 @dataclass(slots=True)
@@ -218,7 +219,8 @@ async def _frames(story: Story, size: tuple[int, int]) -> list[str]:
 def _local_font(svg: str) -> str:
     """Name fonts of this machine instead of ones from the network."""
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    # The cells are 12.2 wide for a size of 20; this font's are 0.602 of its size.
+    # The cells are 12.2 wide for a size of 20; this font's are 0.602 of its size. Widths of letters are rounded to
+    # whole pixels, so a picture's scale makes the cell one of whole pixels too: else a line ends beside its corner.
     svg = svg.replace("font-size: 20px", "font-size: 20.265px")
     return re.sub(r"font-family: ?(Fira Code|arial)[^;]*;", 'font-family: "DejaVu Sans Mono", monospace;', svg)
 
@@ -226,7 +228,7 @@ def _local_font(svg: str) -> str:
 def _png(svg: str, path: Path) -> None:
     import cairosvg  # noqa: PLC0415 - only who makes pictures has it
 
-    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path), output_width=1200)
+    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path), scale=12 / _CELL)
 
 
 def _gif(svgs: Sequence[str], path: Path, milliseconds: int = 1600) -> None:
@@ -234,7 +236,7 @@ def _gif(svgs: Sequence[str], path: Path, milliseconds: int = 1600) -> None:
     import cairosvg  # noqa: PLC0415 - only who makes pictures has it
     from PIL import Image  # noqa: PLC0415 - comes with the other
 
-    images = [Image.open(io.BytesIO(cairosvg.svg2png(bytestring=svg.encode(), output_width=1000))) for svg in svgs]
+    images = [Image.open(io.BytesIO(cairosvg.svg2png(bytestring=svg.encode(), scale=10 / _CELL))) for svg in svgs]
     flat = [image.convert("RGB").quantize(64, dither=Image.Dither.NONE) for image in images]
     flat[0].save(path, save_all=True, append_images=flat[1:], duration=milliseconds, loop=0, optimize=True)
 

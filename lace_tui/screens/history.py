@@ -18,7 +18,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
+from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, numbers, what_changed
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
@@ -42,6 +42,7 @@ class _View(NamedTuple):
     lines: tuple[LogLine, ...]
     names: dict[str, str]
     lineage: tuple[str, ...]
+    numbers: dict[str, int]
 
 
 class _Rows:
@@ -60,6 +61,8 @@ class _Rows:
         line = self._view.lines[number]
         kind = line.app.removeprefix("lace/")
         what = line.name if kind in {"commit", "release", "resolution"} else ""
+        if kind == "commit" and line.hash.text in self._view.numbers:
+            what = f"{what}@{self._view.numbers[line.hash.text]}"
         style = GOOD if kind == "release" else NOTE if kind == "resolution" else ""
         head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
         head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>13}  ", QUIET)
@@ -87,7 +90,7 @@ class History(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view = _View((), {}, ())
+        self._view = _View((), {}, (), {})
         self._by_key: dict[str, LogLine] = {}
 
     def read(self, vault: Vault) -> _View:
@@ -95,7 +98,7 @@ class History(Listing):
         with vault.store.reading():
             lines = log_lines(vault, limit=LIMIT)
             names = {node: label_of(vault, node) for node in {line.node for line in lines}}
-            return _View(tuple(lines), names, tuple(drawings(vault, lines)))
+            return _View(tuple(lines), names, tuple(drawings(vault, lines)), numbers(vault, lines))
 
     def show(self, value: _View) -> None:
         """Show the lines."""

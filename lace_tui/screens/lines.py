@@ -255,6 +255,8 @@ class Lines(ScrollView, can_focus=True):
 
     def _strip(self, text: Content, width: int, base: Style, *, is_here: bool = False) -> Strip:
         if is_here:
+            if self.app.native_ansi_color:  # reversed colours of several parts would be patches
+                text = Content(text.plain)
             style = "reverse" if self.app.native_ansi_color else "on $primary 30%"
             text = text.pad_right(max(0, width - text.cell_length)).stylize(style)
         (strip, *_) = Visual.to_strips(self, text.truncate(width, ellipsis=True), width, 1, base) or [

@@ -9,14 +9,16 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.lines import Lines, LineSource
-from lace_tui.screens.marks import NOTE, mark
+from lace_tui.screens.marks import NOTE, mark, rows
 from lace_tui.screens.place import Place
 
 __all__ = ["FilterLine", "Listing"]
+
+_TOLD = 8  # lines about the selected row that stand below the list
 
 
 class FilterLine(Input):
@@ -50,6 +52,12 @@ class Listing(Place):
     A subclass names `TITLE` and `EMPTY`, and gives `read`, `rows_of` and `detail`.
     """
 
+    DEFAULT_CSS = """
+    Listing #detail { display: none; height: auto; max-height: 10; padding: 0 2; color: $foreground 80%;
+        border-top: solid $foreground 40%; text-wrap: nowrap; text-overflow: ellipsis; }
+    Listing.-high #detail.-known { display: block; }
+    """
+
     TITLE: ClassVar[str]
     EMPTY: ClassVar[str] = "Nothing here."
     CAN_MARK: ClassVar[bool] = False
@@ -57,6 +65,7 @@ class Listing(Place):
     def body(self) -> ComposeResult:
         """Lay out the list and its filter."""
         yield Lines(self.TITLE, "list", empty=self.EMPTY, can_mark=self.CAN_MARK)
+        yield Static(id="detail")
         yield FilterLine()
 
     def on_mount(self) -> None:
@@ -74,9 +83,20 @@ class Listing(Place):
         self.lines.fill(source)
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
-        """Keep the footer's words true."""
+        """Keep the footer's words true, and tell more of the row where there is room."""
         event.stop()
         self.show_footer()
+        self.show_detail()
+
+    def show_detail(self) -> None:
+        """Show what is known of the selected row below the list; `enter` shows all of it."""
+        _, lines, command = self.row()
+        detail = self.query_one("#detail", Static)
+        detail.set_class(bool(lines), "-known")
+        shown = [mark(line) for line in lines[:_TOLD]]
+        if command:
+            shown.append(mark(command, NOTE))
+        detail.update(rows(*shown))
 
     def on_lines_selected(self, event: Lines.Selected) -> None:
         """Open the row."""

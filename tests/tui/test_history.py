@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from lace_tui.app import LaceApp
 from lace_tui.lineage import WIDEST, Row, draw
@@ -94,6 +94,30 @@ async def test_the_log_of_a_real_circle_has_its_lineage(app: LaceApp) -> None:
     assert commits[0].startswith("*")
     assert any(row.startswith("|*") for row in commits)
     assert any("*/" in row[:4] for row in commits), "and they meet"
+    assert any("commit main@2  pumpkin soup" in row for row in commits), "each by the number that leads back to it"
+
+
+async def test_more_of_the_selected_row_stands_below_where_there_is_room(app: LaceApp) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("2")
+        await settle(pilot)
+        detail = app.screen.query_one("#detail", Static)
+        assert detail.display
+        assert "Common ancestor: 1.0.0" in str(detail.render())
+        await pilot.resize_terminal(100, 24)
+        await settle(pilot)
+        assert not detail.display, "the list comes first"
+
+
+async def test_the_selected_row_of_a_16_colour_terminal_is_reversed_as_one(app: LaceApp) -> None:
+    """Reversed colours of several parts would be patches."""
+    app.theme = "ansi-dark"
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("2")
+        await settle(pilot)
+        lines = app.screen.query_one(Lines)
+        styles = {str(segment.style) for segment in lines.render_line(0) if segment.text.strip()}
+        assert len(styles) == 1
 
 
 # Back in time
