@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from transports.sealed import WritingTerms
-from transports.sealing import EpochKey
 from vault.records import Verifier
 from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.places import Place
     from transports.mailbox import MailboxPlace
+    from transports.sealed import WritingTerms
+    from transports.sealing import EpochKey
     from vault.writer import Writer
 
 __all__ = ["VaultKeys", "is_encrypted", "note_encrypted", "open_medium", "rebased", "set_encrypted", "wants_rebase"]
@@ -128,6 +128,8 @@ class VaultKeys:
 
     def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
         """Take note of an opened mailbox; a member's keys are kept, anybody else's serve this visit only."""
+        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
         if owner not in self._members() and owner != self._vault.node:
             self._borrowed |= {key.id: key for key in keys if key.id not in self._borrowed}
             return
@@ -142,6 +144,9 @@ class VaultKeys:
 
     def terms(self) -> WritingTerms:
         """Return how to write now; what it will tell whom is kept first."""
+        from transports.sealed import WritingTerms  # noqa: PLC0415
+        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
         members = {*([self._audience] if self._audience else self._members()), self._vault.node}
         is_anew = wants_rebase(self._vault, self._place_id)
         good = [] if is_anew else sorted(key.id for key in self._ring.values() if key.holders <= members)
@@ -158,6 +163,9 @@ class VaultKeys:
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""
+        from transports.sealed import WritingTerms  # noqa: PLC0415
+        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
         inviter = self._vault.store.meta("inviter")
         asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
         return WritingTerms(EpochKey(self.entropy(16), self.entropy(32)), tuple(sorted(asked)), ())
@@ -184,6 +192,8 @@ def _write_ring(keys: Iterable[EpochKey]) -> str:
 
 
 def _read_ring(text: str) -> list[EpochKey]:
+    from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
     keys = []
     for line in text.splitlines():
         identifier, secret, *holders = line.split(" ")

@@ -6,9 +6,9 @@ what was decoded is compared with the records' own hashes by whoever asked (arch
 
 from __future__ import annotations
 
+from functools import cache
+from types import ModuleType
 from typing import Final
-
-import zstandard
 
 from vault.errors import DataError
 
@@ -45,6 +45,13 @@ class BadFrame(DataError):  # noqa: N818 - named like its siblings
     hint = "Run: lace fsck --repair, and sync."
 
 
+@cache
+def _zstd() -> ModuleType:
+    import zstandard  # noqa: PLC0415 - three milliseconds that a vault of small records never needs
+
+    return zstandard
+
+
 def encode(data: bytes, prefix: bytes = b"", *, level: int = 3) -> tuple[int, bytes]:
     """Return the form and the stored bytes of a frame: compressed only where that pays.
 
@@ -53,6 +60,7 @@ def encode(data: bytes, prefix: bytes = b"", *, level: int = 3) -> tuple[int, by
         prefix: bytes that a reader will have too, and that these are like.
         level: of zstd.
     """
+    zstandard = _zstd()
     if prefix:
         parameters = zstandard.ZstdCompressionParameters.from_level(
             level, window_log=_WINDOW_LOG, hash_log=_HASH_LOG, write_content_size=True
@@ -90,12 +98,13 @@ def decode(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
         return stored
     if form != ZSTD:
         raise BadFrame(f"A frame has the unknown form {form}.")
+    zstandard = _zstd()
     try:
         if zstandard.frame_content_size(stored) != raw:
             raise BadFrame("A frame states another size than is said of it.")
         base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
         tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=1 << 26)
-        data = tool.decompress(stored, max_output_size=raw, allow_extra_data=False)
+        data: bytes = tool.decompress(stored, max_output_size=raw, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise BadFrame(f"A frame does not decode: {error}.") from error
     if len(data) != raw:

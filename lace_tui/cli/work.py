@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
@@ -13,12 +13,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.message import message_from
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
-from lazy.conflicts import ConflictKind, conflicts
-from lazy.merging import merge_heads
-from lazy.places import places
 from lazy.strategy import Occasion, follow
-from lazy.update import Updated, update
-from vault.cases import parse_side
 from vault.desk_folders import known_desk
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
@@ -38,6 +33,9 @@ from vault.work import (
     tree_totals,
     unreleased,
 )
+
+if TYPE_CHECKING:
+    from lazy.update import Updated
 
 __all__ = ["VersionNeeded", "configure", "run"]
 
@@ -81,6 +79,9 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
 
 def _conflicted(vault: Vault, desk: str) -> list[str]:
     """Return the paths of heads that do not merge cleanly, sorted."""
+    from lazy.conflicts import ConflictKind, conflicts  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.merging import merge_heads  # noqa: PLC0415
+
     found: set[str] = set()
     head = line_head(vault.store, vault.node.text, desk)
     for conflict in conflicts(vault):
@@ -125,6 +126,8 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)
+    from lazy.places import places  # noqa: PLC0415
+
     known = places(vault)
     following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
     say_pushed(context, pushed)
@@ -218,6 +221,9 @@ def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
 
 
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    from lazy.update import update  # noqa: PLC0415
+    from vault.cases import parse_side  # noqa: PLC0415
+
     desk = known_desk(vault, args.desk)
     peer, case = parse_side(args.peer) if args.peer else (None, None)
     if case is not None and not isinstance(case, Version):

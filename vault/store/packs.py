@@ -13,11 +13,10 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from blake3 import blake3
 
@@ -25,6 +24,9 @@ from vault.errors import DataError
 from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
 from vault.store.packio import PackIO
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["PACK_BYTES", "PACK_MIN_BYTES", "PackDamaged", "Packs"]
 
@@ -213,7 +215,7 @@ class Packs:
         """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
         while self._waiting:
             _, job = self._waiting.popleft()
-            if isinstance(job, Future):
+            if not isinstance(job, _Written):
                 job.cancel()
                 job.exception() if not job.cancelled() else None
         self._open = None
@@ -278,6 +280,8 @@ class Packs:
         self._here[frame.id] = data
         self._frames += 1
         if self._frames > _THREAD_AFTER and self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-pack")
         if self._pool is None:
             self._waiting.append((frame, self._write(frame, data)))
@@ -288,7 +292,7 @@ class Packs:
 
     def _collect(self) -> None:
         frame, job = self._waiting.popleft()
-        done = job.result() if isinstance(job, Future) else job
+        done = job if isinstance(job, _Written) else job.result()
         depth, bases = (frame.depth, _numbers(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
         self._db.execute(
             "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
