@@ -239,6 +239,9 @@ def commit(
     """Commit what changed in the folder, or only at and below `paths`; None when nothing changed.
 
     The commit is sealed and not shared (LAZ-57), unless the settings say that commits are (H-29).
+
+    Raises:
+        NoRoom: a large file does not fit on the disk of the vault; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
@@ -287,6 +290,7 @@ def seal_commit(
         cancel=watch.cancelled,
         progress=watch.progress,
         without=within(vault, desk),
+        room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
     w.flush()
     root = snap.root

@@ -202,6 +202,23 @@ def test_nothing_large_is_begun_where_it_has_no_room(tmp_path: Path) -> None:
         assert (tmp_path / "copy" / "large.bin").stat().st_size == 20 << 20
 
 
+def test_a_commit_asks_for_room_before_a_large_file_and_not_for_a_new_version_of_it(tmp_path: Path) -> None:
+    """Fault 3: refused before the first byte is stored; a version that is no longer than the last may add little."""
+    with found(tmp_path) as vault:
+        content = random.Random(1).randbytes(17 << 20)
+        (vault.folder / "large.bin").write_bytes(content)
+        with without_room(vault, 5 << 20) as tight:
+            with pytest.raises(NoRoom, match="Committing a large file needs up to"):
+                commit(tight, "large")
+            assert not (vault.dot / "packs").exists()
+            whole(tight)
+        assert commit(vault, "large") is not None
+        (vault.folder / "large.bin").write_bytes(b"new" + content[3:])
+        with without_room(vault, 5 << 20) as tight:
+            assert commit(tight, "a new version") is not None
+            whole(tight)
+
+
 def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
     """Fault 3, LAZ-66: the round is refused before content is stored, and goes through once there is room."""
     with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:

@@ -112,6 +112,7 @@ def snapshot(
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
     without: frozenset[str] = frozenset(),
+    room: Callable[[int], object] | None = None,
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -127,6 +128,7 @@ def snapshot(
         cancel: called often; raises to stop.
         progress: called with (files so far, 0, path).
         without: sub-directories that are desks of their own; what the base says of them stays as it is.
+        room: called before a large file is read, with the bytes that it may add at most; raises to stop.
 
     Raises:
         Unreadable: the directory itself cannot be listed.
@@ -141,6 +143,8 @@ def snapshot(
         pages = MemoryObjects(source, trees_only=True)
         scan = _Scan(group, pages, Tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
+        if room is not None:
+            scan.room = room
         found = scan.run(fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
@@ -179,6 +183,7 @@ class _Scan:
         self._has_modes = True
         self._steps = 0
         self.without: frozenset[str] = frozenset()
+        self.room: Callable[[int], object] = lambda _size: None
         self.problems: list[Problem] = []
         self.unknown: set[str] = set()
         self.files = 0
@@ -431,6 +436,8 @@ class _Scan:
         """Take a large file piece by piece; of one that changes meanwhile, chunks nothing names may be left."""
         sink = self._bulk if size > MAX_TEXT_BYTES else self._sink
         near = None
+        # A new version of a large file mostly adds little: what it surely adds is what it grew by.
+        self.room(size - (old.size if old is not None and old.kind == "f" else 0))
         if isinstance(sink, NearSink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
