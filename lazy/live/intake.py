@@ -14,7 +14,7 @@ from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind
 from vault.records import RecordHash, Verifier
 from vault.records.errors import RecordError
-from vault.records.hashes import MARK
+from vault.records.hashes import MARK, is_record
 from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
@@ -22,7 +22,7 @@ from vault.work import Watch
 __all__ = ["Intake"]
 
 _BATCH_RECORDS = 2000
-_BATCH_BYTES = 4 << 20
+_BATCH_BYTES = 1 << 20
 _MARKLINE_LIMIT = 128
 
 
@@ -42,8 +42,10 @@ class Intake:
         self._batch: list[tuple[RecordHash, bytes]] = []
         self._size = 0
         self._moved = 0
-        self._reached: int | None = None
+        self._reached: Cursor | None = None
         self._refused = receiver.refused_before()
+        self.damaged: list[RecordHash] = []
+        """What was damaged where it came from: not refused, and asked for again another time."""
         self.records = 0
         """How many came, stored or not."""
 
@@ -54,13 +56,17 @@ class Intake:
             BadStream: what should be a record is none.
         """
         if frame.kind is FrameKind.REACHED:
-            self._reached = frame.position
+            self._reached = Cursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
             if self._size >= _BATCH_BYTES or len(self._batch) >= _BATCH_RECORDS:
                 self.flush()
             return
         for stored in frame.records:
-            self._batch.append((_named(stored), stored))
-            self._size += len(stored)
+            name = _named(stored)
+            if is_record(name, stored):
+                self._batch.append((name, stored))
+                self._size += len(stored)
+            else:
+                self.damaged.append(name)
         if self._size >= _BATCH_BYTES * 2:
             self.flush()
 
@@ -90,7 +96,7 @@ class Intake:
         """Remember how far the peer's log was taken."""
         if self._reached is not None and self._epoch:
             with self._vault.writing(receiving=True) as w:
-                keep(w, self._peer, mine=Cursor(self._epoch, self._reached))
+                keep(w, self._peer, mine=self._reached)
             self._reached = None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 
+from lazy.live.standing import MARK_BYTES, Cursor
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.records import RecordHash
 from vault.store.database import select_in
@@ -36,7 +37,7 @@ def amount(vault: Vault, after: int) -> tuple[int, int]:
 
 
 def send_after(
-    vault: Vault, writer: StreamWriter, after: int, top: int, leave_out: Set[RecordHash], watch: Watch
+    vault: Vault, writer: StreamWriter, after: int, top: Cursor, leave_out: Set[RecordHash], watch: Watch
 ) -> Iterator[int]:
     """Write what became shared after a position, a batch at a time; yield how many records went.
 
@@ -50,8 +51,8 @@ def send_after(
     """
     batch: list[bytes] = []
     size = done = moved = 0
-    total, total_bytes = amount(vault, after) if after < top else (0, 0)
-    while rows := vault.store.rows(_AFTER, after, top, _ROWS):
+    total, total_bytes = amount(vault, after) if after < top.at else (0, 0)
+    while rows := vault.store.rows(_AFTER, after, top.at, _ROWS):
         watch.cancelled()
         for at, kind, digest, stored in rows:
             after = int(at)
@@ -61,7 +62,7 @@ def send_after(
             size += len(stored)
             if size >= BATCH_BYTES:
                 writer.records(batch)
-                writer.reached(after)
+                writer.reached(after, bytes(digest)[:MARK_BYTES])
                 done, moved = done + len(batch), moved + size
                 yield len(batch)
                 batch, size = [], 0
@@ -69,7 +70,7 @@ def send_after(
     if batch:
         writer.records(batch)
         yield len(batch)
-    writer.reached(top)
+    writer.reached(top.at, bytes.fromhex(top.mark).ljust(MARK_BYTES, b"\0"))
     yield 0
 
 

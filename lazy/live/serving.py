@@ -14,7 +14,7 @@ from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
-from lazy.live.standing import Cursor, Standing, agree, known, my_standing
+from lazy.live.standing import Cursor, Standing, agree, known, my_standing, place_of
 from lazy.people import label_of
 from lazy.receive import Receiver
 from lazy.results import PlaceResult
@@ -24,7 +24,7 @@ from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import LaceError
 from vault.history import releases
-from vault.profile import Request
+from vault.profile import Member, Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
@@ -34,6 +34,8 @@ __all__ = ["Served", "Service"]
 
 _NAMES_LIMIT = 2_000_000
 _HALF = 2
+_REQUESTS = 100  # that wait here at most
+_SERVED = "serve"  # the place where requests came in, for those who list them
 
 
 class Served:
@@ -75,23 +77,31 @@ class Service:
             is_member = bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
             return is_member and node != vault.node
 
-    def request(self, record: bytes) -> bool:
-        """Look at the request of somebody invited, or the admission of a new node of a member."""
+    def request(self, record: bytes) -> bool | None:
+        """Look at the request of somebody invited, or the admission of a new node of a member.
+
+        Returns:
+            True when they are a member now, False when the request waits for another member, None when it is refused.
+        """
         with closing(self._open()) as vault:
             try:
                 sealed = parse_record(record)
                 value = read(sealed) if isinstance(sealed, Seal) else None
-                if value is None or not isinstance(sealed, Seal):
-                    return False
-                node = sealed.signer if isinstance(value, Request) else getattr(value, "node", sealed.signer)
+                if not isinstance(sealed, Seal) or not isinstance(value, Request | Member):
+                    return None
+                node = sealed.signer if isinstance(value, Request) else value.node
                 if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
                     return True
-                name = consider(vault, "serve", sealed, node)
+                if int(vault.store.rows("SELECT count(*) FROM request")[0][0]) >= _REQUESTS:
+                    return None
+                name = consider(vault, _SERVED, sealed, node)
             except LaceError:
-                return False
-            if name is not None:
-                self._tell(Served(name, admitted=name))
-            return name is not None
+                return None
+            if name is None:
+                asks = vault.store.rows("SELECT 1 FROM request WHERE node = ?", node.text)
+                return False if asks and _not_mine(vault, value) else None
+            self._tell(Served(name, admitted=name))
+            return True
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Take one body and answer it.
@@ -109,6 +119,13 @@ class Service:
                 self._tell(Served(label_of(vault, node.text), problem=f"a fault in lace itself: {error!r}"))
                 raise
             self._tell(served)
+
+
+def _not_mine(vault: Vault, value: Request | Member) -> bool:
+    """Tell whether a request is for another member to judge: I never gave that invitation."""
+    if not isinstance(value, Request):
+        return False
+    return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
 class _Request:
@@ -185,7 +202,7 @@ class _Request:
     def _speak(self, writer: StreamWriter, theirs: Standing, *, has_sent: bool) -> Iterator[int]:
         vault = self.vault
         mine = known(vault, self.node).mine
-        after = _place_of(theirs.cursor, vault.store.meta("epoch"))
+        after = place_of(vault, theirs.cursor)
         lists = theirs.lists or (after is None and not self.names and self._knows_much(theirs))
         cursor = mine if mine is not None and mine.epoch == theirs.here.epoch else None
         standing = my_standing(vault, self.node, cursor=cursor, lists=lists)
@@ -195,13 +212,15 @@ class _Request:
             writer.outcome(Outcome(len(self.receiver.received), refused).encode())
         if theirs.is_quiet or held_back(vault) is not None:
             return  # a restored vault says nothing of its own before it has its own entries again
+        for (record,) in vault.store.rows("SELECT record FROM request ORDER BY node LIMIT ?", _REQUESTS):
+            writer.request(bytes(record))
         if self.names:
             yield from send_named(vault, writer, self.names, Watch())
         if lists:
             yield from _uncounted(list_after(vault, writer, after or 0, standing.here.at))
         elif after is not None or not self.names:
             left_out = set(self.receiver.received)
-            yield from send_after(vault, writer, after or 0, standing.here.at, left_out, Watch())
+            yield from send_after(vault, writer, after or 0, standing.here, left_out, Watch())
 
     def _knows_much(self, theirs: Standing) -> bool:
         """Tell whether a client without a cursor has so much already that names are cheaper than records."""
@@ -220,7 +239,3 @@ def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:
     """Tell whether records that follow a position leave no gap behind a cursor."""
     at = cursor.at if cursor is not None and cursor.epoch == epoch else 0
     return after <= at
-
-
-def _place_of(cursor: Cursor | None, epoch: str) -> int | None:
-    return cursor.at if cursor is not None and cursor.epoch == epoch else None

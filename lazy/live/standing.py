@@ -17,7 +17,7 @@ from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
 from lazy.live.port import SilentPort
 from lazy.terms import hello_facts, hello_lines, terms
-from transports.errors import BadStream, RolledBack
+from transports.errors import BadStream
 from transports.snapshot import VectorEntry
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
@@ -25,11 +25,24 @@ from vault.vault import Vault
 from vault.work import MAIN, unreleased
 from vault.writer import Writer
 
-__all__ = ["Cursor", "Known", "Standing", "agree", "keep", "known", "my_standing"]
+__all__ = [
+    "MARK_BYTES",
+    "Cursor",
+    "Known",
+    "Standing",
+    "agree",
+    "keep",
+    "known",
+    "my_standing",
+    "place_of",
+    "went_back",
+]
 
 _VERSION: Final = 0
 _NODES_LIMIT = 10_000
+MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
+_ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +52,12 @@ class Cursor:
     Args:
         epoch: of the log; another epoch is another log.
         at: the highest number that was taken.
+        mark: of the record with that number; a log that was restored has another one there.
     """
 
     epoch: str
     at: int
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +108,8 @@ class Standing:
             "hello": self.hello,
             "vector": [[e.node.text, e.seq, b64a.encode(e.digest), int(e.is_forked)] for e in self.vector],
             "unreleased": self.unreleased,
-            "here": [self.here.epoch, self.here.at],
-            "cursor": [self.cursor.epoch, self.cursor.at] if self.cursor else None,
+            "here": [self.here.epoch, self.here.at, self.here.mark],
+            "cursor": [self.cursor.epoch, self.cursor.at, self.cursor.mark] if self.cursor else None,
             "after": self.starts_after,
             "lists": self.lists,
             "quiet": self.is_quiet,
@@ -147,8 +162,21 @@ def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> VectorEntry:
     return VectorEntry(Verifier.parse(_text(node)), _number(seq), b64a.decode(_text(digest)), forked == 1)
 
 
-def _cursor(epoch: Any, at: Any) -> Cursor:
-    return Cursor(_text(epoch)[:64], _number(at))
+def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:
+    return Cursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
+
+
+def mark_at(vault: Vault, at: int) -> str:
+    """Return the mark of the record at a place of this vault's exposure log; empty where there is none."""
+    rows = vault.store.rows("SELECT b.digest FROM exposure JOIN body b USING (p) WHERE at = ?", at)
+    return bytes(rows[0][0])[:MARK_BYTES].hex() if rows else ""
+
+
+def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
+    """Return how far a reader's cursor reaches in this vault's exposure log; None when it is of another log."""
+    if cursor is None or cursor.epoch != vault.store.meta("epoch"):
+        return None
+    return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
 
 
 def my_standing(
@@ -173,7 +201,7 @@ def my_standing(
         hello=hello_lines(vault.node, vault.around.tai()),
         vector=tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows),
         unreleased=unreleased(vault, MAIN) if announce else None,
-        here=Cursor(vault.store.meta("epoch"), top),
+        here=Cursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
         cursor=cursor,
         starts_after=starts_after,
         lists=lists,
@@ -186,7 +214,6 @@ def agree(vault: Vault, peer: Verifier, theirs: Standing) -> InterlaceResult:
 
     Raises:
         BadStream: the peer derives another plan, or its hello and mine do not go together.
-        RolledBack: its own log is shorter than it was (CYB-18).
     """
     snapshot = PeerSnapshot(peer, theirs.operand, hello_facts(theirs.hello), {}, theirs.facet)
     config = LinkConfig(terms=terms(vault.around.tai()), here=vault.node, peer_label=f"live:{peer.key.hex()}")
@@ -198,27 +225,41 @@ def agree(vault: Vault, peer: Verifier, theirs: Standing) -> InterlaceResult:
     plan = exchange.plan
     if plan is None or plan.id != theirs.plan:
         raise BadStream("The other side derives another exchange plan from the same two policies.")
-    row = vault.store.rows("SELECT seq FROM peer_vector WHERE node = ?1 AND of_node = ?1", peer.text)
-    own = next((entry.seq for entry in theirs.vector if entry.node == peer), 0)
-    if row and own < int(row[0][0]):
-        raise RolledBack("The other side has fewer entries of its own log than it had when it was last met.")
     return exchange.result or exchange.cancel()
+
+
+def went_back(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
+    """Tell whether a peer says it has less than it once said: it was restored, or hides something (CYB-18)."""
+    said = {entry.node.text: entry.seq for entry in theirs.vector if not entry.is_forked}
+    forked = {entry.node.text for entry in theirs.vector if entry.is_forked}
+    rows = vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ? AND forked = 0", peer.text)
+    return any(said.get(str(node), 0) < int(seq) for node, seq in rows if node not in forked)
 
 
 def known(vault: Vault, peer: Verifier) -> Known:
     """Return what is remembered of a peer."""
-    rows = vault.store.rows("SELECT epoch, at, their_epoch, their_at FROM live WHERE node = ?", peer.text)
+    rows = vault.store.rows(
+        "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?", peer.text
+    )
     if not rows:
         return Known(None, None)
-    epoch, at, their_epoch, their_at = rows[0]
-    theirs = Cursor(str(their_epoch), int(their_at)) if their_epoch == vault.store.meta("epoch") else None
-    return Known(Cursor(str(epoch), int(at)) if epoch else None, theirs)
+    epoch, at, mark, their_epoch, their_at, their_mark = rows[0]
+    theirs = Cursor(str(their_epoch), int(their_at), str(their_mark))
+    return Known(Cursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None)
 
 
 def keep(w: Writer, peer: Verifier, *, mine: Cursor | None = None, theirs: Cursor | None = None) -> None:
     """Remember cursors of a peer; what is None stays."""
-    w.store.run("INSERT OR IGNORE INTO live VALUES (?, '', 0, '', 0)", peer.text)
+    before = _row(w, peer)
+    after = list(before or ("", 0, "", "", 0, ""))
     if mine is not None:
-        w.store.run("UPDATE live SET epoch = ?, at = ? WHERE node = ?", mine.epoch, mine.at, peer.text)
+        after[:3] = mine.epoch, mine.at, mine.mark
     if theirs is not None:
-        w.store.run("UPDATE live SET their_epoch = ?, their_at = ? WHERE node = ?", theirs.epoch, theirs.at, peer.text)
+        after[3:] = theirs.epoch, theirs.at, theirs.mark
+    if before is None or list(before) != after:
+        w.store.run("INSERT OR REPLACE INTO live VALUES (?, ?, ?, ?, ?, ?, ?)", peer.text, *after)
+
+
+def _row(w: Writer, peer: Verifier) -> tuple[Any, ...] | None:
+    rows = w.store.rows(_ROW, peer.text)
+    return tuple(rows[0]) if rows else None

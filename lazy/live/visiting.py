@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 
-from lazy.circle import request_record, wants_in
+from lazy.circle import consider, request_record, wants_in
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.outcome import Outcome
 from lazy.live.sending import amount, send_after
-from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing
+from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
 from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
@@ -25,11 +25,12 @@ from transports.address import AddressKind, parse_live
 from transports.errors import BadStream, RefusedThere
 from transports.http.client import LiveConnection
 from transports.http.pace import Pace
-from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.mailbox import ByteCount
+from vault.errors import DataError, PeerError
 from vault.history import releases
-from vault.records import RecordHash, Verifier
+from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -70,7 +71,8 @@ def visit_live(
     pace = Pace(rate, monotonic, vault.around.sleep)
     address = parse_live(place.uri)
     with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
-        visit.begin(connection)
+        if not visit.begin(connection):
+            return visit.wait()
         if dry_run:
             return visit.plan()
         visit.run()
@@ -100,20 +102,31 @@ class _Visit:
         self._listed: Cursor | None = None
         self._told: object = None
         self._asked: set[RecordHash] = set()
+        self._damaged: set[RecordHash] = set()
         self._sent = 0
 
-    def begin(self, connection: LiveConnection) -> None:
-        """Ask to be let in, where that is still to be done."""
+    def begin(self, connection: LiveConnection) -> bool:
+        """Ask to be let in, where that is still to be done; tell whether to go on."""
         self._connection = connection
         if not wants_in(self.vault):
-            return
+            return True
         try:
-            connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
+            said = connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
         except RefusedThere as error:
             raise RefusedThere(
                 f"{label_of(self.vault, self.peer.text)} does not know your invitation, or it is used up.",
                 hint="Ask for a new one, or sync over another place.",
             ) from error
+        if said == TAKEN:
+            return True
+        text = "You are no member yet: your request waits there for whoever invited you. Sync again later."
+        self.result.problems.append(Problem("stranger", text))
+        return False
+
+    def wait(self) -> PlaceResult:
+        """End a visit that only left a request."""
+        finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
+        return self.result
 
     def plan(self) -> PlaceResult:
         """Count what would move."""
@@ -144,9 +157,9 @@ class _Visit:
 
     def _exchange(self) -> None:
         memory = known(self.vault, self.peer)
-        after = None
-        if self.push and memory.theirs is not None and amount(self.vault, memory.theirs.at)[1] <= _EAGER_BYTES:
-            after = memory.theirs.at
+        after = place_of(self.vault, memory.theirs) if self.push else None
+        if after is not None and amount(self.vault, after)[1] > _EAGER_BYTES:
+            after = None
         wanted: list[RecordHash] = []
         for _ in range(_MAX_TRIPS):
             after, wanted = self._next(self._trip(after, wanted))
@@ -165,7 +178,7 @@ class _Visit:
             writer.names(wanted)
             yield 0
             if after is not None:
-                yield from send_after(vault, writer, after, standing.here.at, set(self.receiver.received), self.watch)
+                yield from send_after(vault, writer, after, standing.here, set(self.receiver.received), self.watch)
 
         return self._ask(standing, body)
 
@@ -178,10 +191,14 @@ class _Visit:
             raise BadStream("The server does not say where it stands.")
         answer = _Answer(Standing.decode(first.data))
         link = agree(self.vault, self.peer, answer.standing)
+        if went_back(self.vault, self.peer, answer.standing):
+            text = "The other side has less than it had when it was last met: it was restored, or it hides something."
+            self.result.problems.append(Problem("rolled-back", text, label_of(self.vault, self.peer.text)))
         self._link = (link.link_id, link.plan_id)
         intake = Intake(self.vault, self.receiver, self.peer, answer.standing.here.epoch, self.watch)
         intake.take_all(self._sorted(frames, answer))
         self._advertised += intake.records + len(answer.names)
+        self._damaged.update(intake.damaged)
         if standing.lists:
             return answer  # a dry run remembers nothing
         self._settle(intake)
@@ -221,8 +238,23 @@ class _Visit:
                     raise BadStream(f"The server lists more than {_NAMES_LIMIT} records at once.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
                 yield frame
+            elif frame.kind is FrameKind.REQUEST:
+                self._consider(frame.data)
             else:
                 raise BadStream("The server says twice where it stands.")
+
+    def _consider(self, record: bytes) -> None:
+        """Look at somebody's request that the server passes on; mine to admit when it proves my invitation."""
+        if held_back(self.vault) is not None:
+            return
+        try:
+            sealed = parse_record(record)
+            name = consider(self.vault, self.place.name, sealed, sealed.signer) if isinstance(sealed, Seal) else None
+        except (DataError, PeerError) as error:
+            self.result.problems.append(Problem(error.code, error.message, label_of(self.vault, self.peer.text)))
+            return
+        if name is not None:
+            self.result.admitted.append(name)
 
     def _next(self, answer: _Answer) -> tuple[int | None, list[RecordHash]]:
         """Return what the next trip sends and asks for."""
@@ -254,8 +286,7 @@ class _Visit:
 
     def _cursor_of(self, theirs: Standing) -> int:
         """Return how far the peer says it has read my log."""
-        cursor = theirs.cursor
-        return cursor.at if cursor is not None and cursor.epoch == self.vault.store.meta("epoch") else 0
+        return place_of(self.vault, theirs.cursor) or 0
 
     def _holes(self) -> list[RecordHash]:
         return sorted(self.receiver.holes())[:_HOLES]
@@ -268,6 +299,12 @@ class _Visit:
     def _report(self) -> None:
         receiver = self.receiver
         self.result.sent = self._sent
+        missing = self._damaged - self.vault.store.have(self._damaged)
+        if not receiver.received and not receiver.refusals and not missing:
+            return  # nothing came, so there was no exchange to tell of
+        if missing:
+            text = f"{len(missing)} records are damaged there and could not be read. ({min(missing)})"
+            self.result.problems.append(Problem("not-available", text, label_of(self.vault, self.peer.text)))
         self.result.exchanges.append(
             ExchangeResult(
                 peer=label_of(self.vault, self.peer.text),
@@ -277,7 +314,7 @@ class _Visit:
                 advertised=self._advertised,
                 received=tuple(receiver.received),
                 rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals),
-                not_available=(),
+                not_available=tuple(sorted(missing)),
                 fixed_point=not self._holes(),
                 rounds=self.count.trips,
                 closed_by="fixed-point",

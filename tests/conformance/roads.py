@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol, Self
 
+from tests.live.servers import serving
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, daemon
 
@@ -42,6 +43,9 @@ class Road(Protocol):
     def __exit__(self, *reason: object) -> None:
         """Be gone, with every process that was started."""
 
+    def prepare(self, host: Person) -> None:
+        """Make the road ready for a group that its host has just founded."""
+
     def victims(self) -> list[Path]:
         """Return the files at rest that a byte may rot in, at least one of each kind."""
 
@@ -62,6 +66,9 @@ class _Directory:
 
     def __exit__(self, *reason: object) -> None:
         self.stack.close()
+
+    def prepare(self, host: Person) -> None:
+        del host
 
     def victims(self) -> list[Path]:
         return sorted(path for path in self.medium.rglob("*") if path.is_file() and path.stat().st_size)
@@ -108,12 +115,39 @@ class SealedBareRoad(BareRoad):
     options: tuple[str, ...] = ("--encrypt",)
 
 
+class LiveRoad(_Directory):
+    """A friend at home who serves day and night; everybody else meets there."""
+
+    kind = "live"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._stick = root / "handed-over"
+        self._home = Person("home", root / "homes" / "home", root / "home")
+        self.medium = self._home.folder / ".vault"
+
+    def prepare(self, host: Person) -> None:
+        """Let the friend at home join by a stick, and serve from then on."""
+        host.lace("place", "add", "handed-over", str(self._stick))
+        self._home.lace("accept", host.lace("invite", "home")["invite"], "--name", "home")
+        for person in (self._home, host, self._home, host):
+            person.lace("sync", "handed-over")
+        host.lace("place", "remove", "handed-over")
+        self._home.lace("place", "remove", "handed-over")
+        self.uri = self.stack.enter_context(serving(self._home)).uri
+
+    def victims(self) -> list[Path]:
+        """Nothing: what rests there is a vault, and its owner's fsck looks after it."""
+        return []
+
+
 ROADS: dict[str, Callable[[Path], Road]] = {
     "drop": DropRoad,
     "bare": BareRoad,
     "daemon": DaemonRoad,
     "sealed-drop": SealedDropRoad,
     "sealed-bare": SealedBareRoad,
+    "live": LiveRoad,
 }
 
 
@@ -143,6 +177,7 @@ class Copy:
 def meet(road: Road, host: Person, *friends: Person) -> None:
     """Let a host found a group on the road and friends join it; afterwards everybody knows everybody."""
     host.lace("init", "--name", host.name)
+    road.prepare(host)
     host.lace("place", "add", "road", road.uri, *road.options)
     for friend in friends:
         friend.lace("accept", host.lace("invite", friend.name)["invite"], "--name", friend.name)

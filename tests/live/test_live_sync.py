@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -216,3 +218,77 @@ def test_my_own_address_is_for_others(alice: Person) -> None:
         assert alice.lace("sync", "home", expect=2)["error"]["code"] == "no-such-place"
         busy = alice.real("--json", "serve", "--listen", f"127.0.0.1:{server.port}")
         assert (busy.code, busy.json["error"]["code"]) == (19, "address-in-use")
+
+
+def test_a_request_waits_with_a_friend_for_whoever_invited(alice: Person, bob: Person, cara: Person) -> None:
+    """A friend who serves passes requests on; only who gave the invitation can grant it."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+    alice.lace("place", "remove", "home")
+    with serving(bob) as server:
+        alice.lace("place", "add", "bobs", server.uri)
+        line = alice.lace("invite", "cara")["invite"]
+        cara.lace("accept", line, "--name", "cara")
+        waits = cara.lace("sync", "bobs")
+        assert [problem["code"] for problem in waits["problems"]] == ["stranger"]
+        assert "cara" not in {member["name"] for member in bob.lace("members")["members"]}
+        assert alice.lace("sync", "bobs")["admitted"] == ["cara"]
+        assert cara.lace("sync", "bobs")["received"] > 0
+        alice.lace("sync", "bobs")
+    assert records(alice) == records(bob) == records(cara)
+
+
+def test_a_server_that_was_restored_is_told_and_brought_up_again(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """CYB-18: whoever has less than before is named, and gets again what it lost."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+    alice.lace("place", "remove", "home")
+    old = tmp_path / "old"
+    shutil.copytree(bob.folder, old, symlinks=True)
+    with serving(bob) as server:
+        alice.lace("place", "add", "bobs", server.uri)
+        for number in range(1, 4):
+            alice.write("a.txt", f"{number}\n")
+            alice.lace("release", f"1.{number}.0")
+            alice.lace("sync", "bobs")
+    everything = records(alice)
+    shutil.rmtree(bob.folder)
+    shutil.copytree(old, bob.folder, symlinks=True)
+    with serving(bob) as server:
+        alice.lace("place", "remove", "bobs")
+        alice.lace("place", "add", "bobs", server.uri)
+        told = alice.lace("sync", "bobs", expect=1)
+        assert "rolled-back" in {problem["code"] for problem in told["problems"]}
+        again = alice.lace("sync", "bobs")
+        assert (again["received"], again["problems"]) == (0, [])
+    assert records(bob) == everything == records(alice)
+
+
+def test_what_rotted_at_the_server_is_not_refused_for_ever(alice: Person, bob: Person) -> None:
+    """CYB-17, faults.md row 7: damage there is told, and the good record is taken when it is there again."""
+    found(alice)
+    alice.write("big.bin", "x" * 10_000)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        alice.write("b.txt", "two\n")
+        alice.lace("release", "1.1.0", "-m", "a needle in a store")
+        path = alice.folder / ".vault" / "store.db"
+        with sqlite3.connect(path) as db:
+            db.create_function("fold", -1, lambda *_: b"")
+            found_at = "SELECT p, bytes FROM body WHERE instr(bytes, CAST(? AS BLOB)) ORDER BY p"
+            (p, good) = db.execute(found_at, ("a needle",)).fetchone()
+            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (bytes(good).replace(b"needle", b"noodle"), p))
+        told = bob.lace("sync", "home", expect=1)
+        assert "not-available" in {problem["code"] for problem in told["problems"]}
+        assert told["rejected_hashes"] == []
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        assert bob.lace("sync", "home")["received"] > 0
+    assert records(alice) == records(bob)
+    bob.lace("update")
+    assert (bob.folder / "b.txt").read_text() == "two\n"

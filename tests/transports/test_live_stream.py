@@ -25,7 +25,7 @@ def body(*, end: bool = True) -> bytes:
     writer = StreamWriter(out.write)
     writer.info(b"{}")
     writer.records([b"one", b"two" * 1000])
-    writer.reached(7)
+    writer.reached(7, b"markmark")
     writer.names([_NAME] * 5000)
     writer.outcome(b"[]")
     if end:
@@ -40,7 +40,7 @@ def read(data: bytes) -> list[Frame]:
 def test_what_is_written_is_read() -> None:
     frames = read(body())
     assert [frame.kind.name for frame in frames] == ["INFO", "RECORDS", "REACHED", "NAMES", "NAMES", "OUTCOME"]
-    assert (frames[1].records, frames[2].position) == ((b"one", b"two" * 1000), 7)
+    assert (frames[1].records, frames[2].position, frames[2].data) == ((b"one", b"two" * 1000), 7, b"markmark")
     assert sum(len(frame.names) for frame in frames) == 5000
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["REQUEST_PATH", "SYNC_PATH"]
+__all__ = ["REQUEST_PATH", "SYNC_PATH", "TAKEN", "WAITS"]
 
 SYNC_PATH: Final = "/lace/0/sync"
 REQUEST_PATH: Final = "/lace/0/request"
+TAKEN: Final = b"taken\n"  # who asked is a member now
+WAITS: Final = b"waits\n"  # the request is passed on to members, and somebody may admit

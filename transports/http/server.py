@@ -30,7 +30,7 @@ from transports.errors import AddressInUse
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
-from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
 from vault.errors import DataError, LaceError
 from vault.records.hashes import Verifier
@@ -59,8 +59,8 @@ class Handler(Protocol):
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Read one body and write its answer."""
 
-    def request(self, record: bytes) -> bool:
-        """Look at the request of somebody invited; whether it is taken."""
+    def request(self, record: bytes) -> bool | None:
+        """Look at the request of somebody invited: whether it is granted or waits; None when it is refused."""
 
 
 class LiveServer:
@@ -158,8 +158,10 @@ class LiveServer:
         except TimeoutError:
             return await _refused(request)
         loop = asyncio.get_running_loop()
-        is_taken = await loop.run_in_executor(self._pool, self._handler.request, data)
-        return Response(b"taken\n", 200) if is_taken else await _refused(request)
+        is_granted = await loop.run_in_executor(self._pool, self._handler.request, data)
+        if is_granted is None:
+            return await _refused(request)
+        return Response(TAKEN if is_granted else WAITS, 200)
 
     async def run_exchange(self, work: Callable[[], None]) -> None:
         """Run one exchange in a thread."""

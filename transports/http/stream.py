@@ -27,7 +27,7 @@ _FRAME_LIMIT = 2 << 20  # bytes of one frame
 _INFO_LIMIT = 1 << 20
 _HEADER = struct.Struct(">cI")
 _LENGTH = struct.Struct(">I")
-_POSITION = struct.Struct(">Q")
+_POSITION = struct.Struct(">Q8s")
 _NAME_BYTES = 1 + DIGEST_BYTES
 _NAMES_A_FRAME = 4096
 _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
@@ -40,6 +40,7 @@ class FrameKind(Enum):
     RECORDS = b"r"  # stored records, compressed
     REACHED = b"c"  # the position that is reached with all before
     NAMES = b"n"  # names of records: listed by a server, wanted by a client
+    REQUEST = b"q"  # a sealed request to be let in, passed on to members
     OUTCOME = b"o"  # what became of records that were sent: JSON
     END = b"e"  # BLAKE3 of all before
 
@@ -50,7 +51,7 @@ class Frame:
 
     Args:
         kind: its letter.
-        data: bytes of an info or outcome.
+        data: bytes of an info, outcome or request; the mark of a position.
         records: of a batch.
         names: of a list.
         position: reached.
@@ -95,9 +96,13 @@ class StreamWriter:
         raw = b"".join(_LENGTH.pack(len(stored)) + stored for stored in batch)
         self._frame(FrameKind.RECORDS, self._compress(raw))
 
-    def reached(self, position: int) -> None:
-        """Say that everything up to a position has been sent."""
-        self._frame(FrameKind.REACHED, _POSITION.pack(position))
+    def reached(self, position: int, mark: bytes) -> None:
+        """Say that everything up to a position has been sent, and what record stands there."""
+        self._frame(FrameKind.REACHED, _POSITION.pack(position, mark))
+
+    def request(self, record: bytes) -> None:
+        """Pass on somebody's request to be let in."""
+        self._frame(FrameKind.REQUEST, self._compress(record))
 
     def names(self, names: Iterable[RecordHash]) -> None:
         """Name records."""
@@ -146,7 +151,7 @@ class StreamReader:
                 kind = FrameKind(letter)
             except ValueError as error:
                 raise BadStream("A frame is of an unknown kind.") from error
-            if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME} else _FRAME_LIMIT):
+            if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST} else _FRAME_LIMIT):
                 raise BadStream(f"A frame of {size} bytes is longer than one may be.")
             data = self._take(size)
             if kind is FrameKind.END:
@@ -164,7 +169,8 @@ class StreamReader:
         if kind is FrameKind.REACHED:
             if len(data) != _POSITION.size:
                 raise BadStream("A position has another length than positions have.")
-            return Frame(kind, position=_POSITION.unpack(data)[0])
+            position, mark = _POSITION.unpack(data)
+            return Frame(kind, mark, position=position)
         return Frame(kind, self._unpacked(data, _INFO_LIMIT))
 
     def _take(self, size: int) -> bytes:

@@ -170,8 +170,8 @@ def _live(db: sqlite3.Connection) -> None:
     """Version 7: cursors of live exchanges: mine on a peer's exposure log, and its own on mine as it last said."""
     _run(
         db,
-        "CREATE TABLE live(node TEXT PRIMARY KEY, epoch TEXT NOT NULL, at INTEGER NOT NULL,"
-        " their_epoch TEXT NOT NULL, their_at INTEGER NOT NULL) WITHOUT ROWID;",
+        "CREATE TABLE live(node TEXT PRIMARY KEY, epoch TEXT NOT NULL, at INTEGER NOT NULL, mark TEXT NOT NULL,"
+        " their_epoch TEXT NOT NULL, their_at INTEGER NOT NULL, their_mark TEXT NOT NULL) WITHOUT ROWID;",
     )
 
 
