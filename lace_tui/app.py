@@ -560,8 +560,9 @@ class LaceApp(App[None]):
         card = self.card or (stored_card(self.view) if self.view else None)
         if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
             home.show_card(card, self.now_ns)
-        if isinstance(self.screen, Place) and self.screen.is_mounted:
-            self.screen.show_frame()
+        for screen in self.screen_stack:  # a place below a page is in sight too
+            if isinstance(screen, Place) and screen.is_mounted:
+                screen.show_frame()
 
     def _now_iso(self) -> str:
         return self._around.tai().to_utc_iso() if self._around is not None else ""

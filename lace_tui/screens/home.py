@@ -265,6 +265,9 @@ class Home(Place):
 
                 self.app.push_screen(Resolve(need.id))
                 return
+            if need is not None and need.kind is NeedKind.PROPOSAL:
+                self.lace.action_go(str(Scope.CONFLICTS))
+                return
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]

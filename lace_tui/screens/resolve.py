@@ -22,7 +22,7 @@ from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place, bindings_of
-from lace_tui.screens.sides import columns, command_of, facts, result_rows, text_rows, unified
+from lace_tui.screens.sides import chosen, columns, command_of, facts, result_rows, text_rows, unified
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import conflicts
 from lazy.deciding import (
@@ -190,12 +190,14 @@ class Resolve(Place):
                 self._draw_whole(file, worked, (one, other), left, right)
             elif wide:
                 width = left.scrollable_content_region.width
-                shown = columns(worked, self._region, with_base=self._with_base, width=width)
+                shown = columns(worked, self._region, self._names(worked), with_base=self._with_base, width=width)
                 for pane, title, rows in zip((left, right), (one, other), shown.rows, strict=True):
                     pane.show(title, rows, shown.starts.get(self._region))
             else:
                 width = left.scrollable_content_region.width
-                shown = unified(worked, self._region, with_base=self._with_base, width=width, only=self._only)
+                shown = unified(
+                    worked, self._region, self._names(worked), with_base=self._with_base, width=width, only=self._only
+                )
                 title = {"": f"< {one}  > {other}", "left": f"< {one}", "right": f"> {other}"}[self._only]
                 left.show(title, shown.rows[0], shown.starts.get(self._region))
             self._draw_result(file, worked, result)
@@ -544,7 +546,9 @@ class Resolve(Place):
             return "as edited"
         if pick.side is not None:
             return f"the whole of {self._whose(pick.side)}"
-        return ", ".join(f"region {n}: {choice}" for n, choice in sorted(pick.regions.items())) or "merged by itself"
+        names = self._names(worked_out(file, pick))
+        words = [f"region {number}: {chosen(choice, names)}" for number, choice in sorted(pick.regions.items())]
+        return ", ".join(words) or "merged by itself"
 
     def _agreed(self, is_agreed: bool | None) -> None:
         opened, version, picks = self._opened, self._version, dict(self._picks)
@@ -556,7 +560,8 @@ class Resolve(Place):
             with self._saving:  # a draft that is still on its way would bring the old one back
                 self._saved = self._saves
                 drop_draft(vault, opened.conflict.id)
-            return done, tuple(conflict.id for conflict in conflicts(vault))
+            ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
+            return done, tuple(ids)
 
         self.lace.begin(f"Resolve {version}", do, self._written, self.command())
 

@@ -17,10 +17,12 @@ from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
-from lazy.deciding import Content, Opened, OpenFile, Pick, Piece, Worked
+from lazy.deciding import Choice, Content, Opened, OpenFile, Pick, Piece, Worked
 from vault.names import Version
 
-__all__ = ["Columns", "columns", "command_of", "facts", "hex_text", "result_rows", "unified"]
+__all__ = ["Columns", "Names", "chosen", "columns", "command_of", "facts", "hex_text", "result_rows", "unified"]
+
+Names = tuple[str, str]  # whose lines stand left and right, such as "yours" and "bob's"
 
 _KINDS = {"f": "file", "l": "link", "d": "folder"}
 _CONTEXT = 4  # unchanged lines before and after something that was changed
@@ -93,8 +95,8 @@ def _near(pieces: Sequence[Piece], at: int) -> tuple[range, range]:
     return range(head), range(count - tail, count)
 
 
-def columns(worked: Worked, current: int, *, with_base: bool, width: int) -> Columns:
-    """Return the two sides in two columns of that width each."""
+def columns(worked: Worked, current: int, names: Names, *, with_base: bool, width: int) -> Columns:
+    """Return the two sides in two columns of that width each; `names` says whose they are."""
     table = _Table(2)
     left = right = 1
     for at, piece in enumerate(worked.pieces):
@@ -113,7 +115,7 @@ def columns(worked: Worked, current: int, *, with_base: bool, width: int) -> Col
             continue
         if piece.number:
             table.starts[piece.number] = len(table.rows[0])
-            table.same(_title(piece, current, len(worked.open)))
+            table.same(_title(piece, current, names))
             if with_base:
                 for line in region.base:
                     table.add(_line(0, "-", line, width, _WAS), _line(0, "-", line, width, _WAS))
@@ -144,23 +146,27 @@ def _styles(piece: Piece) -> tuple[str, str]:
             return "bold " + GOOD, "bold " + NOTE
 
 
-_CHOSEN = {
-    "left": "left side",
-    "right": "right side",
-    "both": "both",
-    "swapped": "both, right first",
-    "base": "as before",
-}
+def chosen(choice: Choice, names: Names) -> str:
+    """Return a choice in words that name whose lines are taken."""
+    left, right = names
+    words = {
+        "left": left,
+        "right": right,
+        "both": f"both, {left} first",
+        "swapped": f"both, {right} first",
+        "base": "as before",
+    }
+    return words[choice]
 
 
-def _title(piece: Piece, current: int, _open: int) -> Row:
+def _title(piece: Piece, current: int, names: Names) -> Row:
     is_here = piece.number == current
-    word = f"= {_CHOSEN[piece.choice]}" if piece.choice else "? undecided"
+    word = f"= {chosen(piece.choice, names)}" if piece.choice else "? undecided"
     text = f"{'>' if is_here else ' '} region {piece.number}: {word} "
     return mark(text, f"{STRONG} reverse" if is_here else STRONG if piece.choice else BAD)
 
 
-def unified(worked: Worked, current: int, *, with_base: bool, width: int, only: str = "") -> Columns:
+def unified(worked: Worked, current: int, names: Names, *, with_base: bool, width: int, only: str = "") -> Columns:
     """Return both sides in one column; `only` leaves one of them, "left" or "right"."""
     table = _Table(1)
     number = 1
@@ -178,7 +184,7 @@ def unified(worked: Worked, current: int, *, with_base: bool, width: int, only: 
             continue
         if piece.number:
             table.starts[piece.number] = len(table.rows[0])
-            table.same(_title(piece, current, len(worked.open)))
+            table.same(_title(piece, current, names))
             for line in region.base if with_base else ():
                 table.add(_line(0, "-", line, width, _WAS))
         styles = _styles(piece)
@@ -190,7 +196,7 @@ def unified(worked: Worked, current: int, *, with_base: bool, width: int, only: 
     return Columns(table.rows, table.starts)
 
 
-def result_rows(worked: Worked, current: int, names: tuple[str, str], width: int) -> Columns:
+def result_rows(worked: Worked, current: int, names: Names, width: int) -> Columns:
     """Return the result so far: its lines, and for each undecided region the keys that decide it."""
     table = _Table(1)
     number = 1

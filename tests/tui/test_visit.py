@@ -9,12 +9,16 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
+from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
-from lace_tui.screens.home import Home
+from lace_tui.screens.home import Home, Panel
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.place import Fitted
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
+from lazy.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import settle, text_of
 from vault.names import Version
@@ -199,3 +203,43 @@ async def test_plans_before_moves(story: Story) -> None:
         await pilot.press("y")
         await settle(pilot)
         assert "safe to remove" in text_of(app, "#card-text")
+
+
+async def test_the_header_below_a_page_is_true(story: Story) -> None:
+    """While a sync is offered after the last decision, the place behind it says 0 conflicts (APP-4)."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("2", "R", "y")
+        await settle(pilot)
+        assert isinstance(app.screen, Offer)
+        below = app.screen_stack[-2]
+        assert "0 conflicts" in below.query_one("#head", Fitted).render().plain
+
+
+async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
+    """A proposal in Needs you leads to the conflicts, whose row names the key that accepts it."""
+    begin_visit(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        with Vault(story.folder("bob"), story.around("bob")) as vault:
+            sync(vault, ["stick"])
+            for conflict in conflicts(vault):
+                resolve_prefer(vault, conflict.id, "local")
+            sync(vault, ["stick"])
+        await pilot.press("s")
+        await settle(pilot)
+        panel = app.screen.query_one("#needs", Panel)
+        panel.focus()
+        panel.highlighted = next(
+            number
+            for number in range(panel.option_count)
+            if str(panel.get_option_at_index(number).id).endswith("proposals")
+        )
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, Conflicts)
+        assert "bob decided: A accepts" in app.screen.query_one(Lines).rendered(0)
