@@ -69,7 +69,8 @@ def _envelopes() -> tuple[bytes, ...]:
         entropy=_entropy,
         context=_CONTEXT,
     )
-    return (whole, sealing._keys_bytes([_EPOCH]), seal_bytes(b"plain" * 100, _EPOCH, _entropy))
+    inside = unseal_bytes(whole[whole.index(sealing._MAGIC) :], _find, _CONTEXT)
+    return (inside, whole, sealing._keys_bytes([_EPOCH]), seal_bytes(b"plain" * 100, _EPOCH, _entropy))
 
 
 @cache
