@@ -30,7 +30,7 @@ _EPOCH = EpochKey(bytes(16), bytes(range(32)), frozenset({_KEY.verifier}))
 _CONTEXT = b"a medium and a mailbox"
 _NOW = Tai(1_700_000_000, 0)
 _GROUP = "friends/0123456789abcdef"
-_FOOTER = 48  # bytes: digest, magic
+_FOOTER = 40  # bytes: digest, magic
 
 
 def _entropy(size: int) -> bytes:
@@ -85,7 +85,7 @@ def _one_file(data: bytes) -> None:
     _quietly(lambda: _read_one(OneFile.open(path)))
     path.with_name("friend.lace.part").write_bytes(data)
     OneFile.create(path, _GROUP, lambda _identifier: _KEY.verifier, _entropy)
-    path.write_bytes(data[:-_FOOTER] + blake3(data[:-_FOOTER]).digest() + bytes(8) + b"LACEFEND")
+    path.write_bytes(data[:-_FOOTER] + blake3(data[:-_FOOTER]).digest() + b"LACEFEND")
     _read_one(OneFile.open(path))
 
 
@@ -103,7 +103,7 @@ def _one_files() -> tuple[bytes, ...]:
     entry = struct.pack(">cQ16s", b"h", 4, bytes(16)) + b"head"
     end = struct.pack(">cQ16s", b"E", 0, bytes(16))
     body = head + entry + end
-    return (body + blake3(body).digest() + bytes(8) + b"LACEFEND", head + entry)
+    return (body + blake3(body).digest() + b"LACEFEND", head + entry)
 
 
 def _body(data: bytes) -> None:
@@ -117,7 +117,7 @@ def _bodies() -> tuple[bytes, ...]:
     writer.info(b'{"position": 1}')
     writer.names([RecordHash("P", bytes(32)), RecordHash("S", bytes(32))])
     writer.records([b"one record", b"another"])
-    writer.reached(7)
+    writer.reached(7, bytes(32))
     writer.end()
     return (made.getvalue(),)
 
