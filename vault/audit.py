@@ -41,6 +41,7 @@ MAX_BODY_BYTES = 262_144  # far above what any action has to say
 _TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
 _NONE = Symbol("none")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -114,6 +115,7 @@ class AuditEntry:
     relates_to: tuple[str, ...] = ()
     language: str = "en"
     lace: str = ""
+    _body: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.sequence < 2**63 or (self.parent is None) != (self.sequence == 1):
@@ -136,10 +138,13 @@ class AuditEntry:
         Raises:
             AuditError: a text holds a character that cannot be written; `make_entry` replaces those.
         """
-        try:
-            return (dumps(self.to_sexp(), pretty=False) + "\n").encode()
-        except SexpError as error:
-            raise AuditError(f"An audit entry cannot be written: {error}") from error
+        if not self._body:
+            try:
+                made = (dumps(self.to_sexp(), pretty=False) + "\n").encode()
+            except SexpError as error:
+                raise AuditError(f"An audit entry cannot be written: {error}") from error
+            object.__setattr__(self, "_body", made)
+        return self._body
 
     def to_sexp(self) -> Sexp:
         """Return the entry as an S-expression, as docs/formats.md section 6 has it."""
@@ -206,7 +211,7 @@ def make_entry(
         AuditError: the previous Seal is no audit entry, or a part has not its form.
     """
     return AuditEntry(
-        sequence=1 if previous is None else read_audit(previous).sequence + 1,
+        sequence=1 if previous is None else _number_of(previous) + 1,
         timestamp=tai.to_utc_iso(),
         tai=tai,
         parent=None if previous is None else previous.hash,
@@ -220,6 +225,13 @@ def make_entry(
         language=language,
         lace=_clean(lace),
     )
+
+
+def _number_of(seal: Seal) -> int:
+    """Return the number of an entry of this vault's own, whose body was judged when it was written."""
+    if seal.plex.app != APP or _NUMBER.fullmatch(seal.plex.name) is None:
+        raise AuditError(f"{seal.hash} is not an audit entry.")
+    return int(seal.plex.name)
 
 
 def read_audit(seal: Seal) -> AuditEntry:
