@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
-from vault.cases import Case, Date
+from vault.cases import Case, Date, Number
 from vault.reads import Answer, Outcome
 from vault.records import Tai
 
-__all__ = ["NEVER", "Closed", "Line", "Notice", "Request", "Requests", "Waiting"]
+__all__ = ["NEVER", "Closed", "Line", "Notice", "Request", "Requests", "Waiting", "brought_up"]
 
 NEVER: Final = -1
 """What `Line.resolve` returns for a case that can never name a revision."""
@@ -54,6 +54,11 @@ class Request:
         """When a clock has to wake it: the earlier of its dates (CLAY-50)."""
         dates = [case.tai for case in (self.start, self.end) if isinstance(case, Date)]
         return min(dates, default=None)
+
+
+def brought_up(start: Case, head: int) -> Request:
+    """Return what a read of a friend's whole desk becomes: everything from my head of it to that case (CLAY-62)."""
+    return Request(Number(head), start, is_range=True)
 
 
 @dataclass(frozen=True, slots=True)

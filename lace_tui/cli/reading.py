@@ -88,7 +88,16 @@ def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
     return EXIT_DONE
 
 
-def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | int:
+    if args.changes:
+        if len(args.words) != 2:
+            raise BadArguments(
+                "lace diff --changes: name two addresses.", hint="For example: lace diff main@1 main@2 --changes"
+            )
+        from lace_tui.cli.changesets import write_changes  # noqa: PLC0415 - each verb loads what it needs
+
+        write_changes(context, vault, *(resolve(vault, word) for word in args.words))
+        return EXIT_DONE
     if len(args.words) not in {0, 2, 3}:
         raise BadArguments(
             "lace diff takes two addresses and perhaps a path, or nothing for the folder.",
@@ -224,7 +233,10 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most so many (20)"}),
     ),
     "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file in the shared folder"})),
-    "diff": ((("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),),
+    "diff": (
+        (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),
+        (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),
+    ),
     "checkout": (_ADDRESS, (("--to",), {"metavar": "DIR", "help": "write a copy there instead"})),
 }
 _ARGUMENTS |= {

@@ -120,8 +120,12 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "work",
         _WORK,
         "Keep what changed, signed, with a message; it stays with you until a release.",
-        "-m TEXT [--desk D] [PATH...]",
-        examples=('lace commit -m "new chorus"', 'lace commit -m "only the notes" notes.md'),
+        "-m TEXT [--desk D] [--changes FILE] [PATH...]",
+        examples=(
+            'lace commit -m "new chorus"',
+            'lace commit -m "only the notes" notes.md',
+            'lace commit -m "as bob sent it" --changes bob.json',
+        ),
     ),
     Verb(
         "release",
@@ -172,8 +176,12 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "reading",
         _WORK,
         "Show what differs between two revisions, or between the folder and its last commit.",
-        "[A B [PATH]]",
-        examples=("lace diff", "lace diff main@1 bob/main@2.4.0 notes.md"),
+        "[A B [PATH]] [--changes]",
+        examples=(
+            "lace diff",
+            "lace diff main@1 bob/main@2.4.0 notes.md",
+            "lace diff main@1 main@2 --changes > what-i-did.json",
+        ),
     ),
     Verb(
         "checkout",

@@ -17,7 +17,7 @@ from vault.nodes import NodeReader
 from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
 from vault.vault import Vault
-from vault.waiting import NEVER, Line, Notice, Request, Waiting
+from vault.waiting import NEVER, Line, Notice, Request, Waiting, brought_up
 
 __all__ = ["configure", "run"]
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--from", dest="start", default="", metavar="CASE", help="where to begin; the head without it")
     parser.add_argument("--to", dest="end", default="", metavar="CASE", help="where to end; never without it")
     parser.add_argument("--at", default="", metavar="CASE", help="wait for this one case, and answer once")
-    parser.add_argument("--care", choices=("w", "x", "y", "z"), default="y", help=_CARES)
+    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=_CARES)
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:
@@ -98,7 +98,10 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
         raise BadArguments("lace watch: name cases with --from and --to, or one with --at.")
     single = bool(args.at)
     start = _case(args.at or args.start)
-    waiting = Waiting(Request(start, _case(args.end), is_range=not single))
+    request = Request(start, _case(args.end), is_range=not single)
+    if single and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
+        request = brought_up(start, _head(vault, address, node))
+    waiting = Waiting(request)
     reader = NodeReader(vault.store)
     with context.cancellable() as token:
         seen = -1
@@ -121,10 +124,14 @@ def _case(text: str) -> Case | None:
     return parse_case(text) if text else None
 
 
+def _head(vault: Vault, address: Address, node: str) -> int:
+    rows = vault.store.rows("SELECT ifnull(max(number), 0) FROM rev WHERE node = ? AND desk = ?", node, address.desk)
+    return int(rows[0][0])
+
+
 def _line(vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader) -> Line:
-    head = vault.store.rows("SELECT ifnull(max(number), 0) FROM rev WHERE node = ? AND desk = ?", node, address.desk)
     return Line(
-        int(head[0][0]),
+        _head(vault, address, node),
         lambda case: case_number(vault, node, address.desk, case),
         lambda number: read_line(vault.store, node, address.desk, number, care, path, reader),
     )

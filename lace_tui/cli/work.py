@@ -22,6 +22,7 @@ from vault.vault import Vault
 from vault.work import (
     MAIN,
     Changes,
+    Committed,
     NothingToRelease,
     Released,
     changes,
@@ -96,7 +97,15 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     paths = [desk_path(context, vault, path, desk) for path in args.paths]
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
-        made = commit(vault, message, paths, desk=desk, watch=watch)
+        if args.changes:
+            if paths:
+                raise BadArguments("lace commit: either paths or --changes.", hint="The file says which paths change.")
+            from lace_tui.cli.changesets import read_changes  # noqa: PLC0415 - each verb loads what it needs
+            from lazy.change_sets import commit_changes  # noqa: PLC0415
+
+            made: Committed | None = commit_changes(vault, desk, read_changes(context, args.changes), message, watch)
+        else:
+            made = commit(vault, message, paths, desk=desk, watch=watch)
         pushed = follow(vault, Occasion.COMMIT, watch) if made else []
     if made is None:
         nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
@@ -302,6 +311,7 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "commit": (
         (("-m",), {"dest": "message", "metavar": "TEXT", "help": "what you did and why"}),
         _DESK,
+        (("--changes",), {"metavar": "FILE", "help": "commit what this file changes; - is standard input"}),
         (("paths",), {"metavar": "PATH", "nargs": "*", "help": "only what changed there"}),
     ),
     "release": (

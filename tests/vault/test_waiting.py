@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from vault.cases import Case, Date, Label, Number, parse_case
 from vault.reads import Answer, Outcome
-from vault.waiting import NEVER, Closed, Line, Notice, Request, Requests, Waiting
+from vault.waiting import NEVER, Closed, Line, Notice, Request, Requests, Waiting, brought_up
 
 
 def line(contents: list[str], labels: dict[str, int] | None = None, until: int = 0) -> Line:
@@ -156,3 +156,13 @@ class Manager(RuleBasedStateMachine):
 
 
 TestManager = Manager.TestCase
+
+
+def test_a_read_of_a_whole_friends_desk_becomes_a_range_from_my_head() -> None:
+    """CLAY-62: it is brought up to date: all that leads from what is here to the case that is asked for."""
+    waiting = Waiting(brought_up(Number(4), 2))
+    assert [notice.number for notice in waiting.step(line(["a", "b"]))] == [2]
+    assert waiting.closed is None
+    assert [notice.number for notice in waiting.step(line(["a", "b", "c"]))] == [3]
+    assert [notice.number for notice in waiting.step(line(["a", "b", "c", "d", "e"]))] == [4]
+    assert waiting.closed == Closed(is_null=False)

@@ -1,0 +1,214 @@
+"""Patches: how one content follows from another, verified when they are applied (CLAY-31 to CLAY-33).
+
+Two kinds are made: the whole new content, and lines that are skipped and replaced. Applying the second looks at every
+line it takes away; content that is not what the patch was made of is refused and stays as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from vault.errors import DataError
+
+__all__ = [
+    "Lines",
+    "Patch",
+    "PatchMismatch",
+    "PatchUnsupported",
+    "Replace",
+    "Skip",
+    "Step",
+    "Whole",
+    "apply_patch",
+    "between",
+    "parse",
+    "values",
+]
+
+_LINES_LIMIT: Final = 20_000  # a side: above it, finding what stayed costs more than sending everything
+_STEPS_LIMIT: Final = 1_000_000
+
+
+class PatchMismatch(DataError):
+    """A patch was made of other content than it is applied to, or breaks its format."""
+
+    code = "patch-mismatch"
+    exit_code = 49
+    hint = "Nothing was changed. Make the patch anew from the content as it is now."
+
+
+class PatchUnsupported(DataError):
+    """A patch of a kind that is reserved and not applied by this version: blocks, or trees."""
+
+    code = "patch-unsupported"
+    exit_code = 49
+    hint = "Send the whole content instead."
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Lines that stay.
+
+    Args:
+        lines: how many, at least 1.
+    """
+
+    lines: int
+
+    def __post_init__(self) -> None:
+        if self.lines < 1:
+            raise PatchMismatch("A patch skips no lines at all.")
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Lines that give way to others; line ends are part of the lines.
+
+    Args:
+        old: what must stand there; empty to insert.
+        new: what stands there from now; empty to delete.
+    """
+
+    old: tuple[bytes, ...]
+    new: tuple[bytes, ...]
+
+    def __post_init__(self) -> None:
+        if not self.old and not self.new:
+            raise PatchMismatch("A patch replaces nothing by nothing.")
+
+
+Step = Skip | Replace
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Kind `a`: the new content, whatever was there."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Kind `c`: steps from the first line on; what follows the last step stays."""
+
+    steps: tuple[Step, ...]
+
+
+Patch = Whole | Lines
+
+
+def between(old: bytes, new: bytes) -> Patch:
+    """Return the patch that makes `new` of `old`: lines where both are text of a bearable length, else all of it."""
+    from vault.desks.merge_text import can_merge  # noqa: PLC0415 - content is looked at here only
+
+    if not can_merge(old, new):
+        return Whole(new)
+    return Lines(tuple(_steps(old.splitlines(keepends=True), new.splitlines(keepends=True))))
+
+
+def _steps(old: Sequence[bytes], new: Sequence[bytes]) -> list[Step]:
+    from difflib import SequenceMatcher  # noqa: PLC0415 - only a patch between texts needs it
+
+    found: list[Step] = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        found.append(Skip(b - a) if tag == "equal" else Replace(tuple(old[a:b]), tuple(new[c:d])))
+    while found and isinstance(found[-1], Skip):
+        found.pop()
+    return found
+
+
+def apply_patch(patch: Patch, old: bytes) -> bytes:
+    """Return what a patch makes of a content.
+
+    Raises:
+        PatchMismatch: it was made of another; the lines that it takes away are not there.
+    """
+    if isinstance(patch, Whole):
+        return patch.content
+    lines = old.splitlines(keepends=True)
+    made: list[bytes] = []
+    at = 0
+    for step in patch.steps:
+        if isinstance(step, Skip):
+            end = at + step.lines
+            made += lines[at:end]
+        else:
+            end = at + len(step.old)
+            if tuple(lines[at:end]) != step.old:
+                raise PatchMismatch(f"Line {at + 1} is not what the patch takes away there.")
+            made += step.new
+        if end > len(lines):
+            raise PatchMismatch(f"The patch goes on to line {end}, and there are {len(lines)}.")
+        at = end
+    return b"".join((*made, *lines[at:]))
+
+
+# As plain values, for files that people and programs read
+
+
+def values(patch: Patch) -> dict[str, Any]:
+    """Return a patch as JSON has it; text as text, other bytes in base64."""
+    if isinstance(patch, Whole):
+        return {"kind": "a", "content": _shown(patch.content)}
+    steps: list[dict[str, Any]] = []
+    for step in patch.steps:
+        if isinstance(step, Skip):
+            steps.append({"skip": step.lines})
+        else:
+            steps.append({"old": [_shown(line) for line in step.old], "new": [_shown(line) for line in step.new]})
+    return {"kind": "c", "steps": steps}
+
+
+def parse(value: Any) -> Patch:
+    """Read a patch from plain values.
+
+    Raises:
+        PatchUnsupported: its kind is `b` or `d`.
+        PatchMismatch: it breaks the format.
+    """
+    if not isinstance(value, dict):
+        raise PatchMismatch("A patch is an object with a kind.")
+    kind = value.get("kind")
+    if kind in ("b", "d"):
+        raise PatchUnsupported(f"A patch of kind {kind} is not applied by this version.")
+    if kind == "a":
+        return Whole(_bytes(value.get("content")))
+    steps = value.get("steps")
+    if kind != "c" or not isinstance(steps, list) or len(steps) > _STEPS_LIMIT:
+        raise PatchMismatch("A patch has the kind a or c, and c has steps.")
+    return Lines(tuple(_step(step) for step in steps))
+
+
+def _step(value: Any) -> Step:
+    if isinstance(value, dict) and set(value) == {"skip"} and type(value["skip"]) is int:
+        return Skip(value["skip"])
+    if isinstance(value, dict) and set(value) == {"old", "new"}:
+        old, new = value["old"], value["new"]
+        if isinstance(old, list) and isinstance(new, list):
+            return Replace(tuple(map(_bytes, old)), tuple(map(_bytes, new)))
+    raise PatchMismatch("A step of a patch skips a number of lines, or replaces old lines by new ones.")
+
+
+def _shown(data: bytes) -> str | dict[str, str]:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise PatchMismatch("A patch holds text that is none.") from error
+    if isinstance(value, dict) and set(value) == {"base64"} and isinstance(value["base64"], str):
+        try:
+            return base64.b64decode(value["base64"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise PatchMismatch("A patch holds base64 that is none.") from error
+    raise PatchMismatch("Content is text, or an object with base64.")
