@@ -117,7 +117,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
         secret=vault.around.entropy(16),
         expires=expires,
         name=label,
-        places=tuple((place.name, _told(vault, place)) for place in places(vault) if place.peer is None),
+        places=tuple((place.name, _told(vault, place)) for place in places(vault) if _is_for_all(place)),
     )
     with vault.writing() as w:
         w.store.run("INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label)
@@ -158,13 +158,18 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
 
     vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     for place in places(vault):
-        if place.kind == "live":
+        if place.kind in {"live", "vault"}:
             continue  # the first sync asks there
         try:
             leave_request(vault, open_medium(vault, place))
         except PlaceError:
             continue  # the next sync leaves it
     return vault, invitation
+
+
+def _is_for_all(place: Place) -> bool:
+    """Tell whether an invitation names a place: not what is bound to somebody, nor a vault on this machine."""
+    return place.peer is None and place.kind != "vault"
 
 
 def leave_request(vault: Vault, place: MailboxPlace) -> bool:

@@ -52,7 +52,7 @@ class NoSuchPlace(CallerError):
 
 
 class NotAMailbox(PlaceError):
-    """A live server was to be read like a medium."""
+    """A live server or another vault was to be read like a medium."""
 
     code = "not-a-mailbox"
     exit_code = 20
@@ -73,7 +73,7 @@ class Place:
 
     Args:
         name: its local name.
-        kind: `drop`, `git`, `http` or `live`.
+        kind: `drop`, `git`, `http`, `live` or `vault`.
         uri: where it lies.
         place_id: what lies there says it is; empty until first seen.
         peer: verifier text of the one peer it is for, or None for all members.
@@ -182,6 +182,8 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _WEB)
     if address.kind is AddressKind.LIVE:
         return Place(name, address.kind.value, address.uri, "", node)
+    if address.kind is AddressKind.VAULT and address.path is not None:
+        return Place(name, address.kind.value, address.uri, _vault_beside(vault, address.path), node)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
     place_id = ""
@@ -191,6 +193,18 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
             place_id = Drop.open(address.path).place_id
     return Place(name, address.kind.value, address.uri, place_id, node)
+
+
+def _vault_beside(vault: Vault, folder: Path) -> str:
+    """Return the node of another vault of this group in a folder."""
+    if folder.resolve() == vault.folder.resolve():
+        raise NoSuchPlace("That is this vault itself.", hint="Name another vault of your group, or a new directory.")
+    with Vault(folder, vault.around) as other:
+        if other.group != vault.group:
+            raise NoSuchPlace(
+                f"The vault in {folder} belongs to another group.", hint="Name a directory beside it, for a drop."
+            )
+        return other.node.text
 
 
 def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
@@ -245,8 +259,8 @@ def open_place(place: Place) -> MailboxPlace:
         return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None)
     if address.kind is AddressKind.HTTP:
         return _web_place(address.uri, place)
-    if address.kind is AddressKind.LIVE:
-        raise NotAMailbox(f"{place.name} is a friend's live server, and holds no mailboxes.")
+    if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:
+        raise NotAMailbox(f"{place.name} answers as a vault, and holds no mailboxes.")
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
     return Drop.open(address.path, expected_id=place.place_id or None)

@@ -76,7 +76,7 @@ def sync(
                 failed.append(error)
             results.append(_queued(vault, place, error, dry_run=dry_run))
         except (PeerError, DataError) as error:
-            if place.kind != AddressKind.LIVE:
+            if place.kind not in {AddressKind.LIVE, AddressKind.VAULT}:
                 raise
             failed.append(error)  # a mailbox's fault is told beside the others; a live server is all there is there
             results.append(_queued(vault, place, error, dry_run=dry_run))
@@ -102,6 +102,10 @@ def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool,
         from lazy.live.visiting import visit_live  # noqa: PLC0415 - needed for one kind only
 
         return visit_live(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch)
+    if place.kind == AddressKind.VAULT:
+        from lazy.live.visiting import visit_beside  # noqa: PLC0415
+
+        return visit_beside(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch)
     return visit(vault, place, open_medium(vault, place), push=push, pull=pull, dry_run=dry_run, watch=watch)
 
 

@@ -24,22 +24,13 @@ _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
 
 
 class AddressKind(StrEnum):
-    """The kinds of place; this version speaks `drop`, `git`, `http` and `live`."""
+    """The kinds of place."""
 
     DROP = "drop"
     GIT = "git"
     HTTP = "http"
     LIVE = "live"
     VAULT = "vault"
-
-
-_SPOKEN = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP, AddressKind.LIVE})
-_REFUSALS = {
-    AddressKind.VAULT: (
-        "is a vault of its own",
-        "Name a directory beside the vault, for example on a USB stick, and sync both vaults with it.",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +128,7 @@ def _parsed(text: str, cwd: Path) -> Address:
         from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
 
         return Address(kind, parse_web(text).uri, None)
-    if kind not in _SPOKEN or path is None:
-        refusal, hint = _REFUSALS[kind]
-        raise UnknownPlaceKind(f"{text!r} {refusal}, and {_spoken()}.", hint=hint)
+    assert path is not None  # noqa: S101 - the kinds that are left are directories
     if path.exists() and not path.is_dir():
         raise UnknownPlaceKind(f"{text!r} is a file, and a drop is a directory.")
     return Address(kind, file_uri(path), path)
@@ -209,4 +198,4 @@ def _path_of_uri(uri: str) -> Path:
 
 
 def _spoken() -> str:
-    return f"the kinds this version speaks are: {', '.join(sorted(_SPOKEN))}"
+    return f"the kinds this version speaks are: {', '.join(sorted(AddressKind))}"

@@ -30,7 +30,7 @@ from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["Served", "Service"]
+__all__ = ["Served", "Service", "speak"]
 
 _NAMES_LIMIT = 2_000_000
 _HALF = 2
@@ -128,9 +128,18 @@ def _not_mine(vault: Vault, value: Request | Member) -> bool:
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
+def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+    """Answer one body without taking anything in: for a vault that is only read.
+
+    Raises:
+        BadStream: the body breaks the format.
+    """
+    _Request(vault, node, is_read_only=True).answer(source, write)
+
+
 class _Request:
-    def __init__(self, vault: Vault, node: Verifier) -> None:
-        self.vault, self.node = vault, node
+    def __init__(self, vault: Vault, node: Verifier, *, is_read_only: bool = False) -> None:
+        self.vault, self.node, self.is_read_only = vault, node, is_read_only
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
@@ -157,6 +166,10 @@ class _Request:
     def _take(self, frames: Iterator[Frame], theirs: Standing) -> int:
         """Take what the client sends; return how many records came."""
         vault = self.vault
+        if self.is_read_only:
+            for _ in self._sorted(frames):
+                pass
+            return 0
         memory = known(vault, self.node)
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
         intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", Watch())
@@ -210,7 +223,7 @@ class _Request:
         if has_sent:
             refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)
             writer.outcome(Outcome(len(self.receiver.received), refused).encode())
-        if theirs.is_quiet or held_back(vault) is not None:
+        if theirs.is_quiet or (not self.is_read_only and held_back(vault) is not None):
             return  # a restored vault says nothing of its own before it has its own entries again
         for (record,) in vault.store.rows("SELECT record FROM request ORDER BY node LIMIT ?", _REQUESTS):
             writer.request(bytes(record))

@@ -1,4 +1,4 @@
-"""The side that connects: one visit to a friend who serves (decision 7).
+"""The side that connects: one visit to a friend who serves, or to a vault beside mine (decisions 6 and 7).
 
 One trip says who I am and where I stand, brings what is new there, and takes along what I know to be new for them. A
 second one follows only when there is more to send, or to let them know what I have now. Nothing grows with history.
@@ -7,10 +7,13 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Protocol
 
 from lazy.circle import consider, request_record, wants_in
+from lazy.live.beside import Beside, beside
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.outcome import Outcome
@@ -22,19 +25,20 @@ from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, vector_of
 from transports.address import AddressKind, parse_live
-from transports.errors import BadStream, RefusedThere
+from transports.errors import BadStream, PlaceNotWritable, RefusedThere
 from transports.http.client import LiveConnection
 from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
+from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from transports.mailbox import ByteCount
 from vault.errors import DataError, PeerError
 from vault.history import releases
 from vault.records import RecordHash, Seal, Verifier, parse_record
+from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["visit_live"]
+__all__ = ["visit_beside", "visit_live"]
 
 _MAX_TRIPS = 16
 _EAGER_BYTES = 256 * 1024  # sent along with the first body, on what the other side said last time
@@ -67,16 +71,34 @@ def visit_live(
     reason = held_back(vault)
     if reason is not None and not pull:
         raise reason
-    visit = _Visit(vault, place, push=push and reason is None, pull=pull, watch=watch)
-    pace = Pace(rate, monotonic, vault.around.sleep)
     address = parse_live(place.uri)
+    visit = _Visit(vault, place, address.node, push=push and reason is None, pull=pull, watch=watch)
+    pace = Pace(rate, monotonic, vault.around.sleep)
     with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
-        if not visit.begin(connection):
-            return visit.wait()
-        if dry_run:
-            return visit.plan()
-        visit.run()
-    return visit.result
+        return visit.over(connection, dry_run=dry_run)
+
+
+def visit_beside(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
+    """Visit another vault's directory; as `visit_live`. What may not be written there stays queued.
+
+    Raises:
+        PlaceError: there is no such vault.
+        RefusedThere: this node is no member there.
+        Cancelled: the person stopped it.
+    """
+    reason = held_back(vault)
+    if reason is not None and not pull:
+        raise reason
+    other, may_write = beside(vault, place)
+    with closing(other):
+        if not pull and not may_write:
+            raise PlaceNotWritable(
+                f"The vault at {place.uri} is only read: its key is not on this machine.",
+                hint="Let its owner pull from yours, or meet on a stick.",
+            )
+        is_open = push and reason is None and may_write
+        visit = _Visit(vault, place, other.node, push=is_open, pull=pull, watch=watch, is_proven=may_write)
+        return visit.over(Beside(other, vault.node, visit.count, may_write=may_write), dry_run=dry_run)
 
 
 @dataclass(slots=True)
@@ -88,15 +110,32 @@ class _Answer:
     names: list[RecordHash] = field(default_factory=list)
 
 
+class _Connection(Protocol):
+    """What carries bodies there and back."""
+
+    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes], /) -> Source:
+        """Send one body and return the answer's."""
+
+
 class _Visit:
-    def __init__(self, vault: Vault, place: Place, *, push: bool, pull: bool, watch: Watch) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        place: Place,
+        peer: Verifier,
+        *,
+        push: bool,
+        pull: bool,
+        watch: Watch,
+        is_proven: bool = True,
+    ) -> None:
         self.vault, self.place, self.push, self.pull, self.watch = vault, place, push, pull, watch
-        self.peer: Verifier = parse_live(place.uri).node
+        self.peer, self.is_proven = peer, is_proven
         self.count = ByteCount()
-        self.result = PlaceResult(place.name, AddressKind.LIVE.value)
+        self.result = PlaceResult(place.name, place.kind)
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
-        self._connection: LiveConnection | None = None
+        self._connection: _Connection | None = None
         self._link: tuple[str, str] = ("", "")
         self._advertised = 0
         self._listed: Cursor | None = None
@@ -105,10 +144,20 @@ class _Visit:
         self._damaged: set[RecordHash] = set()
         self._sent = 0
 
-    def begin(self, connection: LiveConnection) -> bool:
-        """Ask to be let in, where that is still to be done; tell whether to go on."""
+    def over(self, connection: _Connection, *, dry_run: bool) -> PlaceResult:
+        """Do all of it over a connection, and return what it came to."""
         self._connection = connection
-        if not wants_in(self.vault):
+        if not self._is_let_in(connection):
+            finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
+            return self.result
+        if dry_run:
+            return self._plan()
+        self._run()
+        return self.result
+
+    def _is_let_in(self, connection: _Connection) -> bool:
+        """Ask to be let in, where that is still to be done; tell whether to go on."""
+        if not wants_in(self.vault) or not self.is_proven:
             return True
         try:
             said = connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
@@ -123,12 +172,7 @@ class _Visit:
         self.result.problems.append(Problem("stranger", text))
         return False
 
-    def wait(self) -> PlaceResult:
-        """End a visit that only left a request."""
-        finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
-        return self.result
-
-    def plan(self) -> PlaceResult:
+    def _plan(self) -> PlaceResult:
         """Count what would move."""
         self.result.planned = True
         memory = known(self.vault, self.peer)
@@ -143,7 +187,7 @@ class _Visit:
         self.result.vector_after = self.result.vector_before
         return self.result
 
-    def run(self) -> None:
+    def _run(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
         before = {release.hash for release in releases(self.vault.store)}
         try:
@@ -151,7 +195,8 @@ class _Visit:
         finally:
             self._report()
             close_round(self.vault, self.receiver, self.result, before)
-        finish(self.vault, self.place, self.count, "", self.result, push=self.push, pull=self.pull)
+        place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
+        finish(self.vault, self.place, self.count, place_id, self.result, push=self.push, pull=self.pull)
 
     # The exchange
 
@@ -204,7 +249,7 @@ class _Visit:
         self._settle(intake)
         with self.vault.writing(receiving=True) as w:
             keep(w, self.peer, theirs=answer.standing.cursor)
-            if self.vault.founding is not None:
+            if self.vault.founding is not None and self.is_proven:
                 note_vector(w, self.peer, answer.standing, self.place.name, self.vault.around.tai())
         return answer
 

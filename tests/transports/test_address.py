@@ -66,11 +66,10 @@ def test_what_names_no_place_is_refused(text: str, tmp_path: Path) -> None:
         parse_address(text, tmp_path)
 
 
-def test_bare_repositories_are_taken_and_vaults_and_files_refused(tmp_path: Path) -> None:
-    (tmp_path / "folder" / ".vault").mkdir(parents=True)
-    with pytest.raises(UnknownPlaceKind, match="a vault of its own") as caught:
-        parse_address("folder", tmp_path)
-    assert "beside the vault" in caught.value.hint
+def test_bare_repositories_and_vaults_are_taken_and_files_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / ".vault").mkdir(parents=True)
+    assert parse_address("folder", tmp_path) == Address(AddressKind.VAULT, folder.as_uri(), folder)
     bare = tmp_path / "bare"
     for name in ("objects", "refs"):
         (bare / name).mkdir(parents=True)

@@ -1,0 +1,102 @@
+"""Another vault's directory as a place: both sides in this process, or only reading (decision 6; INT-164).
+
+Where the keys of both vaults lie on this machine, their person may let them exchange as over a line. Else the other
+vault is read and never written: nobody there has said that I may, so it is an unproven source, and evidence decides.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import IO
+
+from lazy.live.serving import Service, speak
+from lazy.places import Place
+from transports.address import AddressKind, parse_address
+from transports.errors import PlaceUnreachable, RefusedThere, WrongDrop
+from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
+from transports.mailbox import ByteCount
+from vault.errors import LaceError
+from vault.keys import KeyStore
+from vault.records import Verifier
+from vault.suite import SigningKey
+from vault.vault import Vault
+
+__all__ = ["Beside", "beside"]
+
+_IN_MEMORY = 8 << 20  # bytes of one body; above it, a temporary file
+
+
+def beside(vault: Vault, place: Place) -> tuple[Vault, bool]:
+    """Open the vault at a place; tell also whether it may be written, because its key lies on this machine.
+
+    Raises:
+        PlaceUnreachable: there is none, or it cannot be opened.
+        WrongDrop: another one lies there, or one of another group.
+    """
+    address = parse_address(place.uri, Path("/"))
+    if address.kind is not AddressKind.VAULT or address.path is None:
+        raise PlaceUnreachable(f"There is no vault at {place.uri}.", hint="Mount it, or name where it is now.")
+    try:
+        other = Vault(address.path, vault.around)
+    except LaceError as error:
+        raise PlaceUnreachable(f"The vault at {place.uri} cannot be opened: {error.message}") from error
+    if other.group != vault.group or place.place_id not in {"", other.node.text} or other.node == vault.node:
+        other.close()
+        raise WrongDrop(
+            f"The vault at {place.uri} is another one than this place was.",
+            hint="Add it as a place of its own, if it is of your group.",
+        )
+    return other, other.node in KeyStore(vault.around.data_root).list()
+
+
+class Beside:
+    """What a visit speaks to instead of a connection.
+
+    Args:
+        other: the vault that lies there.
+        visitor: who visits.
+        count: counts bytes and turns.
+        may_write: whether the other side takes anything in.
+    """
+
+    def __init__(self, other: Vault, visitor: Verifier, count: ByteCount, *, may_write: bool) -> None:
+        self._other, self._visitor, self._count, self._may_write = other, visitor, count, may_write
+
+    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> IO[bytes]:
+        """Hand one body over and return the answer.
+
+        Raises:
+            RefusedThere: the visitor is no member there.
+            BadStream: the body breaks the format.
+        """
+        del key  # whose process this is, is proven by the files it may read
+        self._count.trips += 1
+        sent: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with the visit
+        for piece in body:
+            sent.write(piece)
+            self._count.written += len(piece)
+        sent.seek(0)
+        answer: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+        with closing(sent):
+            self._answered(path, sent, answer)
+        self._count.read += answer.tell()
+        answer.seek(0)
+        return answer
+
+    def _answered(self, path: str, sent: IO[bytes], answer: IO[bytes]) -> None:
+        folder, around = self._other.folder, self._other.around
+        service = Service(lambda: Vault(folder, around), lambda _served: None)
+        if path == REQUEST_PATH:
+            granted = service.request(sent.read()) if self._may_write else None
+            if granted is None:
+                raise RefusedThere("The vault there cannot let you in.")
+            answer.write(TAKEN if granted else WAITS)
+        elif not self._may_write:
+            speak(self._other, self._visitor, sent, answer.write)
+        elif service.admits(self._visitor):
+            service.exchange(self._visitor, sent, answer.write)
+        else:
+            raise RefusedThere(f"You are no member in the vault of {self._other.name}.")

@@ -1,0 +1,96 @@
+"""Another vault's directory as a place (architecture, decision 6; INT-164, CYB-15)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.live.test_live_sync import found, records
+from tests.people import Person
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def _same_machine(alice: Person, name: str) -> Person:
+    """Return another vault of alice's own account."""
+    return Person(name, alice.home, alice.folder.parent / name)
+
+
+def test_two_vaults_of_one_machine_exchange_both_ways(alice: Person) -> None:
+    """INT-164: both sides run here; the result is that of any other road."""
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    came = desk.lace("sync", "laptop")
+    assert (came["transport"], came["fixed_point"], came["next"]) == ("vault", True, "lace update")
+    assert [release["version"] for release in came["releases"]] == ["1.0.0"]
+    desk.lace("update")
+    desk.write("b.txt", "two\n")
+    desk.lace("release", "1.1.0")
+    planned = desk.lace("sync", "laptop", "--dry-run")
+    gone = desk.lace("sync", "laptop")
+    assert planned["sent"] == gone["sent"] > 0
+    assert gone["round_trips"] == 1
+    assert records(alice) == records(desk)
+    alice.lace("update")
+    assert (alice.folder / "b.txt").read_text() == "two\n"
+    again = desk.lace("sync", "laptop")
+    assert (again["received"], again["sent"]) == (0, 0)
+
+
+def test_a_vault_whose_key_is_elsewhere_is_read_and_never_written(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """Decision 6: an unproven source; its evidence counts, its word about itself does not."""
+    found(alice)
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("place", "remove", "stick")
+    alice.write("c.txt", "three\n")
+    alice.lace("release", "1.1.0")
+    bob.write("mine.txt", "bob\n")
+    bob.lace("release", "2.0.0")
+    bob.lace("place", "add", "alices", str(alice.folder))
+    before = {name: data for name, data in _files(alice.folder).items() if "-wal" not in name and "-shm" not in name}
+    met = bob.lace("vectors")["vectors"]["alice"]
+    came = bob.lace("sync", "alices")
+    assert [release["version"] for release in came["releases"]] == ["1.1.0"]
+    assert came["sent"] == 0
+    assert bob.lace("vectors")["vectors"]["alice"] == met
+    assert {name for name in _files(alice.folder) if "store.db" not in name} == {
+        n for n in before if "store.db" not in n
+    }
+    assert "2.0.0" not in str(alice.lace("log", "-n", "50"))
+    assert bob.lace("push", "alices", expect=0)["queued"]
+    assert len(bob.lace("queue")["entries"]) > 0
+    assert records(alice) <= records(bob)
+
+
+def test_what_is_no_vault_of_the_group_is_refused(alice: Person, bob: Person) -> None:
+    """CYB-16."""
+    found(alice)
+    bob.write("x.txt", "x\n")
+    bob.lace("init", "--name", "bob", "--group", "others")
+    refused = alice.lace("place", "add", "bobs", str(bob.folder), expect=2)
+    assert "another group" in refused["error"]["message"]
+    itself = alice.lace("place", "add", "me", str(alice.folder), expect=2)
+    assert "this vault itself" in itself["error"]["message"]
+    line = alice.lace("invite", "cara")["invite"]
+    assert len(line) > 0
+
+
+def test_a_vault_that_is_gone_or_another_is_told(alice: Person) -> None:
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    desk.lace("sync", "laptop")
+    away = alice.folder.with_name("away")
+    alice.folder.rename(away)
+    assert desk.lace("sync", "laptop", expect=20)["error"]["code"] == "place-unreachable"
+    third = Person("third", alice.home.parent / "third", alice.folder)
+    third.write("t.txt", "t\n")
+    third.lace("init", "--name", "third")
+    assert desk.lace("sync", "laptop", expect=21)["error"]["code"] == "wrong-drop"
