@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from sys import intern
 
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.sealing import rebased, wants_rebase
@@ -257,16 +258,17 @@ def _additions(
     sources: list[Listing],
     used: set[BundleRef],
 ) -> Iterator[Addition]:
+    # One text for each kind and App, and no list beside this one: a first visit brings a hundred thousand rows.
     rows = [
-        (RecordHash(str(kind), bytes(digest)), str(app), int(size))
-        for kind, digest, app, size in vault.store.rows(
+        row
+        for kind, digest, app, size in vault.store.db.execute(
             "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
             " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
             " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
-            after,
+            (after,),
         )
+        if (row := (RecordHash(intern(str(kind)), bytes(digest)), intern(str(app)), int(size)))[0] not in known
     ]
-    rows = [row for row in rows if row[0] not in known]
     located = _located(vault, place, [row[0] for row in rows if row[1] not in _BELONGING], sources)
     total, moved = sum(row[2] for row in rows), 0
     copied = {row[0] for row in rows if row[0] not in located}

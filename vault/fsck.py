@@ -24,6 +24,7 @@ from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard
 from vault.store.compare import differences
 from vault.store.database import StoreDamaged
+from vault.store.schema import misshapen
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -31,6 +32,8 @@ __all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "repair"]
 
 DAMAGED = "damaged"
 _LOCK_SECONDS = 600.0
+_REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+_BEYOND = "If a repair does not help, move .vault away, join again with lace accept INVITE, and sync."
 _SCRATCH = "fsck.db"
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 _ROW = (
@@ -101,6 +104,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """
     with vault.lock.held(timeout=_LOCK_SECONDS):
         bad = _file(vault)
+        if any(_is_beyond(thing) for thing in bad):
+            return FsckReport(False, 0, tuple(bad))
         try:
             scan = _bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
@@ -125,6 +130,9 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         StoreDamaged: the file itself is beyond what can be made anew from its records.
     """
     before = check(vault, watch=watch)
+    for thing in before.bad:
+        if _is_beyond(thing):
+            raise StoreDamaged(thing.message, hint=_REJOIN)
     with vault.lock.held(timeout=_LOCK_SECONDS):
         lost = _make_anew(vault, watch)
         restore_settings(vault, DAMAGED)
@@ -144,11 +152,22 @@ def _file(vault: Vault) -> list[BadThing]:
         found = [str(row[0]) for row in vault.store.db.execute(f"PRAGMA integrity_check({_NAMED_PROBLEMS})")]
     except sqlite3.DatabaseError as fault:
         found = [str(fault)]
-    return [
+    bad = [
         BadThing("store", "store.db", "integrity", f"SQLite says of the store: {line}.")
         for line in found
         if line != "ok"
     ]
+    with suppress(sqlite3.DatabaseError):  # which SQLite has named
+        bad += [
+            BadThing("store", name, "definition", f"{name} is not defined in the store as lace defines it. {_BEYOND}")
+            for name in misshapen(vault.store.db)
+        ]
+    return bad
+
+
+def _is_beyond(thing: BadThing) -> bool:
+    """Tell whether a table means something else than lace thinks, so that nothing read from it can be believed."""
+    return thing.code == "definition" and not thing.name.startswith("guard_")
 
 
 def _bodies(vault: Vault, watch: Watch) -> _Scan:
@@ -309,18 +328,18 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             lost.append(RecordHash.parse(name))
     try:
         with store.transaction():
+            settle_local(store)
             _put_right(store, scan)
             store.packs.put_right()
-            if _file(vault):
+            if any(thing.code == "integrity" for thing in _file(vault)):
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
-            settle_local(store)
             store.set_meta("epoch", vault.around.entropy(16).hex())
     except sqlite3.DatabaseError as fault:
         raise StoreDamaged(
             f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",
-            hint="Move the .vault directory away, join again with: lace accept INVITE, and sync.",
+            hint=_REJOIN,
         ) from fault
     return tuple(lost)
 

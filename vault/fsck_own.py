@@ -11,6 +11,7 @@ from vault.mark import MarkState, MarkVerdict, require_writable
 from vault.mark import check as check_mark
 from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
 from vault.store import Store, guard
+from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
 
 __all__ = ["identity", "key_problem", "settle_local", "settle_mark", "way_out"]
@@ -41,11 +42,15 @@ def way_out(table: str) -> str:
 
 
 def settle_local(store: Store) -> None:
-    """Empty local tables that rotted and are found again, and take the others as they are; inside a transaction."""
-    for table in guard.changed(store.db):
+    """Empty local tables that rotted and are found again, and take the others as they are; inside a transaction.
+
+    What watches them is made anew first: a trigger that rotted would refuse every write.
+    """
+    rotten = guard.changed(store.db)
+    guard.guard(store.db, DERIVED_TABLES)
+    for table in rotten:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
-        guard.accept(store.db, table)
 
 
 def identity(vault: Vault) -> Iterator[tuple[str, str]]:

@@ -228,6 +228,17 @@ def _pack_size(bits: Bits, rng: random.Random) -> str:
     return f"size of pack {pack}, bit {bit}"
 
 
+def _definition(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of how a table or trigger is defined."""
+    with closing(bits.db()) as db:
+        name, sql = rng.choice(db.execute("SELECT name, sql FROM sqlite_master WHERE sql <> ''").fetchall())
+        at = rng.randrange(len(sql) * 7)
+        sql = sql[: at // 7] + chr(ord(sql[at // 7]) ^ 1 << at % 7) + sql[at // 7 + 1 :]
+        db.execute("PRAGMA writable_schema=ON")
+        db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, name))
+    return f"definition of {name}, bit {at}"
+
+
 def _is(*kinds: str) -> frozenset[str]:
     return frozenset(kinds)
 
@@ -248,6 +259,7 @@ _ALL = (
     Class("local", _local, _is("local", "setting"), False, may_end=True),
     Class("unfinished", _unfinished, _is("local"), True),
     Class("store", lambda b, r: b.file(r, [b.dot / "store.db"]), _is(), False, may_miss=True, may_end=True),
+    Class("definition", _definition, _is("store", "local", "view"), False, may_end=True),
     Class("marker", lambda b, r: b.file(r, [b.root / "stick" / "lace-drop.txt"]), _is("place"), True),
     Class("head", lambda b, r: b.file(r, b.mailbox.glob("head.rec")), _is("place"), True),
     Class("run", lambda b, r: b.file(r, b.mailbox.glob("*.run")), _is("place"), True),

@@ -16,9 +16,9 @@ import sqlite3
 from typing import Final
 
 from vault.errors import EnvironmentFault
-from vault.store.guard import guard
+from vault.store.guard import guard, install
 
-__all__ = ["DERIVED_TABLES", "SCHEMA_VERSION", "StoreTooNew", "create_derived", "migrate"]
+__all__ = ["DERIVED_TABLES", "SCHEMA_VERSION", "StoreTooNew", "create_derived", "migrate", "misshapen"]
 
 
 class StoreTooNew(EnvironmentFault):
@@ -117,6 +117,23 @@ CREATE TABLE audit(seq INTEGER PRIMARY KEY, p INTEGER NOT NULL, verb TEXT NOT NU
 DERIVED_TABLES: Final = tuple(
     line.split("(")[0].split()[2] for line in _DERIVED.splitlines() if line.startswith("CREATE TABLE")
 )
+
+
+def misshapen(db: sqlite3.Connection) -> list[str]:
+    """Return the names of tables, indexes and triggers that are not defined as this program defines them.
+
+    Derived tables are left out: they are compared when they are built a second time.
+    """
+    sql = "SELECT name, type, tbl_name, CAST(sql AS BLOB) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        install(fresh)
+        migrate(fresh)
+        wanted = {tuple(row) for row in fresh.execute(sql) if row[2] not in DERIVED_TABLES}
+    finally:
+        fresh.close()
+    found = {tuple(row) for row in db.execute(sql) if row[2] not in DERIVED_TABLES}
+    return sorted({str(row[0]) for row in wanted ^ found})
 
 
 def create_derived(db: sqlite3.Connection) -> None:
