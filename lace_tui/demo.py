@@ -1,4 +1,4 @@
-"""The demo: alice, bob and cara share one folder of real files over a stick, through the real commands.
+"""The demo: alice, bob and cara share one folder of real files over every road, through the real commands.
 
 Each step runs one command as its person would type it, in that person's folder and with that person's own keys, and
 shows what it printed. Nothing is played: the same code runs, on real files, and the end compares the three folders
@@ -10,7 +10,11 @@ from __future__ import annotations
 import email
 import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,7 +95,7 @@ class Story:
         raw = io.BytesIO()
         out = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
         world = World(
-            environ={"HOME": str(home), "LACE_HOME": str(home / "lace"), "TERM": "dumb", "USER": who},
+            environ=self.environ(who),
             cwd=self.folder(who),
             stdin=io.StringIO(),
             stdout=out,
@@ -103,6 +107,34 @@ class Story:
         code = run(list(words), world)
         out.flush()
         return raw.getvalue().decode(), code
+
+    def environ(self, who: str) -> dict[str, str]:
+        """Return a person's environment: a home of their own, and keys in it."""
+        home = self.root / who / "home"
+        return {"HOME": str(home), "LACE_HOME": str(home / "lace"), "TERM": "dumb", "USER": who}
+
+    @contextmanager
+    def serving(self, who: str) -> Iterator[str]:
+        """Let a person serve friends on this machine for the block; give the address that friends add."""
+        path = {name: self.world.environ[name] for name in ("PATH", "PYTHONPATH") if name in self.world.environ}
+        server = subprocess.Popen(
+            [sys.executable, "-m", "lace_tui", "--json", "serve", "--listen", "127.0.0.1:0"],
+            cwd=self.folder(who),
+            env=self.environ(who) | path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            line = server.stdout.readline() if server.stdout else b""
+            if not line:
+                raise DemoFailed(f"{who} could not serve: {server.communicate()[1].decode(errors='replace')}")
+            uri = str(json.loads(line)["listening"])
+            self.say(f"  {who}$ lace serve")
+            self.say(f"      Serving at {uri[:56]}...")
+            yield uri
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=30)
 
     def write(self, who: str, name: str, content: str) -> None:
         """Write one file, as an editor would."""
@@ -120,14 +152,14 @@ class Story:
         self.say(f"  {who} edits {name}")
 
 
-def tell(root: Path, world: World, say: Callable[[str], None]) -> Story:
-    """Tell the whole story under a new or empty directory.
+def tell(root: Path, world: World, say: Callable[[str], None], *, every_road: bool = False) -> Story:
+    """Tell the whole story under a new or empty directory; with `every_road` also by git and over the network.
 
     Raises:
         DemoFailed: a step did not do what the story says.
     """
     story = Story(root, world, say)
-    for title, chapter in _CHAPTERS:
+    for title, chapter in (*_CHAPTERS, *(_MORE_ROADS if every_road else ()), *_LAST):
         say("")
         say(title)
         chapter(story)
@@ -192,6 +224,27 @@ def _resolve(story: Story) -> None:
         story.lace(friend, "sync", "stick")
 
 
+def _by_git(story: Story) -> None:
+    remote = story.root / "host.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)  # noqa: S603, S607 - a host for the demo
+    story.say(f"  (a bare repository, {remote.name}, plays the host; people name theirs git@host:us/lace.git)")
+    story.edit("bob", "utils.py", "import os", "import os  # bob was here")
+    story.lace("bob", "release", "2.1.0", "-m", "by way of git")
+    story.lace("bob", "place", "add", "host", str(remote))
+    story.lace("bob", "sync", "host")
+    story.lace("alice", "place", "add", "host", str(remote))
+    story.lace("alice", "sync", "host")
+    story.lace("alice", "update")
+
+
+def _by_network(story: Story) -> None:
+    with story.serving("alice") as uri:
+        story.lace("cara", "place", "add", "alices", uri, secret=True)
+        story.lace("cara", "sync", "alices")
+        story.lace("cara", "update")
+        story.lace("cara", "sync", "alices")
+
+
 def _end(story: Story) -> None:
     for who in _PEOPLE:
         story.lace(who, "sync", "stick")
@@ -219,5 +272,11 @@ _CHAPTERS: tuple[tuple[str, Callable[[Story], None]], ...] = (
         _conflict,
     ),
     ("5. Cara decides; the decision travels as a signed record, and the others accept it.", _resolve),
-    ("6. Everybody syncs once more. Nobody has anything left to merge.", _end),
+)
+_MORE_ROADS: tuple[tuple[str, Callable[[Story], None]], ...] = (
+    ("6. The stick lies at home. Bob and alice meet in a git remote instead.", _by_git),
+    ("7. Alice serves from her own machine; cara syncs with her over the network, known by her key.", _by_network),
+)
+_LAST: tuple[tuple[str, Callable[[Story], None]], ...] = (
+    ("Everybody syncs once more. Nobody has anything left to merge.", _end),
 )

@@ -1,4 +1,4 @@
-"""The verb `demo`: three people, one shared folder, a stick, a merge and a conflict."""
+"""The verb `demo`: three people, one shared folder, every road, a merge and a conflict."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
     root = _directory(context, args.directory)
     quiet = context.json or context.quiet
     try:
-        story = tell(root, context.world, (lambda _: None) if quiet else (lambda line: context.emit({}, line or " ")))
+        say = (lambda _: None) if quiet else (lambda line: context.emit({}, line or " "))
+        story = tell(root, context.world, say, every_road=True)
     except DemoFailed as error:
         raise DemoBroken(str(error)) from error
     folders = {who: str(story.folder(who)) for who in ("alice", "bob", "cara")}

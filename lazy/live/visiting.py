@@ -141,6 +141,7 @@ class _Visit:
         self._listed: Cursor | None = None
         self._told: object = None
         self._asked: set[RecordHash] = set()
+        self._theirs: set[RecordHash] = set()  # what they listed, and so need not be sent
         self._damaged: set[RecordHash] = set()
         self._sent = 0
 
@@ -223,7 +224,9 @@ class _Visit:
             writer.names(wanted)
             yield 0
             if after is not None:
-                yield from send_after(vault, writer, after, standing.here, set(self.receiver.received), self.watch)
+                yield from send_after(
+                    vault, writer, after, standing.here, self._theirs.union(self.receiver.received), self.watch
+                )
 
         return self._ask(standing, body)
 
@@ -244,6 +247,7 @@ class _Visit:
         intake.take_all(self._sorted(frames, answer))
         self._advertised += intake.records + len(answer.names)
         self._damaged.update(intake.damaged)
+        self._theirs.update(answer.names)
         if standing.lists:
             return answer  # a dry run remembers nothing
         self._settle(intake)

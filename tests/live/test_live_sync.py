@@ -121,6 +121,7 @@ def test_who_met_on_a_stick_sends_names_before_records(alice: Person, bob: Perso
         came = bob.lace("sync", "home")
         assert [release["version"] for release in came["releases"]] == ["1.1.0"]
         assert came["bytes_received"] < 50_000
+        assert (came["sent"], came["bytes_sent"] < 20_000) == (0, True)
         assert came["round_trips"] <= 4
         again = bob.lace("sync", "home")
         assert (again["received"], again["round_trips"]) == (0, 1)
