@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import socket
 import threading
 import time
@@ -19,7 +20,7 @@ class Line:
     Args:
         port: where it is entered, on 127.0.0.1.
         cut_after: bytes towards the client after which every connection is cut; None for never.
-        delay: seconds that each byte takes one way.
+        delay: seconds that each byte takes one way; many may be under way at once.
         rate: bytes a second each way, or None.
         came: bytes that went towards the client.
         went: bytes that went towards the server.
@@ -58,26 +59,39 @@ def line_to(port: int) -> Iterator[Line]:
 
 
 def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bool) -> None:
+    under_way: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
+    deliverer = threading.Thread(target=_deliver, args=(under_way, target), daemon=True)
+    deliverer.start()
     free_at = 0.0
     with suppress(OSError):
         while piece := source.recv(4096 if line.rate else 65536):
             limit = line.cut_after if is_down else line.cut_up_after
             done = line.came if is_down else line.went
-            if limit is not None and done + len(piece) > limit:
+            is_cut = limit is not None and done + len(piece) > limit
+            if limit is not None and is_cut:
                 piece = piece[: max(0, limit - done)]
-                target.sendall(piece)
-                _count(line, len(piece), is_down)
-                break
             _count(line, len(piece), is_down)
             if line.rate:
                 free_at = max(free_at, time.monotonic()) + len(piece) / line.rate
                 time.sleep(max(0.0, free_at - time.monotonic()))
-            if line.delay:
-                time.sleep(line.delay)
-            target.sendall(piece)
+            under_way.put((time.monotonic() + line.delay, piece))
+            if is_cut:
+                break
+    under_way.put((0.0, b""))
+    deliverer.join()
     for end in (source, target):
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)
+
+
+def _deliver(under_way: queue.SimpleQueue[tuple[float, bytes]], target: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            due, piece = under_way.get()
+            if not piece:
+                return
+            time.sleep(max(0.0, due - time.monotonic()))
+            target.sendall(piece)
 
 
 def _count(line: Line, size: int, is_down: bool) -> None:

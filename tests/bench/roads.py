@@ -1,0 +1,185 @@
+"""The roads side by side: a first meeting, nothing new, ten new files, a far line, and the bare stream (W1, W4, W5).
+
+The same folder travels over a drop, a live server and a git remote by the commands people type, and beside them git
+itself and rsync, in turn in one run. Trips and bytes are what a sync says of itself.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from tests.bench.table import Figure
+from tests.live.proxies import line_to
+from tests.live.servers import Server, serving
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository
+
+__all__ = ["figures"]
+
+_TEN = 10
+_KB = 1000
+_RTT, _RATE = 0.6, 16_000  # seconds there and back; bytes a second, which is 128 kb/s
+_GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org")
+
+
+def figures(quick: bool) -> Iterator[Figure]:
+    """Yield every road's figures beside git's and rsync's."""
+    count = 300 if quick else 10_000
+    with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
+        yield from _compare(Path(root), count, stack)
+    with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
+        yield from _far(Path(root), 200_000 if quick else 2_000_000, stack)
+
+
+class _Circle:
+    """Alice, who has the files, and for each road a friend who gets them over it."""
+
+    def __init__(self, root: Path, count: int, stack: ExitStack) -> None:
+        self.root, self.seed = root, random.Random(count)
+        self.alice = Person("alice", root / "homes" / "alice", root / "alice")
+        self.git, self.clone, self.copy = root / "git", root / "clone", root / "copy"
+        self.paths = [f"d{number // 100:03}/file-{number:05}.txt" for number in range(count)]
+        for path in self.paths:
+            self.write(path, self.seed.randbytes(self.seed.randrange(100, 900)).hex())
+        self.alice.lace("init", "--name", "alice", "--group", "friends")
+        self.alice.lace("commit", "-m", "before anybody came")
+        self.server: Server = stack.enter_context(serving(self.alice))
+        roads = {"drop": str(root / "stick"), "git": str(bare_repository(root / "host.git")), "live": self.server.uri}
+        for road, uri in roads.items():
+            self.alice.lace("place", "add", road, uri)
+        self.friends = {}
+        for road in roads:
+            friend = Person(road, root / "homes" / road, root / road)
+            friend.lace("accept", self.alice.lace("invite", road)["invite"], "--name", road)
+            for other in roads:
+                if other != road:
+                    friend.lace("place", "remove", other)
+            for who in (friend, self.alice, friend, self.alice):
+                self.visit(who, road)
+            self.friends[road] = friend
+
+    def write(self, path: str, content: str) -> None:
+        for folder in (self.alice.folder, self.git):
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+
+    def visit(self, who: Person, road: str) -> dict[str, Any]:
+        """Sync over a road; whoever serves need not."""
+        return {} if who is self.alice and road == "live" else who.lace("sync", road)
+
+    def carry(self, road: str) -> tuple[float, dict[str, Any], dict[str, Any]]:
+        """Bring what alice has to the friend and into the folder; return the seconds and both results."""
+        began = time.perf_counter()
+        sent = self.visit(self.alice, road)
+        got = self.visit(self.friends[road], road)
+        self.friends[road].lace("update")
+        return time.perf_counter() - began, sent, got
+
+
+def _compare(root: Path, count: int, stack: ExitStack) -> Iterator[Figure]:
+    circle = _Circle(root, count, stack)
+    circle.alice.lace("release", "1.0.0")
+    git, pack = _git_first(circle)
+    what = f"{count} files, first meeting"
+    for road in circle.friends:
+        seconds, sent, got = circle.carry(road)
+        yield Figure("W1", f"{what} by {road}", seconds, "s", "git add + commit + push + clone", git, 0.5)
+        moved = int(got["bytes_received"] if road == "live" else sent["bytes_sent"])
+        yield Figure("W1", f"{what} by {road}: bytes", moved / _KB, "kB", "git's pack", pack / _KB, 0.8)
+        if road == "live":
+            yield Figure("trips", f"{what} by live", got["round_trips"], "trips", "the promise", 4, 1)
+    rsync = _rsync(circle)
+    for road, friend in circle.friends.items():
+        seconds, none = _timed(lambda friend=friend, road=road: friend.lace("sync", road))  # type: ignore[misc]
+        yield Figure("W4", f"nothing new by {road}", seconds, "s", "rsync -a of the folder", rsync, 0.3)
+        moved = none["bytes_received"] + none["bytes_sent"]
+        yield Figure("W4", f"nothing new by {road}: bytes", moved, "B", "the promise", 1000, 1)
+        if road == "live":
+            yield Figure("trips", "nothing new by live", none["round_trips"], "trips", "the promise", 1, 1)
+    for number in range(_TEN):
+        circle.write(f"new/{number}.txt", circle.seed.randbytes(300).hex())
+    began = time.perf_counter()
+    circle.alice.lace("release", "1.1.0")
+    made = time.perf_counter() - began
+    git = _git_ten(circle)
+    for road in circle.friends:
+        seconds, sent, got = circle.carry(road)
+        yield Figure("W5", f"ten new of {count} by {road}", made + seconds, "s", "git add to merge", git, 1)
+        if road == "live":
+            yield Figure("trips", "ten new by live", got["round_trips"], "trips", "the promise", 2, 1)
+
+
+def _far(root: Path, size: int, stack: ExitStack) -> Iterator[Figure]:
+    """A release of noise over a line that is far and thin."""
+    circle = _Circle(root, 1, stack)
+    friend = circle.friends["live"]
+    circle.alice.lace("release", "1.0.0")
+    circle.carry("live")
+    (circle.alice.folder / "noise.bin").write_bytes(circle.seed.randbytes(size))
+    circle.alice.lace("release", "1.1.0")
+    line = stack.enter_context(line_to(circle.server.port))
+    line.delay, line.rate = _RTT / 2, _RATE
+    friend.lace("place", "remove", "live")
+    friend.lace("place", "add", "live", circle.server.uri.replace(str(circle.server.port), str(line.port)))
+    seconds, got = _timed(lambda: friend.lace("sync", "live"))
+    # Connecting takes a turn for TCP and one for TLS; they are not the exchange's.
+    ideal = size / _RATE + (got["round_trips"] + 2) * _RTT
+    yield Figure(
+        "far", f"{size / 1e6:g} MB of noise at 128 kb/s, 600 ms", seconds, "s", "its bytes and trips", ideal, 1.05
+    )
+    yield Figure("trips", "a release over a far line", got["round_trips"], "trips", "the promise", 2, 1)
+
+
+def _timed(act: Callable[[], dict[str, Any]]) -> tuple[float, dict[str, Any]]:
+    began = time.perf_counter()
+    found = act()
+    return time.perf_counter() - began, found
+
+
+def _run(*words: str, cwd: Path) -> None:
+    subprocess.run(words, cwd=cwd, check=True, capture_output=True)
+
+
+def _git_first(circle: _Circle) -> tuple[float, int]:
+    """Return git's seconds for the whole way, and the bytes of its pack."""
+    bare = circle.root / "bare.git"
+    _run("git", "init", "-q", "--bare", str(bare), cwd=circle.root)
+    began = time.perf_counter()
+    _run("git", "init", "-q", cwd=circle.git)
+    _run("git", "add", "-A", cwd=circle.git)
+    _run(*_GIT, "commit", "-q", "-m", "x", cwd=circle.git)
+    _run("git", "push", "-q", str(bare), "HEAD:refs/heads/main", cwd=circle.git)
+    _run("git", "clone", "-q", "--no-local", "-b", "main", str(bare), str(circle.clone), cwd=circle.root)
+    seconds = time.perf_counter() - began
+    packs = (circle.clone / ".git" / "objects" / "pack").glob("*.pack")
+    return seconds, sum(path.stat().st_size for path in packs)
+
+
+def _git_ten(circle: _Circle) -> float:
+    bare = circle.root / "bare.git"
+    began = time.perf_counter()
+    _run("git", "add", "-A", cwd=circle.git)
+    _run(*_GIT, "commit", "-q", "-m", "x", cwd=circle.git)
+    _run("git", "push", "-q", str(bare), "HEAD:refs/heads/main", cwd=circle.git)
+    _run("git", "pull", "-q", "--ff-only", cwd=circle.clone)
+    return time.perf_counter() - began
+
+
+def _rsync(circle: _Circle) -> float:
+    """Return rsync's seconds for nothing new; nothing where there is no rsync."""
+    if shutil.which("rsync") is None:
+        return 0.0
+    words = ("rsync", "-a", "--exclude=.git", f"{circle.git}/", str(circle.copy))
+    _run(*words, cwd=circle.root)
+    began = time.perf_counter()
+    _run(*words, cwd=circle.root)
+    return time.perf_counter() - began
