@@ -26,6 +26,7 @@ __all__ = [
     "ReleaseInfo",
     "changed_paths",
     "commit_info",
+    "has_released",
     "highest_release_below",
     "highest_version",
     "line_head",
@@ -180,14 +181,12 @@ def releases(
     store: Store, desk: str | None = None, *, version: Version | None = None, node: str | None = None
 ) -> list[ReleaseInfo]:
     """Return visible releases in (Lamport, node) order, optionally of one desk, version or node."""
-    rows = store.rows(
-        "SELECT hash, node, desk, version, commit_hash, sha512, tai, seq, lamport FROM release WHERE visible = 1"
-        " AND (?1 IS NULL OR desk = ?1) AND (?2 IS NULL OR version = ?2) AND (?3 IS NULL OR node = ?3)"
-        " ORDER BY lamport, node, hash",
-        desk,
-        str(version) if version else None,
-        node,
-    )
+    given = {"desk": desk, "version": str(version) if version else None, "node": node}
+    asked = {name: value for name, value in given.items() if value is not None}
+    also = "".join(f" AND {name} = ?" for name in asked)  # only what is asked, so that an index can answer
+    columns = "hash, node, desk, version, commit_hash, sha512, tai, seq, lamport"
+    query = f"SELECT {columns} FROM release WHERE visible = 1{also} ORDER BY lamport, node, hash"  # noqa: S608 - ours
+    rows = store.rows(query, *asked.values())
     return [
         ReleaseInfo(
             RecordHash.parse(str(r[0])),
@@ -204,9 +203,23 @@ def releases(
     ]
 
 
+# The order of `Version`, where the rows are: a desk may have thousands of releases. CAST reads the leading digits.
+_HIGHEST = (
+    "SELECT version FROM (SELECT version, substr(version, instr(version, '.') + 1) AS rest FROM release"
+    " WHERE desk = ? AND visible = 1) ORDER BY CAST(version AS INTEGER) DESC, CAST(rest AS INTEGER) DESC,"
+    " CAST(substr(rest, instr(rest, '.') + 1) AS INTEGER) DESC, version LIKE '%-merged' DESC LIMIT 1"
+)
+
+
 def highest_version(store: Store, desk: str) -> Version | None:
     """Return the highest visible release version of a desk in the group, or None."""
-    return max((release.version for release in releases(store, desk)), default=None)
+    row = store.rows(_HIGHEST, desk)
+    return Version.parse(str(row[0][0])) if row else None
+
+
+def has_released(store: Store, desk: str, node: str) -> bool:
+    """Tell whether a node has a visible release of a desk."""
+    return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND node = ? AND visible = 1 LIMIT 1", desk, node))
 
 
 def highest_release_below(store: Store, desk: str, commits: Iterable[RecordHash]) -> Version | None:

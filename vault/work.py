@@ -18,7 +18,7 @@ from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
 from vault.graph import newest
-from vault.history import commit_info, highest_version, line_head, releases
+from vault.history import commit_info, has_released, highest_version, line_head, releases
 from vault.labels import unshared_labels
 from vault.names import Version
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
@@ -420,7 +420,7 @@ def seal_release(
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise NothingToRelease(f"There is no commit in {desk} yet.")
-    first = not releases(vault.store, desk, node=vault.node.text)
+    first = not has_released(vault.store, desk, vault.node.text)
     tree = commit_info(vault.store, head.commit).tree
     content = vault.store.content_sum(tree)
     sealed = w.seal(
