@@ -8,28 +8,32 @@ clock.
 *Cuts.* A revocation names the last entry of a node's log that still counts. A node may cut itself and the
 nodes admitted below it, that is those whose chain of `admitted_by` leads to it. Revocations apply in the
 order of (the signer's depth, Lamport, signer), each skipping what an earlier one already cut: a revocation
-that its signer shared after its own cut is void, and a node that is cut stays cut where it was cut first. A
-revocation by somebody who is not above the node has no effect and is `pending` until a node above agrees. A
-cut node is no member any more; whom it had admitted stay.
+that its signer shared after its own cut is void, and a node that is cut stays cut where it was cut first. Of a
+node that cuts itself the entry that says so is the last that counts, else nobody could learn of it from others.
+A revocation by somebody who is not above the node has no effect and is `pending` until a node above agrees.
 
-The answer depends on the set of records alone, never on their order.
+A cut node is no member any more; whom it had admitted stay. Whom it admits after its cut never belonged: such an
+admission counts only if a log entry within the cut shares it, or the revocation keeps it.
+
+Who is above a node has a smaller depth, so the cuts of one depth are known before its admissions are followed. The
+answer depends on the set of records alone, never on their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault.profile import Founding, Member
 from vault.records import RecordHash, Verifier
 
-__all__ = ["Admission", "Cut", "Membership", "Revocation", "members_of"]
+__all__ = ["Admission", "Cut", "Membership", "Revocation", "Shares", "members_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Revocation:
-    """A member says that a node's log counts no further. It has no record format yet; one comes with grants.
+    """A member says that a node's log counts no further: a revocation record and the entry that shares it.
 
     Args:
         target: whose log is cut.
@@ -38,6 +42,9 @@ class Revocation:
         signer: who says so.
         seq: Seq of the entry of the signer's own log that shares the revocation.
         lamport: Lamport of that entry.
+        entry: Plex digest of that entry.
+        record: hash of the revocation record.
+        kept: admissions by the target that count though no entry within the cut shares them.
     """
 
     target: Verifier
@@ -46,6 +53,9 @@ class Revocation:
     signer: Verifier
     seq: int
     lamport: int
+    entry: bytes = b""
+    record: RecordHash | None = field(default=None, compare=False)
+    kept: tuple[RecordHash, ...] = ()
 
 
 class Cut(NamedTuple):
@@ -53,6 +63,10 @@ class Cut(NamedTuple):
 
     seq: int
     digest: bytes
+
+
+Shares = Callable[[Verifier, RecordHash, Cut], bool]
+"""Tells whether an entry of a node's log within a cut shares a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +95,14 @@ class Membership:
     Args:
         all: every ever-member, sorted by depth, then key.
         cuts: the nodes that were revoked.
+        applied: the revocation that cut each of them.
         pending: revocations that wait for a node above their target, sorted.
     """
 
     all: tuple[Admission, ...]
     cuts: Mapping[Verifier, Cut] = field(default_factory=dict)
     pending: tuple[Revocation, ...] = ()
+    applied: Mapping[Verifier, Revocation] = field(default_factory=dict)
     _by_node: Mapping[Verifier, Admission] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -137,50 +153,113 @@ class Membership:
         return False
 
 
-def members_of(founding: Founding, members: Iterable[Member], revocations: Iterable[Revocation] = ()) -> Membership:
+def members_of(
+    founding: Founding,
+    members: Iterable[Member],
+    revocations: Iterable[Revocation] = (),
+    shares: Shares | None = None,
+) -> Membership:
     """Return who belongs.
 
     Args:
         founding: the circle's founding record.
-        members: every member record that counts, in any order; those of another group are ignored.
-        revocations: every revocation that counts, in any order; those by or of strangers have no effect.
+        members: every member record that is known, in any order; those of another group are ignored.
+        revocations: every revocation that is shared, in any order; those by or of strangers have no effect.
+        shares: asked of nodes that were cut; without it, of them no admission counts but those that are kept.
     """
-    admitted = Membership(_admit(founding, members))
-    cuts: dict[Verifier, Cut] = {}
-    pending = []
-    known = [r for r in set(revocations) if admitted.was_member(r.signer) and admitted.was_member(r.target)]
-    # The target, last_seq and digest at the end only make the order total.
-    for revocation in sorted(known, key=lambda r: (admitted.depth(r.signer), r.lamport, r.signer, r)):
-        own = cuts.get(revocation.signer)
-        if own is not None and revocation.seq > own.seq:
-            continue
-        if not admitted.is_above(revocation.signer, revocation.target):
-            pending.append(revocation)
-        elif revocation.target not in cuts:
-            cuts[revocation.target] = Cut(revocation.last_seq, revocation.digest)
-    waiting = sorted(r for r in pending if r.target not in cuts)
-    return Membership(admitted.all, cuts, tuple(waiting))
+    walk = _Walk(founding, members, revocations, shares)
+    walk.run()
+    nodes = {admission.node for admission in walk.ordered}
+    found = Membership(tuple(walk.ordered), walk.cuts, (), walk.applied)
+    waiting = sorted(
+        r
+        for r in walk.revocations
+        if r.signer in nodes
+        and r.target in nodes - walk.cuts.keys()
+        and not walk.is_void(r)
+        and not found.is_above(r.signer, r.target)
+    )
+    return Membership(found.all, found.cuts, tuple(waiting), found.applied)
 
 
-def _admit(founding: Founding, members: Iterable[Member]) -> tuple[Admission, ...]:
-    """Walk the admissions from the founder outwards, one depth at a time."""
-    group = founding.id
-    by_signer: dict[Verifier, list[Member]] = {}
-    for member in members:
-        if member.group == group:
-            by_signer.setdefault(member.signer, []).append(member)
-    level = [Admission(founding.signer, 0, None, "", founding.hash)]
-    found = {founding.signer}
-    ordered = []
-    while level:
-        level.sort(key=lambda admission: admission.node)
-        ordered += level
+class _Walk:
+    """One walk from the founder outwards, a depth at a time: first the cuts of a depth, then whom it admits."""
+
+    def __init__(
+        self,
+        founding: Founding,
+        members: Iterable[Member],
+        revocations: Iterable[Revocation],
+        shares: Shares | None,
+    ) -> None:
+        self._shares = shares
+        self._by_signer: dict[Verifier, list[Member]] = {}
+        for member in members:
+            if member.group == founding.id:
+                self._by_signer.setdefault(member.signer, []).append(member)
+        self.revocations = set(revocations)
+        self._by_target: dict[Verifier, list[Revocation]] = {}
+        for revocation in self.revocations:
+            self._by_target.setdefault(revocation.target, []).append(revocation)
+        self._founder = Admission(founding.signer, 0, None, "", founding.hash)
+        self._found: dict[Verifier, Admission] = {founding.signer: self._founder}
+        self.ordered: list[Admission] = []
+        self.cuts: dict[Verifier, Cut] = {}
+        self.applied: dict[Verifier, Revocation] = {}
+
+    def run(self) -> None:
+        level = [self._founder]
+        while level:
+            level.sort(key=lambda admission: admission.node)
+            self.ordered += level
+            for admission in level:
+                self._cut(admission.node)
+            level = self._next(level)
+
+    def _cut(self, node: Verifier) -> None:
+        above = self._above(node)
+        mine = [r for r in self._by_target.get(node, ()) if r.signer in above]
+        # Beyond depth, Lamport and signer the fields only make the order total.
+        for revocation in sorted(mine, key=lambda r: (self._found[r.signer].depth, r.lamport, r.signer, r)):
+            if not self.is_void(revocation):
+                is_own = revocation.signer == node
+                last = (revocation.seq, revocation.entry) if is_own else (revocation.last_seq, revocation.digest)
+                self.cuts[node] = Cut(*last)
+                self.applied[node] = revocation
+                return
+
+    def _above(self, node: Verifier) -> set[Verifier]:
+        chain: set[Verifier] = set()
+        upper: Verifier | None = node
+        while upper is not None:
+            chain.add(upper)
+            upper = self._found[upper].admitted_by
+        return chain
+
+    def is_void(self, revocation: Revocation) -> bool:
+        """Tell whether its signer shared it after its own cut."""
+        own = self.cuts.get(revocation.signer)
+        if own is None or self.applied[revocation.signer] == revocation:
+            return False
+        if revocation.seq > own.seq:
+            return True
+        if self._shares is None or revocation.record is None:
+            return False
+        return not self._shares(revocation.signer, revocation.record, own)
+
+    def _next(self, level: Iterable[Admission]) -> list[Admission]:
         following = []
-        # Sorted by key above and by hash here, so the first admission seen is the one that counts.
+        # Sorted by key before and by hash here, so the first admission seen is the one that counts.
         for upper in level:
-            for member in sorted(by_signer.get(upper.node, ()), key=lambda m: m.hash):
-                if member.node not in found:
-                    found.add(member.node)
-                    following.append(Admission(member.node, upper.depth + 1, upper.node, member.label, member.hash))
-        level = following
-    return tuple(ordered)
+            for member in sorted(self._by_signer.get(upper.node, ()), key=lambda m: m.hash):
+                if member.node not in self._found and self._counts(member):
+                    admission = Admission(member.node, upper.depth + 1, upper.node, member.label, member.hash)
+                    self._found[member.node] = admission
+                    following.append(admission)
+        return following
+
+    def _counts(self, member: Member) -> bool:
+        cut = self.cuts.get(member.signer)
+        if cut is None or member.hash in self.applied[member.signer].kept:
+            return True
+        return self._shares is not None and self._shares(member.signer, member.hash, cut)

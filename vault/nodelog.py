@@ -28,6 +28,7 @@ from vault.profile import (
     Release,
     Resolution,
     Revision,
+    Revocation,
     Tree,
 )
 from vault.records import RecordHash, Verifier
@@ -281,6 +282,8 @@ def reaches(
             decided = [release for release in (value.chosen, value.release) if release is not None]
             releases = dict.fromkeys((*value.sides, *decided))
             reached = [*((release, True) for release in releases), (value.result, True)]
+        case Revocation():
+            reached = [(admission, False) for admission in value.kept]
         case Manifest():
             reached = [(chunk.target, True) for chunk in value.chunks]
         case Tree():

@@ -18,6 +18,7 @@ NODES = [Verifier(bytes([n]) * 32) for n in range(7)]
 FOUNDER, ANN, BOB, CAT, DAN, EVE, STRANGER = NODES
 FOUNDING = Founding(RecordHash("S", bytes(32)), b"f" * 32, FOUNDER, "friends", Tai(1), salt=bytes(32))
 DIGEST = b"d" * 32
+ENTRY = b"e" * 32
 
 
 def admits(signer: Verifier, node: Verifier, label: str = "x") -> Member:
@@ -27,13 +28,14 @@ def admits(signer: Verifier, node: Verifier, label: str = "x") -> Member:
 
 
 def revokes(signer: Verifier, target: Verifier, last: int = 5, *, seq: int = 9, lamport: int = 1) -> Revocation:
-    return Revocation(target, last, DIGEST if last else b"", signer, seq, lamport)
+    return Revocation(target, last, DIGEST if last else b"", signer, seq, lamport, ENTRY)
 
 
-def circle(revocations: Iterable[Revocation] = ()) -> Membership:
-    """Founder admits Ann and Dan; Ann admits Bob; Bob admits Cat."""
+def circle(revocations: Iterable[Revocation] = (), late: Iterable[Member] = ()) -> Membership:
+    """Founder admits Ann and Dan; Ann admits Bob; Bob admits Cat; all but `late` is shared within every cut."""
     members = [admits(FOUNDER, ANN, "ann"), admits(FOUNDER, DAN), admits(ANN, BOB, "bob"), admits(BOB, CAT)]
-    return members_of(FOUNDING, members, revocations)
+    after = {member.hash for member in late}
+    return members_of(FOUNDING, [*members, *late], revocations, lambda _node, record, _cut: record not in after)
 
 
 def test_the_founder_belongs_alone_at_first() -> None:
@@ -101,8 +103,35 @@ def test_whom_a_cut_node_admitted_stays() -> None:
 
 
 def test_a_node_may_cut_itself() -> None:
-    assert circle([revokes(CAT, CAT)]).cut(CAT) == Cut(5, DIGEST)
-    assert circle([revokes(FOUNDER, FOUNDER)]).cut(FOUNDER) == Cut(5, DIGEST)
+    """The entry that says so is the last that counts, for it is how others learn of it."""
+    assert circle([revokes(CAT, CAT)]).cut(CAT) == Cut(9, ENTRY)
+    assert circle([revokes(FOUNDER, FOUNDER)]).cut(FOUNDER) == Cut(9, ENTRY)
+
+
+def test_whom_a_node_admits_after_its_cut_never_belonged() -> None:
+    """LAZ-71: a stolen key lets nobody in once it is revoked."""
+    late = admits(BOB, EVE)
+    assert circle(late=[late]).is_member(EVE)
+    membership = circle([revokes(FOUNDER, BOB)], [late])
+    assert not membership.was_member(EVE)
+    assert membership.is_member(CAT)  # admitted within the cut
+    kept = replace(revokes(FOUNDER, BOB), kept=(late.hash,))
+    assert circle([kept], [late]).is_member(EVE)
+
+
+def test_an_admission_after_the_cut_raises_nobody() -> None:
+    """Who knows of it and who refused it come to the same answer."""
+    nearer = admits(DAN, CAT)
+    membership = circle([revokes(FOUNDER, DAN)], [nearer])
+    assert (membership.depth(CAT), membership.is_above(BOB, CAT)) == (3, True)
+
+
+def test_both_of_two_that_revoke_each_other_may_go() -> None:
+    """Whoever stands higher is heard first; what the other says after its own cut is void, before it counts."""
+    down, up = revokes(ANN, BOB, 4), revokes(BOB, ANN, 2, seq=4)
+    membership = circle([up, down])
+    assert (membership.cut(BOB), membership.cut(ANN), membership.pending) == (Cut(4, DIGEST), None, (up,))
+    assert circle([revokes(BOB, ANN, 2, seq=5), down]).pending == ()
 
 
 def test_a_revocation_from_beside_or_below_waits() -> None:
@@ -193,7 +222,9 @@ def test_a_cut_comes_from_above_or_from_oneself(members: list[Member], revocatio
     membership = members_of(FOUNDING, members, revocations)
     for node, cut in membership.cuts.items():
         assert any(
-            r.target == node and (r.last_seq, r.digest) == cut and membership.is_above(r.signer, node)
+            r.target == node
+            and ((r.seq, r.entry) if r.signer == node else (r.last_seq, r.digest)) == cut
+            and membership.is_above(r.signer, node)
             for r in revocations
         )
     # nobody below a node can take its membership away

@@ -30,6 +30,7 @@ from vault.profile import (
     Request,
     Resolution,
     Revision,
+    Revocation,
     Role,
     Tree,
     check_data,
@@ -69,6 +70,9 @@ SEALED: dict[str, Plex] = {
     "member": Member.to_plex(group=GROUP, node=BOB.verifier, label="bob", invitation=INVITATION, tai=TAI),
     "request": Request.to_plex(
         group=GROUP, node=ALICE.verifier, label="al", invitation=INVITATION, proof=b"p" * 32, tai=TAI
+    ),
+    "revocation": Revocation.to_plex(
+        group=GROUP, node=BOB.verifier, last_seq=7, digest=b"d" * 32, kept=[B, A], reason="lost\n", tai=TAI
     ),
     "commit": Commit.to_plex(group=GROUP, desk="main", parents=[B, A], tree=T, message="é\n", tai=TAI),
     "revision": Revision.to_plex(group=GROUP, desk="main", number=7, commit=A, prev=B, tai=TAI),

@@ -25,7 +25,7 @@ from vault.profile.fields import NUMBER_LIMIT, plain_text
 from vault.profile.groups import check_group_id, group_id, private_group
 from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
 from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
-from vault.profile.people import Founding, Member, NodeCard, Request
+from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
 from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "MAX_CHUNKS",
     "MAX_DIRECT_BYTES",
     "MAX_ENTRIES",
+    "MAX_KEPT",
     "NUMBER_LIMIT",
     "TREE_APP",
     "AuditEntry",
@@ -52,6 +53,7 @@ __all__ = [
     "Release",
     "Request",
     "Resolution",
+    "Revocation",
     "Revision",
     "Role",
     "Tree",

@@ -1,18 +1,34 @@
-"""Who belongs: founding, node card, member and request (docs/formats.md section 1)."""
+"""Who belongs: founding, node card, member, request and revocation (docs/formats.md section 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import check_group_name, check_name
 from vault.profile.errors import ProfileError
-from vault.profile.fields import Origin, Sealed, headers, no_body, raw, required
+from vault.profile.fields import (
+    Origin,
+    Sealed,
+    ascending,
+    check_number,
+    decimal,
+    headers,
+    link_pairs,
+    links,
+    no_body,
+    raw,
+    required,
+    text_bytes,
+    text_of,
+)
 from vault.profile.groups import TAG_CHARACTERS
-from vault.records import Plex, Tai, Verifier, b64a
+from vault.records import Plex, RecordHash, Tai, Verifier, b64a
 
 __all__ = [
     "INVITATION_BYTES",
+    "MAX_KEPT",
     "PROFILE",
     "PROOF_BYTES",
     "SALT_BYTES",
@@ -20,12 +36,15 @@ __all__ = [
     "Member",
     "NodeCard",
     "Request",
+    "Revocation",
 ]
 
 PROFILE = "0"
 SALT_BYTES = 32
 INVITATION_BYTES = 16
 PROOF_BYTES = 32
+MAX_KEPT = 400
+_DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +226,75 @@ class Request(Sealed):
         raw(self.invitation, INVITATION_BYTES, "Invitation")
         if len(self.proof) != PROOF_BYTES:
             raise ProfileError(f"its Proof stands for {len(self.proof)} bytes and not {PROOF_BYTES}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revocation(Sealed):
+    """The signer says that a node's log counts no further (architecture, Belonging).
+
+    Args:
+        node: who is revoked.
+        last_seq: Seq of the last log entry that counts; 0 when none does. Of a node that revokes itself the entry
+            that shares the revocation counts too.
+        digest: Plex digest of that entry, 32 bytes; empty when `last_seq` is 0.
+        kept: admissions by the node that no log entry within the cut shares and that count all the same, sorted.
+        reason: what the signer wrote.
+    """
+
+    APP: ClassVar[str] = "lace/revocation"
+
+    node: Verifier
+    last_seq: int
+    digest: bytes
+    kept: tuple[RecordHash, ...] = ()
+    reason: str = ""
+
+    @classmethod
+    def to_plex(
+        cls,
+        *,
+        group: str,
+        node: Verifier,
+        last_seq: int,
+        digest: bytes,
+        kept: Sequence[RecordHash] = (),
+        reason: str = "",
+        tai: Tai,
+    ) -> Plex:
+        """Return the Plex that the revoking member seals.
+
+        Raises:
+            ProfileError: Seq and digest do not fit each other, or too much is kept.
+        """
+        extras = [
+            *link_pairs("keep", sorted(kept)),
+            *([("Last-Digest", b64a.encode(digest))] if digest else []),
+            ("Last-Seq", str(last_seq)),
+        ]
+        data = text_bytes(reason)
+        return cls._checked(Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras, data=data))
+
+    @classmethod
+    def _of(cls, origin: Origin, plex: Plex) -> Self:
+        found = headers(plex, "Last-Digest", "Last-Seq")
+        (kept,) = links(plex, ("keep", "S"))
+        digest = found.get("Last-Digest")
+        return cls(
+            *origin,
+            node=Verifier.parse(plex.name),
+            last_seq=decimal(required(found, "Last-Seq"), "Last-Seq"),
+            digest=b"" if digest is None else raw(digest, _DIGEST_BYTES, "Last-Digest"),
+            kept=tuple(kept),
+            reason=text_of(plex),
+        )
+
+    def _check(self) -> None:
+        check_number(self.last_seq, "Last-Seq", least=0)
+        if len(self.digest) != (_DIGEST_BYTES if self.last_seq else 0):
+            raise ProfileError("it names a Last-Digest exactly when its Last-Seq is not 0")
+        ascending(self.kept, "keep")
+        if len(self.kept) > MAX_KEPT:
+            raise ProfileError(f"it keeps {len(self.kept)} admissions, and at most {MAX_KEPT} are allowed")
 
 
 def _named_by_signer(origin: Origin, plex: Plex) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vault.profile.content import DATA_APP, TREE_APP, Data, Manifest, Tree, read_data
 from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
 from vault.profile.log import AuditEntry, LogEntry
-from vault.profile.people import Founding, Member, NodeCard, Request
+from vault.profile.people import Founding, Member, NodeCard, Request, Revocation
 from vault.records import Blob, Record, RecordHash, Seal
 
 __all__ = ["APPS", "ProfileValue", "Reference", "Role", "read", "recent", "references"]
@@ -19,6 +19,7 @@ ProfileValue = (
     | NodeCard
     | Member
     | Request
+    | Revocation
     | Data
     | Manifest
     | Tree
@@ -38,6 +39,7 @@ _READERS: dict[str, Callable[[Record], ProfileValue]] = {
     NodeCard.APP: NodeCard.read,
     Member.APP: Member.read,
     Request.APP: Request.read,
+    Revocation.APP: Revocation.read,
     Commit.APP: Commit.read,
     Revision.APP: Revision.read,
     LabelRecord.APP: LabelRecord.read,
@@ -67,6 +69,7 @@ class Role(StrEnum):
     RELEASE = "release"
     RESULT = "result"
     CHUNK = "chunk"
+    KEEP = "keep"
 
 
 class Reference(NamedTuple):
@@ -125,6 +128,8 @@ def references(value: ProfileValue) -> tuple[Reference, ...]:
             links += [(Role.RESULT, [value.result]), (Role.SIDE, value.sides)]
         case LogEntry():
             links = [(Role.PREV, [value.prev]), (Role.ENTRY, value.entries)]
+        case Revocation():
+            links = [(Role.KEEP, value.kept)]
         case AuditEntry():
             links = [(Role.PARENT, [value.parent])]
         case Manifest():

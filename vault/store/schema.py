@@ -89,6 +89,10 @@ CREATE TABLE vector(node TEXT PRIMARY KEY, seq INTEGER NOT NULL, plex BLOB NOT N
     WITHOUT ROWID;
 CREATE TABLE member(node TEXT PRIMARY KEY, label TEXT NOT NULL, depth INTEGER NOT NULL, admitted_by TEXT)
     WITHOUT ROWID;
+CREATE TABLE former(node TEXT PRIMARY KEY, label TEXT NOT NULL, depth INTEGER NOT NULL, admitted_by TEXT,
+    seq INTEGER NOT NULL, plex BLOB NOT NULL, revocation TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE revocation(p INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, signer TEXT NOT NULL, node TEXT NOT NULL,
+    last_seq INTEGER NOT NULL, state TEXT NOT NULL);
 CREATE TABLE admission(p INTEGER PRIMARY KEY, signer TEXT NOT NULL, node TEXT NOT NULL, invitation TEXT);
 CREATE TABLE card(p INTEGER PRIMARY KEY, node TEXT NOT NULL, label TEXT NOT NULL, machine TEXT NOT NULL,
     tai TEXT NOT NULL);
@@ -192,7 +196,14 @@ def _live(db: sqlite3.Connection) -> None:
     )
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live)
+def _revoked(db: sqlite3.Connection) -> None:
+    """Version 8: revocations, and the nodes that they cut."""
+    for table, following in (("former", "CREATE TABLE revocation("), ("revocation", "CREATE TABLE admission(")):
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is None:
+            _run(db, _DERIVED[_DERIVED.index(f"CREATE TABLE {table}(") : _DERIVED.index(following)])
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 
