@@ -139,7 +139,7 @@ def case_number(vault: Vault, node: str, desk: str, case: Case) -> int | None:
         case Version():
             rows = vault.store.rows(
                 "SELECT min(r.number) FROM release e JOIN rev r ON r.commit_hash = e.commit_hash AND r.node = e.node"
-                " AND r.desk = e.desk WHERE e.visible = 1 AND e.node = ? AND e.desk = ? AND e.version = ?",
+                " AND r.desk = e.desk WHERE e.visible IN (1, 2) AND e.node = ? AND e.desk = ? AND e.version = ?",
                 node,
                 desk,
                 str(case),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.invitations import Invitation, check_proof, proof
-from lazy.people import NoSuchPeer, label_of, node_of, peers
+from lazy.people import NoSuchPeer, former, label_of, node_of, peers
 from lazy.places import NameTaken, Place, keep_place, make_place, places
 from lazy.receive import forget_strangers
+from lazy.revoking import AlreadyRevoked
 from lazy.sealing import is_encrypted, note_encrypted, open_medium
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
@@ -184,6 +185,8 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
 
 def wants_in(vault: Vault) -> bool:
     """Tell whether this vault has something to show to be let in: an invitation, or the admission of a new node."""
+    if former(vault, vault.node.text) is not None:
+        return False
     if vault.store.meta("admission"):
         return True
     return bool(vault.store.meta("invitation")) and not _is_member(vault, vault.node.text)
@@ -310,6 +313,12 @@ def _counts(vault: Vault, value: Member) -> bool:
 
 
 def _request_problem(vault: Vault, value: Request) -> str:
+    if former(vault, value.signer.text) is not None:
+        return f"its key was revoked; {value.label} comes back with a new one: lace adopt, then lace admit"
+    return _invitation_problem(vault, value)
+
+
+def _invitation_problem(vault: Vault, value: Request) -> str:
     if not _is_member(vault, vault.node.text):
         return "I am no member myself yet"
     rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
@@ -353,6 +362,7 @@ def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, 
     with vault.writing() as w:
         if _is_member(vault, node.text):
             raise AlreadyMember(f"{name} is a member already.")
+        _refuse_revoked(vault, name, node)
         return _admit(w, vault, node, name, None), node
 
 
@@ -384,6 +394,7 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     # The place first: when it cannot be, nobody was joined.
     place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:
+        _refuse_revoked(vault, name, node)
         if _is_member(vault, vault.node.text) and not _is_member(vault, node.text):
             _admit(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
@@ -465,6 +476,14 @@ def _go_on(w: Writer, vault: Vault) -> None:
         base = checkout_of(vault, str(desk))
         if base is not None:
             adopt_commit(w, vault, str(desk), base.commit, base.tree, base.also)
+
+
+def _refuse_revoked(vault: Vault, name: str, node: Verifier) -> None:
+    if former(vault, node.text) is not None:
+        raise AlreadyRevoked(
+            f"The key of {name} was revoked, and stays so.",
+            hint="They come back with a new key: lace adopt on their device, then admit that one.",
+        )
 
 
 def _is_member(vault: Vault, node: str) -> bool:

@@ -15,7 +15,7 @@ from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.interlace.port import Verdict
 from lazy.interlace.result import InterlaceResult
-from lazy.people import label_of
+from lazy.people import former, label_of
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
@@ -174,6 +174,8 @@ class MailboxReader:
             raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
         if node == self._vault.node:
             return True
+        if former(self._vault, node.text) is not None:
+            return False  # revoked: what it lists of itself within its cut, and of others, is judged record by record
         if not self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
             raise StrangersMailbox(f"{label_of(self._vault, node.text)} is no member; the mailbox was not read.")
         return True
@@ -380,7 +382,7 @@ class MailboxReader:
 
     def _note_vector(self, node: Verifier, head: SeenHead) -> None:
         """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""
-        if node == self._vault.node or self._vault.founding is None:
+        if node == self._vault.node or self._vault.founding is None or former(self._vault, node.text) is not None:
             return
         with self._vault.writing(receiving=True) as w:
             for entry in head.head.vector:

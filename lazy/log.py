@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lazy.people import label_of
 from vault.history import sealed_record
-from vault.profile import Commit, LabelRecord, Member, NodeCard, Release, Resolution, read
+from vault.profile import Commit, LabelRecord, Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
 __all__ = ["LogLine", "log_lines"]
 
-_APPS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP, Member.APP, NodeCard.APP, "lace/founding")
 _OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
+_APPS = (*_OF_DESKS, Member.APP, NodeCard.APP, Revocation.APP, "lace/founding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class LogLine:
     lamport: int | None
     tai: Tai
     message: str
+    after_cut: bool = False
+    """Whether its author was revoked and it does not count any more; it stays readable."""
 
 
 def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None, limit: int = 20) -> list[LogLine]:
@@ -60,7 +63,7 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
         " LEFT JOIN resolution d USING (p) LEFT JOIN label l USING (p)"
         # Content has no name in this table, so the index passes over it.
         f" WHERE r.name IS NOT NULL AND r.app IN (SELECT id FROM sym WHERE s IN ({marks}))"
-        " AND ifnull(e.visible, 1) = 1 AND ifnull(d.visible, 1) = 1"
+        " AND ifnull(e.visible, 1) IN (1, 2) AND ifnull(d.visible, 1) IN (1, 2)"
         " AND (? IS NULL OR coalesce(c.desk, e.desk, d.desk, l.desk) = ?) AND (? IS NULL OR n.s = ?)"
         " ORDER BY r.tai DESC, r.p DESC LIMIT ?",
         *apps,
@@ -83,6 +86,8 @@ def _line(vault: Vault, record: RecordHash, stored: bytes) -> LogLine:
         message = value.reason
     elif isinstance(value, Member | NodeCard):
         message = value.label
+    elif isinstance(value, Revocation):
+        message = f"{label_of(vault, value.node.text)}: {value.reason}".removesuffix(": ")
     shared = vault.store.rows(
         "SELECT g.seq, g.lamport FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data"
         " WHERE k.t = ? AND s.s = 'entry' AND g.node = ? ORDER BY g.seq, g.hash LIMIT 1",
@@ -91,4 +96,12 @@ def _line(vault: Vault, record: RecordHash, stored: bytes) -> LogLine:
     )
     seq, lamport = (int(str(value)) for value in shared[0]) if shared else (None, None)
     plex = seal.plex
-    return LogLine(record, plex.app, plex.name, seal.signer.text, seq, lamport, plex.tai, message)
+    late = vault.store.rows(
+        "SELECT 1 FROM body b WHERE b.digest = ?1 AND b.kind = ?2 AND b.p NOT IN (SELECT p FROM shared) AND ?3 <> ?4"
+        " AND ?3 NOT IN (SELECT node FROM member)",
+        record.digest,
+        record.kind,
+        seal.signer.text,
+        vault.node.text,
+    )
+    return LogLine(record, plex.app, plex.name, seal.signer.text, seq, lamport, plex.tai, message, bool(late))

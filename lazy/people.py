@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from vault.errors import CallerError
 from vault.vault import Vault
 
-__all__ = ["MemberInfo", "NoSuchPeer", "Person", "label_of", "members", "node_of", "peers"]
+__all__ = ["FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "members", "node_of"]
+__all__ += ["peers"]
 
 SELF = "self"
 
@@ -37,6 +38,27 @@ class MemberInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerMember:
+    """A node that was revoked.
+
+    Args:
+        node: verifier text.
+        name: its label.
+        last_seq: the last entry of its log that counts.
+        by: name of who revoked it.
+        revocation: hash text of the record.
+        me: whether it is this vault's own node.
+    """
+
+    node: str
+    name: str
+    last_seq: int
+    by: str
+    revocation: str
+    me: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Person:
     """A peer as this person knows it: its local name and its node."""
 
@@ -58,8 +80,9 @@ def peers(vault: Vault) -> list[Person]:
     for node, label in sorted(found.items()):
         if node != me and node not in left:
             names[node] = given.get(node, label)
+    gone = {str(row[0]) for row in vault.store.rows("SELECT node FROM former")}
     for node, name in given.items():
-        if node not in left:
+        if node not in left and node not in gone:
             names.setdefault(node, name)
     return sorted(
         (Person(name, node) for node, name in _distinct(names, vault.name).items()), key=lambda p: (p.name, p.node)
@@ -94,6 +117,23 @@ def members(vault: Vault) -> list[MemberInfo]:
     ]
 
 
+def former(vault: Vault, node: str) -> FormerMember | None:
+    """Return how a node was revoked, or None."""
+    rows = vault.store.rows("SELECT label, seq, revocation FROM former WHERE node = ?", node)
+    if not rows:
+        return None
+    label, seq, revocation = rows[0]
+    signer = vault.store.rows("SELECT signer FROM revocation WHERE hash = ?", revocation)
+    by = label_of(vault, str(signer[0][0])) if signer else ""
+    return FormerMember(node, str(label), int(seq), by, str(revocation), node == vault.node.text)
+
+
+def formers(vault: Vault) -> list[FormerMember]:
+    """Return everybody who was revoked, by name."""
+    rows = vault.store.rows("SELECT node FROM former ORDER BY label, node")
+    return [found for (node,) in rows if (found := former(vault, str(node))) is not None]
+
+
 def label_of(vault: Vault, node: str) -> str:
     """Return the name to show for a node: mine, the one I gave, its label, or the start of its verifier."""
     if node == vault.node.text:
@@ -102,13 +142,15 @@ def label_of(vault: Vault, node: str) -> str:
         if person.node == node:
             return person.name
     row = vault.store.rows(
-        "SELECT label FROM member WHERE node = ?1 UNION ALL SELECT label FROM request WHERE node = ?1", node
+        "SELECT label FROM member WHERE node = ?1 UNION ALL SELECT label FROM former WHERE node = ?1"
+        " UNION ALL SELECT label FROM request WHERE node = ?1",
+        node,
     )
     return str(row[0][0]) if row else node[:10]
 
 
 def node_of(vault: Vault, name: str) -> str:
-    """Return the node a person's name means; `self` is me.
+    """Return the node a person's name means; `self` is me, and who was revoked is still called as before.
 
     Raises:
         NoSuchPeer: nobody here has that name.
@@ -118,5 +160,8 @@ def node_of(vault: Vault, name: str) -> str:
     for person in peers(vault):
         if name in {person.name, person.node}:
             return person.node
+    gone = [found for found in formers(vault) if name in {found.name, found.node}]
+    if len(gone) == 1:
+        return gone[0].node
     known = ", ".join(person.name for person in peers(vault)) or "nobody yet"
     raise NoSuchPeer(f"Nobody here is called {name!r}.", hint=f"I know: {known}.")

@@ -104,8 +104,8 @@ def _home(vault: Vault, kind: str) -> Path:
 
 
 def _known_nodes(vault: Vault) -> list[Verifier]:
-    """Return everybody whose mailbox may count here: the members, and who invited me while I know none."""
-    nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member")]
+    """Return everybody whose mailbox may count here: who is or was a member, and who invited me while I know none."""
+    nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member UNION ALL SELECT node FROM former")]
     inviter = vault.store.meta("inviter")
     return [Verifier.parse(node) for node in {*nodes, *([inviter] if inviter else [])}]
 

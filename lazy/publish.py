@@ -22,7 +22,7 @@ from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, Location
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
-from vault.profile import Founding, Member, NodeCard
+from vault.profile import Founding, Member, NodeCard, Revocation
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
@@ -30,7 +30,7 @@ from vault.work import MAIN, Watch, unreleased
 __all__ = ["Outgoing", "pending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
-_BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP})
+_BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lazy.people import peers
+from lazy.people import label_of, peers
 from lazy.places import places
 from vault.history import sealed_record
-from vault.profile import Member, NodeCard, Release, Resolution, read
+from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
@@ -138,6 +138,8 @@ def _what(vault: Vault, record: RecordHash) -> str:
         return f"resolution {value.desk} {value.version}"
     if isinstance(value, Member):
         return f"admission of {value.label}"
+    if isinstance(value, Revocation):
+        return f"revocation of {label_of(vault, value.node.text)}"
     if isinstance(value, NodeCard):
         return f"card of {value.label}"
     return "founding" if value is not None else "record"

@@ -16,7 +16,9 @@ from lazy.quarantine import QUARANTINE_BYTES, keep, trim
 from vault.desks.tree import parse_page
 from vault.errors import DataError, LaceError
 from vault.lock import Holder
-from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Member, Request, read
+from vault.membership import Cut
+from vault.nodelog import reaches
+from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, LogEntry, Member, Request, Revocation, read
 from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
 from vault.store.database import select_in
 from vault.vault import Vault
@@ -26,6 +28,9 @@ __all__ = ["STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strang
 
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
 _STRANGER, _UNREACHED, _MISMATCH = "stranger", "unreached", "content-mismatch"
+_AFTER_CUT, _UNPROVEN = "after-cut", "unproven-entry"
+# What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
+_MAY_COUNT_YET = frozenset({_UNREACHED, _UNPROVEN})
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
 
 
@@ -95,9 +100,12 @@ class Receiver:
 
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
-        rows = self.vault.store.rows("SELECT kind, digest FROM refused WHERE code <> ?", _UNREACHED)
-        earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
-        return earlier.union(refusal.hash for refusal in self.refusals if refusal.code != _UNREACHED)
+        rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *_MAY_COUNT_YET)
+        late = {RecordHash(str(kind), bytes(digest)) for kind, digest, code in rows if code == _AFTER_CUT}
+        earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest, _ in rows}
+        earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in _MAY_COUNT_YET)
+        late.update(refusal.hash for refusal in self.refusals if refusal.code == _AFTER_CUT)
+        return earlier - self.holes(late) if late else earlier
 
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
@@ -139,6 +147,7 @@ class Receiver:
             if record is None:
                 continue
             if isinstance(record, Seal):
+                self._take_back(record.hash)
                 self._strangers[record.hash] = (record, stored)
                 self._strange_bytes += len(stored)
             elif self._wanted(record.hash):
@@ -161,10 +170,11 @@ class Receiver:
         store = w.store
         before = len(self.received)
         self._keep(w, ready)
-        while self._admit_evidence(w):
-            pass
         while True:
-            store.settle(self.vault.node.text, self.vault.founding, final=False)
+            while self._admit_evidence(w) or self._admit_within_cuts(w):
+                pass
+            if self._settle(w, _members(w)):
+                continue
             wanted = self.holes_in_stash()
             if not wanted:
                 break
@@ -173,9 +183,11 @@ class Receiver:
             self._keep(w, reached)
         if len(self.received) > before:
             store.run(
-                "DELETE FROM refused WHERE code = ? AND EXISTS"
+                "DELETE FROM refused WHERE code IN (?, ?, ?) AND EXISTS"
                 " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
                 _UNREACHED,
+                _UNPROVEN,
+                _AFTER_CUT,
             )
 
     def holes_in_stash(self) -> list[RecordHash]:
@@ -194,9 +206,9 @@ class Receiver:
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
-        members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
+        members = _members(w) | {self.vault.node}
         taken: list[tuple[Seal | Plex, bytes]] = []
-        grows = False
+        changes = False
         for record_hash, (seal, stored) in list(self._strangers.items()):
             app = seal.plex.app
             if app == Founding.APP:
@@ -206,15 +218,67 @@ class Receiver:
             elif seal.signer not in members:
                 continue
             taken.append((seal, stored))
-            grows = grows or app in {Founding.APP, Member.APP}
+            changes = changes or app in {Founding.APP, Member.APP, Revocation.APP}
             del self._strangers[record_hash]
             self._strange_bytes -= len(stored)
         self._keep(w, taken)
-        if grows:
-            w.store.settle(self.vault.node.text, self.vault.founding, final=False)
-            forget_strangers(w)
-            self._reconsider()
-        return grows
+        if changes:
+            self._settle(w, members)
+        return changes
+
+    def _settle(self, w: Writer, before: set[Verifier]) -> bool:
+        """Bring the views up to date; where somebody belongs who did not, judge anew what was refused till then."""
+        w.store.settle(self.vault.node.text, self.vault.founding, final=False)
+        if _members(w) <= before:
+            return False
+        forget_strangers(w)
+        self._reconsider()
+        return True
+
+    def _admit_within_cuts(self, w: Writer) -> bool:
+        """Take of revoked nodes their own entries within the cut, and what records that count reach."""
+        cuts = _cuts(w, self.vault.node)
+        waiting = {record: seal for record, (seal, _) in self._strangers.items() if seal.signer in cuts}
+        if not waiting:
+            return False
+        before = _members(w)
+        wanted = self._chains(w, cuts, waiting)
+        w.store.settle(self.vault.node.text, self.vault.founding, final=False)
+        wanted |= self.holes(waiting.keys() - wanted)
+        following = list(wanted)
+        while following:
+            value = read(waiting[following.pop()])
+            more = {record for record, _ in reaches(value, False)} if value is not None else set()
+            fresh = (more & waiting.keys()) - wanted
+            wanted |= fresh
+            following += fresh
+        taken: list[tuple[Seal | Plex, bytes]] = []
+        for record in wanted:
+            seal, stored = self._strangers.pop(record)
+            self._strange_bytes -= len(stored)
+            taken.append((seal, stored))
+        self._keep(w, taken)
+        self._settle(w, before)
+        return bool(taken)
+
+    @staticmethod
+    def _chains(w: Writer, cuts: dict[Verifier, Cut], waiting: dict[RecordHash, Seal]) -> set[RecordHash]:
+        """Return the waiting entries that lead to the cut of their node: from its digest down, each naming the next."""
+        found = set()
+        values = {record: read(seal) for record, seal in waiting.items() if seal.plex.app == LogEntry.APP}
+        entries = {record: value for record, value in values.items() if isinstance(value, LogEntry)}
+        for node, cut in cuts.items():
+            last = {r for r, e in entries.items() if e.signer == node and (e.seq, e.plex_digest) == cut}
+            # Entries here lead on from where the chain that came earlier ends.
+            here = w.store.chain(node.text, cut)
+            steps = list(last) + [RecordHash.parse(prev) for _, _, prev in here if prev is not None]
+            while steps:
+                step = steps.pop()
+                entry = entries.get(step)
+                if entry is not None and entry.signer == node and step not in found:
+                    found.add(step)
+                    steps += [entry.prev] if entry.prev is not None else []
+        return found
 
     def _reconsider(self) -> None:
         """Let the seals of this round that were refused before somebody was admitted be judged anew (decision 4).
@@ -227,6 +291,12 @@ class Receiver:
         self._strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
         self._strange_bytes += self._kept_bytes
         self._kept, self._kept_bytes = [], 0
+
+    def _take_back(self, record: RecordHash) -> None:
+        """Forget that a record was refused in this round, now that it came again and is judged anew."""
+        if record in self._refused:
+            self._refused.discard(record)
+            self.refusals = [refusal for refusal in self.refusals if refusal.hash != record]
 
     def _is_founding(self, seal: Seal) -> bool:
         return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
@@ -275,9 +345,14 @@ class Receiver:
 
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
+        cuts = _cuts(self.vault, self.vault.node)
         for record_hash, (seal, stored) in self._strangers.items():
             who = label_of(self.vault, seal.signer.text)
             reason = f"it is sealed by {who}, who is no member"
+            cut = cuts.get(seal.signer)
+            if cut is not None:
+                self._refuse_late(seal, who, cut)
+                continue
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
             elif self._kept_bytes + len(stored) <= QUARANTINE_BYTES:
@@ -286,6 +361,20 @@ class Receiver:
             self.refuse(record_hash, _STRANGER, reason)
         self._strangers.clear()
         self._strange_bytes = 0
+
+    def _refuse_late(self, seal: Seal, who: str, cut: Cut) -> None:
+        """Refuse what a revoked node sealed and nothing that counts reaches."""
+        value = read(seal)
+        if isinstance(value, LogEntry) and value.seq <= cut.seq:
+            reason = (
+                f"it is entry {value.seq} of {who}, who was revoked, and does not lead to the entry that counts last"
+            )
+            self.refuse(seal.hash, _UNPROVEN, reason)
+            return
+        last = f"entry {cut.seq}" if cut.seq else "the first entry"
+        self.refuse(
+            seal.hash, _AFTER_CUT, f"it is sealed by {who}, whose log was cut {'after' if cut.seq else 'before'} {last}"
+        )
 
     def _judge_kept(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and whose signer belongs by now."""
@@ -343,3 +432,13 @@ class Receiver:
         self._kept.clear()
         self._kept_bytes = 0
         trim(w)
+
+
+def _members(w: Writer) -> set[Verifier]:
+    return {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")}
+
+
+def _cuts(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
+    """Map the revoked nodes to their cuts; my own records are mine here, whoever cut me."""
+    rows = at.store.rows("SELECT node, seq, plex FROM former WHERE node <> ?", me.text)
+    return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}

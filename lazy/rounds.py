@@ -12,6 +12,7 @@ from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
 from lazy.results import NewRelease, PlaceResult
+from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.mailbox import ByteCount
 from transports.onefile import OneFile
@@ -150,7 +151,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
         return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
     if result.releases:
         return "lace update"
-    if requests(vault):
+    if requests(vault) or any(one.mine for one in waiting(vault)):
         return "lace requests"
     return ""
 

@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass, field
 
 from lazy.conflicts import Conflict, conflicts
-from lazy.people import peers
+from lazy.people import FormerMember, formers, peers
 from lazy.places import places
 from lazy.queue import waiting_counts
+from lazy.revoking import waiting as waiting_revocations
 from lazy.update import heads_to_update
 from lazy.vectors import Mark, ahead_behind, my_vector, vectors
 from vault.desk_folders import desks
@@ -78,6 +79,8 @@ class Status:
         ahead: releases of mine that no peer has confirmed.
         queue: entries waiting, over all peers.
         conflicts: open ones that need me.
+        revocations: revocations that wait for somebody above.
+        revoked: everybody who was revoked, me included.
     """
 
     vault: str
@@ -93,6 +96,8 @@ class Status:
     conflicts: int
     requests: int
     records: int
+    revocations: int = 0
+    revoked: tuple[FormerMember, ...] = ()
 
 
 def status(vault: Vault) -> Status:
@@ -137,6 +142,8 @@ def status(vault: Vault) -> Status:
                 str(store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][0])
             ),
             records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
+            revocations=len(waiting_revocations(vault)),
+            revoked=tuple(formers(vault)),
         )
 
 

@@ -66,7 +66,8 @@ STATE_QUERIES: Final = {
     "releases": """
         SELECT e.p AS position, e.hash AS hash, e.node AS node, e.desk AS desk, e.version AS version,
             e.commit_hash AS "commit", e.sha512 AS content_sha512, e.tai AS tai, e.seq AS seq, e.lamport AS lamport,
-            CASE e.visible WHEN 1 THEN 'visible' WHEN 0 THEN 'waiting' ELSE 'mismatch' END AS state, {message}
+            CASE e.visible WHEN 1 THEN 'visible' WHEN 0 THEN 'waiting' WHEN 2 THEN 'after-cut' ELSE 'mismatch' END
+                AS state, {message}
         FROM release e JOIN body b USING (p) JOIN rec r USING (p) JOIN {scope} USING (p) ORDER BY e.p""",
     "vectors": """
         SELECT m.value AS holder, v.node AS node, v.seq AS seq, 'P' AS "plex:kind",
@@ -79,7 +80,7 @@ STATE_QUERIES: Final = {
     "resolutions": """
         SELECT z.p AS position, z.hash AS hash, z.node AS node, z.desk AS desk, z.version AS version,
             z.chosen AS chosen, z.release AS release, z.result AS result, z.tai AS tai,
-            CASE z.visible WHEN 1 THEN 'visible' ELSE 'waiting' END AS state
+            CASE z.visible WHEN 1 THEN 'visible' WHEN 2 THEN 'after-cut' ELSE 'waiting' END AS state
         FROM resolution z JOIN {scope} USING (p) ORDER BY z.p""",
     "sides": """
         SELECT z.hash AS hash, s.release AS release

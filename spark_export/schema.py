@@ -204,7 +204,7 @@ TABLES: Final = (
             *_WHEN,
             "seq long of the log entry that shares it; null while unknown",
             "lamport long of that entry",
-            "state string visible, waiting or mismatch, in the exporter's vault",
+            "state string visible, waiting, after-cut or mismatch, in the exporter's vault",
             "message string what the person wrote",
         ),
     ),
@@ -268,7 +268,7 @@ TABLES: Final = (
             "release string the new release that holds; null when a side was chosen",
             "result string the merge commit",
             *_WHEN,
-            "state string visible or waiting",
+            "state string visible, waiting or after-cut",
         ),
     ),
     Table(

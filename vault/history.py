@@ -180,12 +180,16 @@ def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relat
 def releases(
     store: Store, desk: str | None = None, *, version: Version | None = None, node: str | None = None
 ) -> list[ReleaseInfo]:
-    """Return visible releases in (Lamport, node) order, optionally of one desk, version or node."""
+    """Return visible releases in (Lamport, node) order, optionally of one desk, version or node.
+
+    Of a node that is named, also what it released after it was cut: that counts nowhere and stays readable.
+    """
     given = {"desk": desk, "version": str(version) if version else None, "node": node}
     asked = {name: value for name, value in given.items() if value is not None}
     also = "".join(f" AND {name} = ?" for name in asked)  # only what is asked, so that an index can answer
-    columns = "hash, node, desk, version, commit_hash, sha512, tai, seq, lamport"
-    query = f"SELECT {columns} FROM release WHERE visible = 1{also} ORDER BY lamport, node, hash"  # noqa: S608 - ours
+    columns = "hash, node, desk, version, commit_hash, sha512, tai, ifnull(seq, 0), ifnull(lamport, 0)"
+    shown = "visible = 1" if node is None else "visible IN (1, 2)"
+    query = f"SELECT {columns} FROM release WHERE {shown}{also} ORDER BY lamport, node, hash"  # noqa: S608 - ours
     rows = store.rows(query, *asked.values())
     return [
         ReleaseInfo(

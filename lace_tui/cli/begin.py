@@ -15,8 +15,9 @@ from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
 from lazy.invitations import Invitation
-from lazy.people import members, peers
+from lazy.people import formers, members, peers
 from lazy.places import places
+from lazy.revoking import waiting
 from vault.errors import CallerError
 from vault.files import NotWritable
 from vault.names import NAME_LIMIT, BadName, check_name
@@ -24,7 +25,7 @@ from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault
 from vault.words import fingerprint_words
 
-__all__ = ["NameNeeded", "configure", "login_name", "run"]
+__all__ = ["NameNeeded", "configure", "formers_data", "login_name", "run"]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -230,7 +231,32 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
             + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
             for member in found
         ]
-        return Answer({"members": rows}, "\n".join(lines) or "No member is known yet: sync first.")
+        lines += _formers_lines(vault)
+        data = {"members": rows, "revoked": formers_data(vault)}
+        return Answer(data, "\n".join(lines) or "No member is known yet: sync first.")
+
+
+def formers_data(vault: Vault) -> list[dict[str, Any]]:
+    """Return everybody who was revoked, for `--json`."""
+    return [
+        {
+            "name": gone.name,
+            "node": gone.node,
+            "last_seq": gone.last_seq,
+            "by": gone.by,
+            "revocation": gone.revocation,
+            "me": gone.me,
+        }
+        for gone in formers(vault)
+    ]
+
+
+def _formers_lines(vault: Vault) -> list[str]:
+    return [
+        f"{inert(gone.name)}{' (you)' if gone.me else ''}, revoked by {inert(gone.by)}: "
+        + (f"entry {gone.last_seq} of their log counts last" if gone.last_seq else "nothing of their log counts")
+        for gone in formers(vault)
+    ]
 
 
 def _requests(context: Context, _: argparse.Namespace) -> Answer:
@@ -254,7 +280,31 @@ def _requests(context: Context, _: argparse.Namespace) -> Answer:
             f"  To admit: lace admit {inert(request.name)} --key {request.node}"
             for request in found
         ]
-        return Answer({"requests": rows}, "\n".join(lines) or "Nobody is waiting.")
+        waits = waiting(vault)
+        lines += [
+            f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
+            + (
+                f"To agree: lace revoke {inert(one.name)}"
+                if one.mine
+                else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
+            )
+            for one in waits
+        ]
+        revocations = [
+            {
+                "name": one.name,
+                "node": one.node,
+                "by": one.by,
+                "last_seq": one.last_seq,
+                "reason": one.reason,
+                "revocation": one.revocation,
+                "above": one.above,
+                "mine": one.mine,
+            }
+            for one in waits
+        ]
+        data = {"requests": rows, "revocations": revocations}
+        return Answer(data, "\n".join(lines) or "Nobody is waiting.")
 
 
 def _join(context: Context, args: argparse.Namespace) -> Answer:
@@ -289,7 +339,9 @@ def _peers(context: Context, _: argparse.Namespace) -> Answer:
         found = peers(vault)
         rows = [{"peer": person.name, "uri": own.get(person.node), "key": person.node} for person in found]
         lines = [f"{inert(person.name)}  {inert(own.get(person.node, 'at every shared place'))}" for person in found]
-        return Answer({"peers": rows}, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
+        lines += _formers_lines(vault)
+        data = {"peers": rows, "revoked": formers_data(vault)}
+        return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
 
 
 def _key(text: str) -> Verifier:

@@ -60,6 +60,7 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
             "lamport": line.lamport,
             **times(line.tai),
             "message": line.message,
+            "after_cut": line.after_cut,
         }
         for line in found
     ]
@@ -69,7 +70,8 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         when = moment(line.tai.to_utc_iso())
         name = inert(line.name) if line.app in {"lace/commit", "lace/release", "lace/resolution"} else ""
         words = [when, inert(names[line.node]), line.app.removeprefix("lace/"), name, inert(title)]
-        texts.append("  ".join(filter(None, words)) + (" ..." if more else ""))
+        late = "  (after the cut)" if line.after_cut else ""
+        texts.append("  ".join(filter(None, words)) + (" ..." if more else "") + late)
     return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
 
 

@@ -115,6 +115,11 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
         "queue": found.queue,
         "conflicts": found.conflicts,
         "requests": found.requests,
+        "revocations": found.revocations,
+        "revoked": [
+            {"name": gone.name, "node": gone.node, "last_seq": gone.last_seq, "by": gone.by, "me": gone.me}
+            for gone in found.revoked
+        ],
         "records": found.records,
     }
     if tree is not None:
@@ -127,7 +132,11 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
 
 def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
     lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}"]
-    if not found.member:
+    me = next((gone for gone in found.revoked if gone.me), None)
+    if me is not None:
+        what = f"! {inert(me.by)} revoked this device's key: what it says counts here only. A new key: lace adopt"
+        lines.append(paint.warn(what))
+    elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
     lines += [_desk_line(desk) for desk in found.desks]
     if tree is not None:
@@ -147,6 +156,11 @@ def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
     )
     if found.requests:
         lines.append(paint.warn(f"! {_count(found.requests, 'person', 'people')} waiting to join: lace requests"))
+    if found.revocations:
+        waits = "waits" if found.revocations == 1 else "wait"
+        what = f"! {_count(found.revocations, 'revocation')} {waits} for somebody above: lace requests"
+        lines.append(paint.warn(what))
+    lines += [f"{inert(gone.name)} was revoked by {inert(gone.by)}" for gone in found.revoked if not gone.me]
     return "\n".join(lines)
 
 

@@ -80,6 +80,14 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace admit bob",),
     ),
     Verb(
+        "revoke",
+        _CLI + "belonging",
+        _BEGIN,
+        "Say that somebody's log counts no further: a lost key, or a friend who left.",
+        "NAME [--last SEQ] [-m WHY] [--dry-run] [--yes]",
+        examples=("lace revoke bob --dry-run", 'lace revoke bob --last 12 -m "his laptop was stolen"'),
+    ),
+    Verb(
         "adopt",
         _CLI + "begin",
         _BEGIN,

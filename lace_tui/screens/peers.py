@@ -14,7 +14,7 @@ from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
-from lazy.people import MemberInfo, Person, members, peers
+from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places import Place as MeetingPlace
 from lazy.places import places
 from lazy.sync import sync
@@ -35,6 +35,7 @@ class _View(NamedTuple):
     node: str
     name: str
     words: str
+    formers: tuple[FormerMember, ...] = ()
 
 
 class Peers(Listing):
@@ -59,6 +60,7 @@ class Peers(Listing):
                 vault.node.text,
                 vault.name,
                 fingerprint_words(vault.node),
+                tuple(formers(vault)),
             )
 
     def show(self, value: _View) -> None:
@@ -76,6 +78,9 @@ class Peers(Listing):
             for peer in value.peers:
                 line += self._cell(own, value.vectors.get(peer.name, {}).get(member.node))
             rows.append((f"member {member.node}", line))
+        for gone in value.formers:
+            told = f"revoked by {inert(gone.by)}, entry {gone.last_seq} counts last"
+            rows.append((f"former {gone.node}", mark(f"{inert(gone.name)[:13]:<14}", QUIET) + mark(told, BAD)))
         rows.append(("", mark("")))
         rows.append(("", mark("Places", STRONG)))
         for place in value.places:
@@ -107,6 +112,14 @@ class Peers(Listing):
         if kind == "place":
             place = next(place for place in view.places if place.name == name)
             return "A place", (place.name, f"Kind: {place.kind}", f"Where: {place.uri}"), f"lace sync {name}"
+        if kind == "former":
+            gone = next(gone for gone in view.formers if gone.node == name)
+            told = (gone.name, f"Key: {gone.node}", f"Revoked by {gone.by}: entry {gone.last_seq} counts last.")
+            return (
+                "Revoked",
+                (*told, "What came before stays; later work is readable, marked after the cut."),
+                "lace log",
+            )
         member = next(member for member in view.members if member.node == name)
         lines = [member.name, f"Key: {member.node}"]
         for who, marks in view.vectors.items():

@@ -237,7 +237,7 @@ def test_members_name_the_founder_first(alice: Person, bob: Person) -> None:
     assert member["admitted_by"] is None
     assert "alice (you)" in alice.text("members")
     bob.lace("accept", alice.lace("invite", "bob")["invite"])
-    assert bob.lace("members") == {"members": []}
+    assert bob.lace("members") == {"members": [], "revoked": []}
     assert "sync first" in bob.text("members")
 
 
@@ -255,7 +255,7 @@ def test_admit_by_key(alice: Person, bob: Person) -> None:
 
 def test_admit_says_what_is_wrong(alice: Person, bob: Person) -> None:
     alice.lace("init", "--name", "alice")
-    assert alice.lace("requests") == {"requests": []}
+    assert alice.lace("requests") == {"requests": [], "revocations": []}
     assert alice.text("requests") == "Nobody is waiting.\n"
     error_of(alice.run("--json", "admit", "nobody"), "no-such-peer")
     assert "V." in error_of(alice.run("--json", "admit", "bob", "--key", "V.x"), "bad-arguments")["hint"]
@@ -273,7 +273,7 @@ def test_who_waits_is_listed_with_the_reason_and_admitted_by_name(
     line = alice.lace("invite")["invite"]
     bob.lace("accept", line, "--name", "bob")
     alice.lace("sync", "stick")
-    assert alice.lace("requests") == {"requests": []}
+    assert alice.lace("requests") == {"requests": [], "revocations": []}
     assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
     key = cara.lace("accept", line, "--name", "cara")["node"]
     alice.lace("sync", "stick")
@@ -286,7 +286,7 @@ def test_who_waits_is_listed_with_the_reason_and_admitted_by_name(
     assert request["words"] in text
     assert f"lace admit cara --key {key}" in text
     assert "cara is a member now" in alice.text("admit", "cara")
-    assert alice.lace("requests") == {"requests": []}
+    assert alice.lace("requests") == {"requests": [], "revocations": []}
 
 
 def test_the_whole_way_in_processes_of_their_own(alice: Person, bob: Person, stick: Path) -> None:
@@ -313,7 +313,7 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
     data = alice.lace("join", "bob", "../meet", "--key", KEY)
     uri = (tmp_path / "meet").as_uri()
     assert (data["peer"], data["uri"], data["key"]) == ("bob", uri, KEY)
-    assert alice.lace("peers") == {"peers": [{"peer": "bob", "uri": uri, "key": KEY}]}
+    assert alice.lace("peers") == {"peers": [{"peer": "bob", "uri": uri, "key": KEY}], "revoked": []}
     assert f"bob  {uri}" in alice.text("peers")
     assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
     assert [path.name for path in (tmp_path / "meet").rglob("*") if path.is_file()] == [MARKER]
@@ -341,7 +341,7 @@ def test_join_at_an_impossible_place_joins_nobody(alice: Person) -> None:
     file = alice.write("file", "x")
     for uri in (str(file), "gopher://x"):
         assert alice.run("join", "bob", uri, "--key", KEY).code != 0
-    assert alice.lace("peers") == {"peers": []}
+    assert alice.lace("peers") == {"peers": [], "revoked": []}
     assert len(alice.lace("members")["members"]) == 1
 
 
@@ -351,7 +351,7 @@ def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     alice.lace("join", "bob", str(stick), "--key", KEY)
     data = alice.lace("leave", "bob")
     assert data == {"peer": "bob", "uri": stick.as_uri(), "key": KEY}
-    assert alice.lace("peers") == {"peers": []}
+    assert alice.lace("peers") == {"peers": [], "revoked": []}
     assert alice.lace("places") == {"places": []}
     assert "nobody yet" in alice.text("peers")
     error_of(alice.run("--json", "leave", "bob"), "no-such-peer")

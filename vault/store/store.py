@@ -19,6 +19,7 @@ from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.sums import content_sha512
 from vault.errors import DataError
+from vault.membership import Cut
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.hashes import is_record
 from vault.store import facts
@@ -176,6 +177,10 @@ class Store:
             final: also judge visibility; a batch in the middle of a round leaves that to the last one.
         """
         self._views.settle(me=me, founding=founding, final=final)
+
+    def chain(self, node: str, cut: Cut) -> list[tuple[int, str, str | None]]:
+        """Return the entries of a node's log here that lead to a cut, as Seq, hash and hash of the one before."""
+        return self._views.chain(node, cut)
 
     def position(self, record: RecordHash) -> int | None:
         """Return the arrival position of a stored record, or None."""

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from vault.errors import DataError
-from vault.membership import members_of
+from vault.membership import Cut
 from vault.profile import (
     AuditEntry,
     Commit,
@@ -24,14 +24,20 @@ from vault.profile import (
     Release,
     Resolution,
     Revision,
+    Revocation,
     read,
 )
-from vault.records import Plex, RecordHash, Seal, parse_record
+from vault.records import Plex, RecordHash, Seal
+from vault.store.belonging import Belonging
 from vault.store.sharing import Sharing
 
 __all__ = ["Views"]
 
-HIDDEN, VISIBLE, MISMATCH = 0, 1, -1
+HIDDEN, VISIBLE, MISMATCH, AFTER_CUT = 0, 1, -1, 2
+
+# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far.
+_AWAY = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
+    SELECT 1 FROM former f LEFT JOIN vector v USING (node) WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
 
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
 
@@ -48,6 +54,7 @@ class Views:
         self._db = db
         self._content_sum = content_sum
         self._sharing = Sharing(db)
+        self._circle = Belonging(db)
         self.forget()
 
     def forget(self) -> None:
@@ -56,10 +63,16 @@ class Views:
         self._added: list[RecordHash] = []
         self._belonging = False
         self._is_whole: bool | None = None
+        self._revoking: bool | None = None
 
     def begin(self) -> None:
         """Begin a batch: ask the tables again whether anything is missing, for other processes fill holes too."""
         self._is_whole = None
+        self._revoking = None
+
+    def chain(self, node: str, cut: Cut) -> list[tuple[int, str, str | None]]:
+        """Return the entries of a node's log that lead to a cut; see `Belonging.chain`."""
+        return self._circle.chain(node, cut)
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything a record reaches with its content is here."""
@@ -80,23 +93,40 @@ class Views:
             writer(self._db, p, value)
         if isinstance(value, LogEntry):
             self._nodes.add(value.signer.text)
-        elif isinstance(value, Founding | Member | NodeCard):
+            self._belonging = self._belonging or self._is_revoking()
+        elif isinstance(value, Founding | Member | NodeCard | Revocation):
             self._belonging = True
+            self._revoking = None
 
     def settle(self, *, me: str | None, founding: str | None, final: bool = True) -> None:
         """Bring membership, vectors, sharing and visibility to their answer for the records present."""
         db = self._db
+        turned: set[str] = set()
         if self._belonging and founding:
-            self._nodes |= self._settle_members(founding)
-        members = {str(row[0]) for row in db.execute("SELECT node FROM member")} | ({me} if me else set())
+            turned = self._circle.settle(founding)
+            self._nodes |= turned
+        known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
+        known |= {me} if me else set()
+        is_less = self._turn_away(turned, known)
         roots: list[RecordHash] = []
-        for node in sorted(self._nodes & members):
-            roots += self._settle_vector(node)
-        grown = self._sharing.extend(roots, self._added)
+        for node in sorted(self._nodes & known):
+            cut = self._circle.cut(node) if node != me else None  # my own log goes on here, whoever cut it
+            if cut is None:
+                roots += self._settle_vector(node)
+            else:
+                more, shrunk = self._settle_cut(node, cut)
+                roots += more
+                is_less |= shrunk
+        grown = self._share_anew(known, me) if is_less else self._sharing.extend(roots, self._added)
         self.forget()
         # Asked of the tables and not of memory: a round that was cut off is judged by the next action.
         if final and (grown or self._has_hidden()):
-            self._settle_visible()
+            self._settle_visible(me or "")
+
+    def _is_revoking(self) -> bool:
+        if self._revoking is None:
+            self._revoking = self._circle.has_revocations()
+        return self._revoking
 
     def _is_hole(self, record: RecordHash) -> bool:
         if self._is_whole is None:
@@ -109,37 +139,72 @@ class Views:
         hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"
         return self._db.execute(hidden).fetchone() is not None
 
-    def _settle_members(self, founding: str) -> set[str]:
-        """Recompute the membership view; return the nodes that are members now and were not."""
+    def _turn_away(self, turned: set[str], known: set[str]) -> bool:
+        """Judge anew what nodes released whose standing changed; tell whether a log counts no more at all."""
         db = self._db
-        row = db.execute("SELECT bytes FROM body WHERE digest = ?", (RecordHash.parse(founding).digest,)).fetchone()
-        if row is None:
-            return set()
-        value = read(_sealed(bytes(row[0])))
-        if not isinstance(value, Founding):
-            return set()
-        stored = [
-            read(_sealed(bytes(r[0])))
-            for r in db.execute("SELECT b.bytes FROM admission a JOIN body b USING (p) ORDER BY p")
-        ]
-        membership = members_of(value, [m for m in stored if isinstance(m, Member)])
-        before = {str(r[0]) for r in db.execute("SELECT node FROM member")}
-        db.execute("DELETE FROM member")
-        cards = {
-            str(node): str(label) for node, label in db.execute("SELECT node, label FROM card ORDER BY tai, label")
-        }
-        for member in membership.all:
-            node = member.node.text
-            db.execute(
-                "INSERT INTO member VALUES (?, ?, ?, ?)",
-                (
-                    node,
-                    cards.get(node) or member.label or "founder",
-                    member.depth,
-                    member.admitted_by.text if member.admitted_by else None,
-                ),
-            )
-        return {str(r[0]) for r in db.execute("SELECT node FROM member")} - before
+        for node in turned:
+            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND visible > 0", (node,))
+            db.execute("UPDATE resolution SET visible = 0 WHERE node = ? AND visible > 0", (node,))
+        gone = [(node,) for node in turned - known]
+        return db.executemany("DELETE FROM vector WHERE node = ?", gone).rowcount > 0 if gone else False
+
+    def _settle_cut(self, node: str, cut: Cut) -> tuple[list[RecordHash], bool]:
+        """Move the vector of a revoked node to its cut; return what is shared of its log, and whether that is less."""
+        db = self._db
+        row = db.execute("SELECT seq, forked FROM vector WHERE node = ?", (node,)).fetchone()
+        was, was_forked = (int(row[0]), bool(row[1])) if row else (0, False)
+        chain = self._circle.chain(node, cut)
+        if chain and chain[0][0] == 1:
+            entries = [entry for _, entry, _ in chain]
+            seq, plex = cut.seq, cut.digest
+        else:
+            entries, seq, plex = self._up_to(node, cut.seq)
+        if seq:
+            new = (node, seq, plex, 0)
+            known = db.execute("SELECT * FROM vector WHERE node = ?", (node,)).fetchone()
+            if known is None or tuple(known) != new:
+                db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", new)
+        elif row:
+            db.execute("DELETE FROM vector WHERE node = ?", (node,))
+        return [RecordHash.parse(entry) for entry in entries], seq < was or was_forked
+
+    def _up_to(self, node: str, last: int) -> tuple[list[str], int, bytes]:
+        """Return the entries of a log without a gap or a fork, at most up to `last`, and where they end."""
+        entries: list[str] = []
+        seq, plex = 0, b""
+        before: set[str | None] = {None}
+        rows = self._db.execute(
+            "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq <= ? ORDER BY seq, hash", (node, last)
+        ).fetchall()
+        slots: dict[int, list[tuple[bytes, str | None, str]]] = {}
+        for number, digest, prev, entry in rows:
+            slots.setdefault(int(number), []).append((bytes(digest), prev, str(entry)))
+        while slot := slots.get(seq + 1):
+            if len({digest for digest, _, _ in slot}) > 1 or slot[0][1] not in before:
+                break
+            seq, plex, before = seq + 1, slot[0][0], {entry for _, _, entry in slot}
+            entries += [entry for _, _, entry in slot]
+        return entries, seq, plex
+
+    def _share_anew(self, known: set[str], me: str | None) -> bool:
+        """Make the closure of what is shared anew, after something of it counts no more."""
+        db = self._db
+        db.execute("DELETE FROM shared")
+        db.execute("DELETE FROM hole")
+        roots: list[RecordHash] = []
+        for node in sorted(known):
+            cut = self._circle.cut(node) if node != me else None
+            if cut is not None:
+                roots += self._settle_cut(node, cut)[0]
+                continue
+            row = db.execute("SELECT seq, forked FROM vector WHERE node = ?", (node,)).fetchone()
+            if row is not None:
+                upper = 2**63 - 1 if row[1] else int(row[0])
+                rows = db.execute("SELECT hash FROM log WHERE node = ? AND seq <= ? ORDER BY seq, hash", (node, upper))
+                roots += [RecordHash.parse(str(r[0])) for r in rows]
+        self._sharing.extend(roots, [])
+        db.execute("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
+        return True
 
     def _settle_vector(self, node: str) -> list[RecordHash]:
         """Move the vector of one node as far as its log is contiguous; return log entries that are shared now."""
@@ -197,7 +262,7 @@ class Views:
         ).fetchone()
         return row is not None
 
-    def _settle_visible(self) -> None:
+    def _settle_visible(self, me: str) -> None:
         """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
         db = self._db
         db.execute(
@@ -208,29 +273,43 @@ class Views:
         whole = self._sharing.is_whole()
         for p, hash_text, commit, claimed in db.execute(
             "SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node"
-            " JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq ORDER BY r.p"
+            " JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq"
+            # Of a revoked node's branches only the one that its cut names counts.
+            " AND (r.node NOT IN (SELECT node FROM former) OR EXISTS (SELECT 1 FROM link k JOIN log g ON g.p = k.p"
+            "  JOIN shared x ON x.p = g.p WHERE k.t = r.hash AND g.node = r.node)) ORDER BY r.p"
         ).fetchall():
             if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
                 continue
-            tree = db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
-            if tree is None:
-                continue
-            try:
-                matches = self._content_sum(RecordHash.parse(str(tree[0]))) == claimed
-            except DataError:
-                matches = False  # a tree that contradicts itself harms its own release, never the round
-            db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
+            if (matches := self._matches(commit, claimed)) is not None:
+                db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
         for p, hash_text in db.execute(
             "SELECT r.p, r.hash FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
         ).fetchall():
             if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
                 db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
+        self._show_what_was(me)
 
+    def _show_what_was(self, me: str) -> None:
+        """Keep what was accepted of nodes that are no members now readable, marked as after the cut."""
+        db = self._db
+        sql = f"SELECT p, hash, commit_hash, sha512 FROM release t WHERE {_AWAY} ORDER BY p"  # noqa: S608 - ours
+        for p, hash_text, commit, claimed in db.execute(sql, (me,)).fetchall():
+            if self._sharing.is_closed(RecordHash.parse(str(hash_text))) and self._matches(commit, claimed):
+                db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+        sql = f"SELECT p, hash FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
+        for p, hash_text in db.execute(sql, (me,)).fetchall():
+            if self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
 
-def _sealed(stored: bytes) -> Seal:
-    record = parse_record(stored, verify=False)
-    assert isinstance(record, Seal)  # noqa: S101 - the query selects sealed kinds only
-    return record
+    def _matches(self, commit: str, claimed: str) -> bool | None:
+        """Tell whether a commit's content is what its release says; None while the commit is not here."""
+        tree = self._db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
+        if tree is None:
+            return None
+        try:
+            return self._content_sum(RecordHash.parse(str(tree[0]))) == claimed
+        except DataError:
+            return False  # a tree that contradicts itself harms its own release, never the round
 
 
 def _log(db: sqlite3.Connection, p: int, value: LogEntry) -> None:
@@ -250,6 +329,13 @@ def _log(db: sqlite3.Connection, p: int, value: LogEntry) -> None:
 
 def _member(db: sqlite3.Connection, p: int, value: Member) -> None:
     db.execute("INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation))
+
+
+def _revocation(db: sqlite3.Connection, p: int, value: Revocation) -> None:
+    db.execute(
+        "INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')",
+        (p, value.hash.text, value.signer.text, value.node.text, value.last_seq),
+    )
 
 
 def _card(db: sqlite3.Connection, p: int, value: NodeCard) -> None:
@@ -327,6 +413,7 @@ _WRITERS: dict[type, Callable[..., None]] = {
     LogEntry: _log,
     Member: _member,
     NodeCard: _card,
+    Revocation: _revocation,
     Commit: _commit,
     Revision: _revision,
     LabelRecord: _label,

@@ -1,0 +1,71 @@
+"""`revoke` as people use it: shown first, agreed to, told to everybody."""
+
+from __future__ import annotations
+
+from tests.people import Person
+
+
+def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> None:
+    """LAZ-66, LAZ-71: nothing happens without a yes; afterwards every list says so, on both sides."""
+    ann, bob = pair
+    bob.write("bob.txt", "mine\n")
+    bob.lace("release", "1.0.1")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    plan = ann.lace("revoke", "bob", "--dry-run")
+    assert (plan["planned"], plan["revocation"], plan["waits"], plan["above"]) == (True, None, False, ["bob", "alice"])
+    assert "bob would be revoked" in ann.text("revoke", "bob", "--dry-run")
+    refused = ann.run("--json", "revoke", "bob")
+    assert (refused.code, refused.json["error"]["code"]) == (2, "revocation-not-agreed")
+    ann.environ["TERM"] = "xterm"
+    said_no = ann.run("revoke", "bob", stdin=b"n\n", tty=True)
+    assert (said_no.code, "Revoke? [y/N]" in said_no.err) == (2, True)
+    assert ann.lace("members")["revoked"] == []
+    earlier = plan["last_seq"] - 1
+    done = ann.lace("revoke", "bob", "--last", str(earlier), "-m", "his laptop was stolen", "--yes")
+    assert (done["last_seq"], done["after"], done["releases_after"]) == (earlier, 1, ["main 1.0.1"])
+    assert done["revocation"].startswith("S.")
+    again = ann.run("--json", "revoke", "bob", "--yes")
+    assert again.json["error"]["code"] == "already-revoked"
+    assert [m["name"] for m in ann.lace("members")["members"]] == ["alice"]
+    (gone,) = ann.lace("peers")["revoked"]
+    assert (gone["name"], gone["by"], gone["last_seq"], gone["me"]) == ("bob", "alice", earlier, False)
+    assert ann.lace("status")["revoked"][0]["name"] == "bob"
+    assert "bob was revoked by alice" in ann.text("status")
+    marked = [line for line in ann.text("log", "-n", "99").splitlines() if "(after the cut)" in line]
+    assert any("main/1.0.1" in line for line in marked)
+    assert "his laptop was stolen" in ann.text("log")
+    for person in (ann, bob):
+        person.run("sync", "stick")
+    assert "alice revoked this device's key" in bob.text("status")
+    assert "revoked by alice" in bob.text("members")
+    (entry,) = ann.lace("audit", "list", "--verb", "lace-revoke")["entries"]
+    assert entry["object"] == "bob"
+    assert ann.lace("audit", "verify")["ok"]
+
+
+def test_a_revocation_from_below_waits_among_the_requests(pair: tuple[Person, Person]) -> None:
+    """LAZ-69: it says who may agree, and what to type."""
+    ann, bob = pair
+    done = bob.lace("revoke", "alice", "-m", "no word for weeks", "--yes")
+    assert (done["waits"], done["above"]) == (True, ["alice"])
+    assert "not above them" in bob.text("revoke", "alice", "--dry-run")
+    (waits,) = bob.lace("requests")["revocations"]
+    assert (waits["name"], waits["by"], waits["mine"]) == ("alice", "bob", False)
+    assert bob.lace("members")["revoked"] == []
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    assert "1 revocation waits for somebody above" in ann.text("status")
+    assert "To agree: lace revoke alice" in ann.text("requests")
+
+
+def test_wrong_words_are_told(pair: tuple[Person, Person]) -> None:
+    """LAZ-51: an entry that is not there, a number below zero, a name that nobody has."""
+    ann, _ = pair
+    cases = (
+        (("bob", "--last", "99"), "no-such-entry"),
+        (("bob", "--last", "-1"), "bad-arguments"),
+        (("x",), "no-such-peer"),
+    )
+    for words, code in cases:
+        assert ann.run("--json", "revoke", *words).json["error"]["code"] == code

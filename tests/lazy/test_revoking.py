@@ -1,0 +1,348 @@
+"""Revocations between real vaults: who may say so, what counts from then on, what stays (architecture, Belonging)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lazy import circle
+from lazy.address import resolve
+from lazy.circle import AlreadyMember, accept, admit, adopt, invite, join
+from lazy.conflicts import conflicts
+from lazy.log import log_lines
+from lazy.people import NoSuchPeer, formers, members, peers
+from lazy.places import place_named
+from lazy.quarantine import quarantined
+from lazy.queue import queue
+from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
+from lazy.sealing import set_encrypted
+from lazy.status import status
+from lazy.sync import sync
+from lazy.update import heads_to_update, update
+from lazy.vectors import my_vector
+from tests.vault import vaults
+from vault.audit_trail import verify_trail
+from vault.fsck import check
+from vault.history import releases
+from vault.names import Version
+from vault.vault import Vault
+from vault.work import release
+
+
+def three(root: Path) -> tuple[Vault, Vault, Vault]:
+    """Alice founded; she admitted bob, and bob admitted carol. Everybody released something, and all have met."""
+    alice = vaults.found(root)
+    bob = vaults.befriend(root, alice, "bob")
+    carol = vaults.befriend(root, bob, "carol")
+    for number, vault in enumerate((alice, bob, carol)):
+        vaults.write(vault, f"{vault.name}.txt", "one\n")
+        release(vault, Version(1, 0, number), f"by {vault.name}")
+    meet(alice, bob, carol, alice, bob, carol)
+    return alice, bob, carol
+
+
+def meet(*people: Vault) -> None:
+    for vault in people:
+        sync(vault, ["stick"])
+
+
+def cut(by: Vault, name: str, last: int | None = None, reason: str = "") -> None:
+    revoke(by, plan_revocation(by, name, last=last), reason)
+
+
+def released(vault: Vault) -> list[str]:
+    return sorted(f"{found.node} {found.version}" for found in releases(vault.store))
+
+
+def sound(*people: Vault) -> None:
+    """Every view is what its records say, and every trail is whole."""
+    for vault in people:
+        report = check(vault)
+        assert report.ok, report.bad
+        assert verify_trail(vault).first_break is None
+
+
+def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path) -> None:
+    """LAZ-71, CYB-11: faults of a revoked member's mailbox; its own entries within the cut are taken still."""
+    alice, bob, carol = three(tmp_path)
+    cut(alice, "carol", reason="her laptop was stolen")
+    meet(alice, bob)
+    assert [(gone.name, gone.by) for gone in formers(bob)] == [("carol", "alice")]
+    vaults.write(carol, "carol.txt", "two\n")
+    late = release(carol, None, "after the cut")
+    # Carol has not heard of it and publishes; what she puts on the stick counts for nobody.
+    sync(carol, ["stick"], pull=False)
+    (result,) = sync(bob, ["stick"])
+    codes = {code for _, code, _ in result.rejected}
+    assert codes == {"after-cut"}
+    assert late.release not in {found.hash for found in releases(bob.store)}
+    assert late.release.text in {one.hash for one in quarantined(bob)}
+    verbs = {str(row[0]) for row in bob.store.rows("SELECT verb FROM audit")}
+    assert "lace-refuse" in verbs
+    (again,) = sync(bob, ["stick"])
+    assert again.rejected == []
+    assert released(alice) == released(bob)
+    # She learns of it herself at her next visit, and her own folder goes on.
+    sync(carol, ["stick"])
+    (me,) = status(carol).revoked
+    assert (me.me, me.by, status(carol).member) == (True, "alice", False)
+    assert late.release in {found.hash for found in releases(carol.store)}
+    sound(alice, bob, carol)
+
+
+def test_what_was_accepted_before_stays_and_is_marked(tmp_path: Path) -> None:
+    """LAZ-66, CLO-56: a revocation does not undo history."""
+    alice, bob, carol = three(tmp_path)
+    before = my_vector(alice)[carol.node.text].seq
+    vaults.write(carol, "carol.txt", "two\n")
+    late = release(carol, None, "accepted, then cut away")
+    meet(carol, bob, alice)
+    assert late.release in {found.hash for found in releases(bob.store)}
+    cut(alice, "carol", before)
+    meet(alice, bob, alice)
+    for vault in (alice, bob):
+        assert late.release not in {found.hash for found in releases(vault.store)}
+        assert my_vector(vault)[carol.node.text].seq == before
+        assert resolve(vault, f"carol/main@{late.version}").commit == late.commit
+        (line,) = [line for line in log_lines(vault, limit=99) if line.hash == late.release]
+        assert line.after_cut
+        early = [line for line in log_lines(vault, limit=99) if line.node == carol.node.text and not line.after_cut]
+        assert {line.app for line in early} >= {"lace/release", "lace/node"}
+        assert late.commit not in heads_to_update(vault)[0]
+    # It can still be taken by whoever wants it, by name.
+    assert update(bob, peer="carol", version=late.version).commit is not None
+    sound(alice, bob)
+
+
+def test_who_did_not_hear_comes_to_the_same_answer(tmp_path: Path) -> None:
+    """LAZ-65: one accepted it before, one never saw it, one joins later: same members, same vectors, same releases."""
+    alice, bob, carol = three(tmp_path)
+    cut(alice, "carol")
+    sync(alice, ["stick"], pull=False)
+    vaults.write(carol, "carol.txt", "two\n")
+    release(carol, None, "late")
+    sync(carol, ["stick"], pull=False)
+    dave = vaults.befriend(tmp_path, alice, "dave")
+    meet(bob, dave, alice, bob, dave, alice)
+    everybody = (alice, bob, dave)
+    assert len({tuple(sorted(member.node for member in members(vault))) for vault in everybody}) == 1
+    marks = [{node: (mark.seq, mark.digest) for node, mark in my_vector(vault).items()} for vault in everybody]
+    assert marks[0] == marks[1] == marks[2]
+    assert released(alice) == released(bob) == released(dave)
+    sound(*everybody)
+
+
+def test_what_others_build_upon_comes_with_their_records(tmp_path: Path) -> None:
+    """LAZ-31: refused is only what late entries alone reach; what a member's release reaches is fetched."""
+    alice, bob, carol = three(tmp_path)
+    before = my_vector(alice)[carol.node.text].seq
+    vaults.write(carol, "carol.txt", "two\n")
+    late = release(carol, None, "bob builds on this")
+    meet(carol, bob)
+    update(bob)
+    vaults.write(bob, "bob.txt", "on top\n")
+    mine = release(bob, None, "with carol's work in it")
+    cut(alice, "carol", before)
+    meet(alice, bob, alice)
+    assert alice.store.rows("SELECT 1 FROM commits WHERE hash = ?", late.commit.text)
+    assert mine.release in {found.hash for found in releases(alice.store)}
+    assert late.release not in {found.hash for found in releases(alice.store)}
+    update(alice)
+    assert (alice.folder / "carol.txt").read_text() == "two\n"
+    sound(alice, bob)
+
+
+def test_only_oneself_and_who_is_below_can_be_revoked_at_once(tmp_path: Path) -> None:
+    """LAZ-69: any other revocation waits, has no effect, and is agreed to by somebody above."""
+    alice, bob, carol = three(tmp_path)
+    dave = vaults.befriend(tmp_path, alice, "dave")
+    meet(dave, bob, carol)
+    plan = plan_revocation(dave, "carol")
+    assert (plan.waits, plan.above) == (True, ("carol", "bob", "alice"))
+    revoke(dave, plan, "she is gone")
+    meet(dave, bob, carol, alice)
+    for vault in (dave, bob, carol, alice):
+        assert formers(vault) == []
+        (one,) = waiting(vault)
+        assert (one.name, one.by, one.reason, one.mine) == ("carol", "dave", "she is gone", vault is not dave)
+        assert status(vault).revocations == 1
+    assert sync(alice, ["stick"])[0].next == "lace requests"
+    cut(bob, "carol")  # agrees: the entry that dave named is what counts
+    meet(bob, alice, dave)
+    assert {formers(vault)[0].last_seq for vault in (alice, bob, dave)} == {plan.last_seq}
+    assert [waiting(vault) for vault in (alice, bob, dave)] == [[], [], []]
+    sound(alice, bob, dave)
+
+
+def test_a_founder_is_revoked_by_nobody_else(tmp_path: Path) -> None:
+    """LAZ-69."""
+    alice, bob, _ = three(tmp_path)
+    cut(bob, "alice")
+    meet(bob, alice)
+    assert (formers(alice), formers(bob)) == ([], [])
+    (one,) = waiting(bob)
+    assert one.above == ("alice",)
+
+
+def test_two_that_revoke_each_other_end_the_same_everywhere(tmp_path: Path) -> None:
+    """Belonging: in order of depth, Lamport and node; what comes after one's own cut is void."""
+    alice, bob, carol = three(tmp_path)
+    dave = vaults.befriend(tmp_path, alice, "dave")
+    meet(dave, bob, carol, alice)
+    cut(bob, "carol")
+    cut(carol, "bob")
+    meet(carol, bob, alice, dave, alice)
+    for vault in (alice, dave):
+        assert [gone.name for gone in formers(vault)] == ["carol"]
+    # Her word waits, for she is below him; it was sealed after the cut, so it does not even wait.
+    assert [waiting(vault) for vault in (alice, dave)] == [[], []]
+    sound(alice, dave)
+
+
+def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path) -> None:
+    """Belonging: the entry that says so counts, so everybody learns of it from anybody."""
+    alice, bob, carol = three(tmp_path)
+    cut(carol, "self", reason="I got a new laptop")
+    meet(carol, alice)
+    sync(bob, ["stick"])
+    dave = vaults.befriend(tmp_path, bob, "dave")
+    for vault in (alice, bob, dave):
+        (gone,) = formers(vault)
+        assert (gone.name, gone.by) == ("carol", "carol")
+        assert my_vector(vault)[carol.node.text].seq == gone.last_seq
+    with pytest.raises(RevokerNotMember):
+        plan_revocation(carol, "bob")
+    assert status(carol).revoked[0].me
+    sound(alice, bob, carol, dave)
+
+
+def test_a_stolen_key_lets_nobody_in_after_the_cut(tmp_path: Path) -> None:
+    """LAZ-71: whom it admits after its cut is a stranger, to those who had accepted that as well."""
+    alice, bob, carol = three(tmp_path)
+    before = my_vector(alice)[carol.node.text].seq
+    mal = vaults.befriend(tmp_path, carol, "mal")
+    meet(carol, mal, bob)
+    assert "mal" in {member.name for member in members(bob)}
+    cut(alice, "carol", before)
+    meet(alice, bob)
+    vaults.write(mal, "mal.txt", "evil\n")
+    release(mal, None, "by a stranger")
+    sync(mal, ["stick"], pull=False)
+    meet(bob, alice, bob)
+    for vault in (alice, bob):
+        assert {member.name for member in members(vault)} == {"alice", "bob"}
+        assert [person.name for person in peers(vault)] == [("bob" if vault is alice else "alice")]
+        assert mal.node.text not in my_vector(vault)
+    sound(alice, bob)
+
+
+def test_a_key_that_was_replaced_is_retired_and_the_new_one_stays(tmp_path: Path) -> None:
+    """APP-13, LAZ-69: a rotated key: the old admits the new in `adopt`, then the new revokes the old."""
+    alice, bob, carol = three(tmp_path)
+    old = carol.node
+    assert adopt(carol)
+    meet(carol, alice, bob, carol)
+    assert bob.store.rows("SELECT admitted_by FROM member WHERE node = ?", carol.node.text) == [(old.text,)]
+    plan = plan_revocation(alice, old.text)
+    assert len(plan.kept) == 1
+    revoke(alice, plan, "she has a new key")
+    meet(alice, bob, carol)
+    vaults.write(carol, "carol.txt", "under the new key\n")
+    new = release(carol, None, "goes on")
+    meet(carol, bob, alice)
+    for vault in (alice, bob, carol):
+        assert {member.node for member in members(vault)} == {alice.node.text, bob.node.text, carol.node.text}
+        assert new.release in {found.hash for found in releases(vault.store)}
+    sound(alice, bob, carol)
+
+
+def test_a_revoked_node_comes_back_only_with_a_new_key(tmp_path: Path) -> None:
+    """LAZ-50: its key stays cut; its request, its admission by hand and its name by hand are refused with the way."""
+    alice, _, carol = three(tmp_path)
+    cut(alice, "carol")
+    meet(alice, carol)
+    with pytest.raises(AlreadyRevoked) as refused:
+        admit(alice, "carol", carol.node.text)
+    assert "lace adopt" in refused.value.hint
+    with pytest.raises(AlreadyRevoked):
+        join(alice, "carol", str(tmp_path / "elsewhere"), carol.node.text, cwd=tmp_path)
+    with pytest.raises(AlreadyRevoked):
+        plan_revocation(alice, "carol")
+    assert not circle.wants_in(carol)
+    adopt(carol)
+    meet(carol)
+    assert {member.name for member in members(alice)} == {"alice", "bob"}
+    admit(alice, "carol", carol.node.text)
+    meet(alice, carol, alice)
+    vaults.write(carol, "carol.txt", "back\n")
+    new = release(carol, None, "back again")
+    meet(carol, alice)
+    assert new.release in {found.hash for found in releases(alice.store)}
+    with pytest.raises(AlreadyMember):
+        admit(alice, "carol", carol.node.text)
+    sound(alice, carol)
+
+
+def test_a_plan_changes_nothing_and_names_what_it_means(tmp_path: Path) -> None:
+    """LAZ-66: --dry-run."""
+    alice, bob, carol = three(tmp_path)
+    seq = my_vector(alice)[carol.node.text].seq
+    count = alice.store.rows("SELECT count(*) FROM body")
+    plan = plan_revocation(alice, "carol", last=seq - 1)
+    assert (plan.after, plan.releases, plan.waits, plan.record) == (1, ("main 1.0.2",), False, None)
+    assert plan_revocation(alice, "bob").admitted == ("carol",)
+    assert alice.store.rows("SELECT count(*) FROM body") == count
+    with pytest.raises(NoSuchEntry, match=f"Entry {seq + 1}"):
+        plan_revocation(alice, "carol", last=seq + 1)
+    with pytest.raises(NoSuchPeer):
+        plan_revocation(alice, "nobody")
+    assert (formers(alice), waiting(alice)) == ([], [])
+    del bob
+
+
+def test_a_revoked_peer_waits_for_nothing_and_gives_no_news(tmp_path: Path) -> None:
+    """LAZ-46, LAZ-47, LAZ-54: nothing is queued for who was revoked, and conflicts with them need nobody."""
+    alice, bob, carol = three(tmp_path)
+    before = my_vector(alice)[carol.node.text].seq
+    for vault in (alice, carol):
+        update(vault)
+        vaults.write(vault, "same.txt", f"by {vault.name}\n")
+        release(vault, None, "same version, other content")
+    meet(carol, alice, bob)
+    assert len(conflicts(alice)) == 1
+    cut(alice, "carol", before)
+    assert conflicts(alice) == []
+    assert {entry.peer for entry in queue(alice)} == {"bob"}
+    assert [peer.name for peer in status(alice).peers] == ["bob"]
+    sound(alice)
+
+
+def test_a_revocation_begins_a_new_epoch_key(tmp_path: Path) -> None:
+    """Decision 5: what is written after it is sealed to who belongs then; the old was theirs anyway."""
+    alice, bob, carol = three(tmp_path)
+    for vault in (alice, bob, carol):
+        set_encrypted(vault, place_named(vault, "stick"), rebase=True)
+    meet(alice, bob, carol, alice, bob, carol)
+    cut(alice, "carol")
+    meet(alice, bob, alice)
+    vaults.write(alice, "secret.txt", "not for carol\n")
+    secret = release(alice, None, "after she left")
+    meet(alice)
+    (seen,) = sync(carol, ["stick"])
+    assert secret.release not in {found.hash for found in releases(carol.store)}
+    assert any(problem.code == "sealed-to-others" for problem in seen.problems)
+    meet(bob)
+    assert secret.release in {found.hash for found in releases(bob.store)}
+
+
+def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path) -> None:
+    """LAZ-50: an invitation of hers that is used after her cut leads nowhere."""
+    alice, bob, carol = three(tmp_path)
+    line = invite(carol, "erin").encode()
+    cut(alice, "carol")
+    meet(alice, bob, carol)
+    erin, _ = accept(tmp_path / "erin", vaults.around(tmp_path, "erin"), line)
+    meet(erin, carol, alice, bob)
+    assert {member.name for member in members(alice)} == {"alice", "bob"}
+    assert [request.problem for request in circle.requests(alice)] == ["it proves no invitation of mine"]
