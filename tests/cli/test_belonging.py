@@ -40,7 +40,7 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
     assert "alice revoked this device's key" in bob.text("status")
     assert "revoked by alice" in bob.text("members")
     (entry,) = ann.lace("audit", "list", "--verb", "lace-revoke")["entries"]
-    assert entry["object"] == "bob"
+    assert entry["action"]["object"] == "bob"
     assert ann.lace("audit", "verify")["ok"]
 
 
