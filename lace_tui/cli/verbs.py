@@ -218,6 +218,14 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("desks", _CLI + "reading", _WORK, "List the desks of this vault, and those that only friends have."),
     Verb(
+        "undo",
+        _CLI + "undoing",
+        _WORK,
+        "Take back the last thing you did here, if nobody else can have it yet.",
+        "[--dry-run]",
+        examples=("lace undo --dry-run", "lace undo"),
+    ),
+    Verb(
         "desk add",
         _CLI + "reading",
         _WORK,

@@ -1,0 +1,33 @@
+"""`undo`: the last local act taken back, or what would answer it."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.undo import undo
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the dry run."""
+    del verb
+    parser.add_argument("--dry-run", action="store_true", help="say what would be taken back, and change nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Take back, and say what."""
+    with context.open_vault() as vault, context.watching() as watch:
+        done = undo(vault, dry_run=args.dry_run, watch=watch)
+    data = {
+        "undone": None if args.dry_run else done.what,
+        "would_undo": done.what if args.dry_run else None,
+        "desk": done.desk or None,
+        "revision": done.revision,
+        "written": list(done.written),
+    }
+    lead = "Would be undone: " if args.dry_run else ""
+    return Answer(data, f"{lead}{inert(done.what)}.")

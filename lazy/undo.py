@@ -1,0 +1,184 @@
+"""Taking back the last local act, where nothing of it was shared; else saying what would answer it (APP-4).
+
+A revision that nobody else can have is taken out of my line again: after a commit the folder stays as it is, and what
+was committed is uncommitted work once more; after an update or a merge the folder goes back to what it was. What was
+shared is never un-shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lazy.places import add_place, remove_place
+from lazy.update import follow
+from vault.audit import read_audit
+from vault.errors import CallerError
+from vault.history import Head, commit_info, line_head, revision
+from vault.records import Seal, parse_record
+from vault.unfinished import finish_checkouts
+from vault.vault import Vault
+from vault.work import Checkout, Watch, changes, set_checkout
+
+__all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
+
+_WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
+_SILENT = frozenset({"lazy-pull", "lazy-push", "lazy-sync", "lazy-serve", "lace-refuse", "lace-conflict", "lace-admit"})
+_COUNTER = {
+    "seal-release": "A release is never taken back: release what should count instead, with lace release.",
+    "lazy-resolve": "A decision is a record: decide otherwise with lace resolve, and the newer one is proposed.",
+    "lace-label": "A label is never moved: give another name, with lace label NAME.",
+    "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
+    "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
+    "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
+}
+_LOOKED_AT = 200  # entries of the trail: older acts are not the last one
+
+
+class NothingToUndo(CallerError):
+    """The last act cannot be taken back."""
+
+    code = "nothing-to-undo"
+    exit_code = 2
+    hint = "See what happened with: lace audit list"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The last thing that somebody did here.
+
+    Args:
+        verb: of its audit entry.
+        subject: what it was done to.
+        parameters: of the entry.
+    """
+
+    verb: str
+    subject: str
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back.
+
+    Args:
+        what: as a sentence.
+        desk: whose line got shorter; empty for a place.
+        revision: the number that is free again.
+        written: paths of the folder that changed.
+    """
+
+    what: str
+    desk: str = ""
+    revision: int | None = None
+    written: tuple[str, ...] = ()
+
+
+def last_act(vault: Vault) -> Act | None:
+    """Return the last act of a person that the trail tells of; visits and what they brought are none."""
+    rows = vault.store.rows("SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?", _LOOKED_AT)
+    undone = 0
+    for (stored,) in rows:
+        record = parse_record(bytes(stored), verify=False)
+        if not isinstance(record, Seal):
+            continue
+        entry = read_audit(record)
+        if entry.verb == "lace-undo":
+            undone += 1
+        elif entry.verb not in _SILENT:
+            if not undone:
+                return Act(entry.verb, entry.object, dict(entry.parameters))
+            undone -= 1
+    return None
+
+
+def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:
+    """Take back the last act.
+
+    Raises:
+        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
+        FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
+    """
+    act = last_act(vault)
+    if act is None:
+        raise NothingToUndo("Nothing was done here yet that could be taken back.")
+    if act.verb in _WORK:
+        return _undo_work(vault, act, dry_run, watch)
+    if act.verb == "lazy-join" and "uri" in act.parameters:
+        if not dry_run:
+            remove_place(vault, act.subject)
+            _note(vault, act, also=1)
+        return Undone(f"{act.subject} is no place any more")
+    if act.verb == "lazy-leave" and "uri" in act.parameters:
+        if not dry_run:
+            add_place(vault, act.subject, act.parameters["uri"], cwd=vault.folder, create=False)
+            _note(vault, act, also=1)
+        return Undone(f"{act.subject} is a place again")
+    raise NothingToUndo(
+        f"The last act was {act.verb} of {act.subject[:60]}, which is not taken back.",
+        hint=_COUNTER.get(act.verb, NothingToUndo.hint),
+    )
+
+
+def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
+    desk = act.parameters.get("desk", act.subject)
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        raise NothingToUndo("There is no revision to take back.")
+    _refuse_shared(vault, head)
+    before = revision(vault.store, vault.node.text, desk, head.number - 1)
+    if before is None:
+        raise NothingToUndo(f"{desk} has one revision only.", hint="Commit what should be there instead.")
+    info = commit_info(vault.store, head.commit)
+    keeps_folder = info.signer == vault.node.text and info.parents == (before.commit,)
+    what = f"{desk} revision {head.number} is taken back"
+    what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
+    if dry_run:
+        return Undone(what, desk, head.number)
+    finish_checkouts(vault, watch)
+    if not keeps_folder and changes(vault, desk, watch).items:
+        raise NothingToUndo(
+            "Files were changed since, and going back would lose that.", hint="Commit them first: lace commit -m TEXT"
+        )
+    old, new = info.tree, commit_info(vault.store, before.commit).tree
+    with vault.writing() as w:
+        written: tuple[str, ...] = ()
+        if not keeps_folder:
+            moved = follow(w, vault, desk, old, new, watch)
+            written = (*moved.written, *moved.deleted)
+        set_checkout(w, desk, Checkout(before.commit, new))
+        _forget(vault, head, own=info.signer == vault.node.text)
+        watch.progress(0, 0, "rebuild")
+        w.store.rebuild(vault.node.text, vault.founding)  # numbers of names follow from all records in their order
+        w.audit("lace-undo", act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
+    return Undone(what, desk, head.number, written)
+
+
+def _refuse_shared(vault: Vault, head: Head) -> None:
+    shared = vault.store.rows("SELECT 1 FROM shared WHERE p = ?", vault.store.position(head.rev))
+    labels = vault.store.rows("SELECT label FROM label WHERE rev = ?", head.rev.text)
+    if shared:
+        raise NothingToUndo(
+            f"{head.desk} revision {head.number} was shared, and what was shared is never taken back.",
+            hint=f"Bring the one before back: lace checkout {head.desk}@{head.number - 1}, then lace commit.",
+        )
+    if labels:
+        raise NothingToUndo(f"{head.desk} revision {head.number} has the label {labels[0][0]}.")
+
+
+def _forget(vault: Vault, head: Head, *, own: bool) -> None:
+    """Take a revision out of the store, and its commit when it is mine and nothing else names it."""
+    store = vault.store
+    named = "SELECT 1 FROM rev WHERE commit_hash = ?1 AND hash <> ?2 UNION SELECT 1 FROM parent WHERE parent = ?1"
+    commit = None if store.rows(named, head.commit.text, head.rev.text) or not own else head.commit
+    for record in (head.rev, commit):
+        position = store.position(record) if record is not None else None
+        if position is not None:
+            store.forget(position)
+
+
+def _note(vault: Vault, act: Act, *, also: int = 0) -> None:
+    """Write down that an act was taken back, and the act that did so with it."""
+    with vault.writing() as w:
+        for _ in range(1 + also):
+            w.audit("lace-undo", act.subject, {"verb": act.verb})
