@@ -15,7 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual._styles_cache import StylesCache
 from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -197,6 +199,12 @@ class LaceApp(App[None]):
             self.pop_screen()  # the first run is over
             self.switch_mode(str(Scope.HOME))
         self.call_after_refresh(self.read)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Go back by a screen, and let go of what it drew."""
+        # Textual remembers a colour by the widget that asked, and with it all its lines: half a megabyte a page.
+        self.call_after_refresh(lambda: StylesCache.get_inner_outer.cache_clear())  # noqa: PLW0108 - it has no signature
+        return super().pop_screen()
 
     async def action_quit(self) -> None:
         """Leave; what is running stops at its next safe point, and the process waits for that."""

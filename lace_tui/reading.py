@@ -100,11 +100,13 @@ def _came(vault: Vault, still_open: list[Conflict]) -> list[ReleaseInfo]:
     for commit in (base.commit, *base.also) if base else ():
         line |= ancestors(vault.store, commit)
     contested = {side.commit.text for conflict in still_open for side in conflict.sides}
+    me = vault.node.text
     found = []
     for release in releases(vault.store, MAIN):
-        is_mine = release.node == vault.node.text or release.commit.text in line
+        if release.node == me or release.commit.text in line:  # most of them, so nothing else is read for these
+            continue
         same = base is not None and commit_info(vault.store, release.commit).tree == base.tree
-        if not is_mine and (not same or release.commit.text in contested):
+        if not same or release.commit.text in contested:
             found.append(release)
     return found[::-1]
 

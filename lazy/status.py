@@ -159,8 +159,9 @@ def _held(vault: Vault) -> dict[str, tuple[Version, Version]]:
 
 def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus:
     highest: dict[bool, Version] = {}
+    me = vault.node.text
     for node, text in vault.store.rows("SELECT node, version FROM release WHERE visible = 1 AND desk = ?", desk):
-        version, is_mine = Version.parse(str(text)), node == vault.node.text
+        version, is_mine = Version.parse(str(text)), node == me
         highest[is_mine] = max(highest.get(is_mine, version), version)
     head = line_head(vault.store, vault.node.text, desk)
     heads, waiting = heads_to_update(vault, desk)

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
 from lace_tui.keymap import shown_keys
-from lace_tui.screens.marks import QUIET, mark, rows
+from lace_tui.screens.marks import QUIET, mark, pressable, rows
 from lace_tui.screens.place import bindings_of
 
 if TYPE_CHECKING:
@@ -40,17 +40,16 @@ class Page(ModalScreen[bool]):
     }
     """
 
-    def __init__(self, title: str, lines: list[Content], foot: str = "esc back") -> None:
+    def __init__(self, title: str, lines: list[Content]) -> None:
         super().__init__()
         self._title = title
         self._lines = lines
-        self._foot = foot
 
     def compose(self) -> ComposeResult:
         """Lay out the frame and its lines."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
-            page.border_subtitle = Content(self._foot)
+            page.border_subtitle = pressable(("esc back", "screen.leave"))
             yield Static(rows(*self._lines))
 
     def key_of(self, action_id: str) -> str:
@@ -77,7 +76,9 @@ class PlanPage(Page):
 
     def on_mount(self) -> None:
         """Name the keys."""
-        self.query_one("#page").border_subtitle = Content(f"{self.key_of('confirm')} do it   n leave it")
+        self.query_one("#page").border_subtitle = pressable(
+            (f"{self.key_of('confirm')} do it", "screen.confirm"), ("n leave it", "screen.leave")
+        )
 
     def action_confirm(self) -> None:
         """Agree."""
@@ -94,7 +95,9 @@ class Offer(Page):
 
     def on_mount(self) -> None:
         """Name the keys."""
-        self.query_one("#page").border_subtitle = Content(f"{self.key_of('sync-now')} sync now   esc later")
+        self.query_one("#page").border_subtitle = pressable(
+            (f"{self.key_of('sync-now')} sync now", "screen.sync_now"), ("esc later", "screen.leave")
+        )
 
     def action_sync_now(self) -> None:
         """Agree."""
@@ -134,7 +137,7 @@ class Question(ModalScreen[str | None]):
         """Lay out the question and its line."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
-            page.border_subtitle = Content("enter takes it   esc back")
+            page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
             yield Static(mark(self._text, QUIET))
             yield _Line(self._value, id="answer", password=self._is_secret)
 
@@ -144,7 +147,13 @@ class Question(ModalScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take it."""
-        self.dismiss(event.value if self._is_secret else event.value.strip())
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Take what is typed."""
+        value = self.query_one(Input).value
+        self.dismiss(value if self._is_secret else value.strip())
 
     def action_leave(self) -> None:
         """Leave things as they are."""

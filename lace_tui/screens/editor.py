@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
+from lace_tui.screens.marks import pressable
+
 __all__ = ["Editor"]
 
 
@@ -34,7 +36,7 @@ class Editor(ModalScreen[str | None]):
         """Lay out the text."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
-            page.border_subtitle = Content("esc keeps the text; nothing is written yet")
+            page.border_subtitle = pressable(("esc keeps the text; nothing is written yet", "screen.leave"))
             yield TextArea(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
@@ -42,5 +44,9 @@ class Editor(ModalScreen[str | None]):
         self.query_one(TextArea).focus()
 
     def action_leave(self) -> None:
-        """Go back with the text."""
-        self.dismiss(self.query_one(TextArea).text)
+        """Go back with the text; what was typed before this key is still on its way to it."""
+        area = self.query_one(TextArea)
+        area.call_later(lambda: self._go_back_with(area.text))
+
+    def _go_back_with(self, text: str) -> None:
+        self.dismiss(text)

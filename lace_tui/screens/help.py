@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.lines import Lines, Listed
-from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
+from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
 
 __all__ = ["Help", "help_rows"]
 
@@ -98,7 +98,7 @@ class Help(ModalScreen[str]):
         """Lay out the search, the list, and what is known of the selected action."""
         with Vertical(id="page") as page:
             page.border_title = Content("Help: type to search")
-            page.border_subtitle = Content("enter does it   esc back")
+            page.border_subtitle = pressable(("enter does it", "screen.do"), ("esc back", "screen.leave"))
             yield Input(placeholder="what do you want to do?", id="search")
             yield Lines("", "actions", empty="No action has this in its words.")
             yield Static(id="about")

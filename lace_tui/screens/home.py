@@ -156,6 +156,7 @@ class Home(Place):
     def on_mount(self) -> None:
         """Begin with the list of places, where the first key is of use."""
         super().on_mount()
+        self.query_one("#card").border_title = "Reading ..."
         self.query_one("#meet").focus()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -271,7 +272,7 @@ class Home(Place):
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
-            self.app.push_screen(Page(title, shown, "esc back"))
+            self.app.push_screen(Page(title, shown))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return title, lines and command of the focused panel's row; empty when there is none."""

@@ -132,6 +132,7 @@ class Lines(ScrollView, can_focus=True):
         self._empty = empty
         self._can_mark = can_mark
         self._source: LineSource = Listed([])
+        self._is_filled = False
         self._shown: Sequence[int] = range(0)
         self._filter = ""
         self.marked: frozenset[str] = frozenset()
@@ -143,6 +144,7 @@ class Lines(ScrollView, can_focus=True):
     def fill(self, source: LineSource | Sequence[tuple[str, Content]]) -> None:
         """Show these rows; the highlighted one stays where it is still there, and marks of rows that are gone go."""
         before = self.key
+        self._is_filled = True
         self._source = Listed(source) if isinstance(source, list | tuple) else source  # type: ignore[assignment]
         if self.marked:
             keys = {self._source.key(number) for number in range(len(self._source))}
@@ -243,7 +245,8 @@ class Lines(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         base = self.visual_style
         if at >= len(self._shown):
-            text = mark(self._empty, QUIET) if at == 0 and not self._filter else mark("")
+            empty = self._empty if self._is_filled else "Reading ..."
+            text = mark(empty, QUIET) if at == 0 and not self._filter else mark("")
             return self._strip(text, width, base)
         is_here = at == self.cursor
         text = mark("> " if is_here else "  ", STRONG) + self._line(at)

@@ -108,7 +108,7 @@ class Listing(Place):
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
-            self.app.push_screen(Page(title, shown, "esc back"))
+            self.app.push_screen(Page(title, shown))
 
     def action_filter(self) -> None:
         """Type what the rows shall hold."""

@@ -6,10 +6,11 @@ Everything foreign passes through `inert` here, on its way into Textual's `Conte
 from __future__ import annotations
 
 from textual.content import Content
+from textual.style import Style
 
 from lace_tui.cli.inert import inert, width_of
 
-__all__ = ["BAD", "GOOD", "NOTE", "PLAIN", "QUIET", "STRONG", "fitted", "mark", "plural", "rows"]
+__all__ = ["BAD", "GOOD", "NOTE", "PLAIN", "QUIET", "STRONG", "fitted", "mark", "plural", "pressable", "rows"]
 
 PLAIN = ""
 STRONG = "bold"
@@ -35,6 +36,15 @@ def fitted(parts: list[tuple[int, Content]], width: int, gap: str = "   ") -> Co
     while len(kept) > 1 and sum(width_of(part.plain) + len(gap) for _, part in kept) - len(gap) > width:
         kept.remove(max(kept, key=lambda entry: entry[0]))
     return Content(gap).join(part for _, part in kept)
+
+
+def pressable(*parts: tuple[str, str]) -> Content:
+    """Return keys with what they do, each of which the mouse can press too.
+
+    Args:
+        parts: text and Textual action.
+    """
+    return Content("   ").join(Content(text).stylize(Style.from_meta({"@click": call})) for text, call in parts)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

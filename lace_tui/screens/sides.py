@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from textual.content import Content as Row
+from textual.style import Style
 
 from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
@@ -196,6 +197,17 @@ def unified(worked: Worked, current: int, names: Names, *, with_base: bool, widt
     return Columns(table.rows, table.starts)
 
 
+def _asked(text: str, names: Names, *, is_here: bool) -> Row:
+    """Return the line of a region that nobody decided; where the keys act on it, the mouse can press them too."""
+    parts = [(f"l {names[0]}", "take_left"), (f"r {names[1]}", "take_right"), ("o both", "take_both")]
+    parts.append(("e edit", "edit_here"))
+    line = mark(text, BAD)
+    for words, call in parts:
+        part = mark(f"  {words}", BAD)
+        line += part.stylize(Style.from_meta({"@click": f"screen.{call}"})) if is_here else part
+    return line
+
+
 def result_rows(worked: Worked, current: int, names: Names, width: int) -> Columns:
     """Return the result so far: its lines, and for each undecided region the keys that decide it."""
     table = _Table(1)
@@ -205,8 +217,7 @@ def result_rows(worked: Worked, current: int, names: Names, width: int) -> Colum
             table.starts[piece.number] = len(table.rows[0])
         if piece.result is None:
             sign = ">" if piece.number == current else " "
-            keys = f"{sign} {number:>2} ? region {piece.number}:  l {names[0]}  r {names[1]}  o both  e edit"
-            table.same(mark(keys, BAD))
+            table.same(_asked(f"{sign} {number:>2} ? region {piece.number}:", names, is_here=piece.number == current))
             continue
         lines = piece.result
         if piece.region.kind == "same":

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from lace_tui.cli.inert import inert
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import FilterLine
-from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, pressable
 
 __all__ = ["Texts", "Viewer", "painted"]
 
@@ -107,8 +107,10 @@ class Viewer(ModalScreen[None]):
         """Lay out the text and the line for a search."""
         with Vertical(id="page") as page:
             page.border_title = mark(self._title)
-            sides = "   y copies the command" if self._command else ""
-            page.border_subtitle = Content(f"esc back   / find   left right{sides}")
+            keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
+            keys += [("left", "screen.pan(-1)"), ("right", "screen.pan(1)")]
+            keys += [("y copies the command", "screen.copy")] if self._command else []
+            page.border_subtitle = pressable(*keys)
             yield _Text("", "list", empty="Nothing to show.")
             yield FilterLine()
 

@@ -6,21 +6,24 @@ import shutil
 from pathlib import Path
 
 from textual.events import Paste
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
+from lace_tui.screens.help import Help
 from lace_tui.screens.home import Home, Panel
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.place import Fitted
 from lace_tui.screens.resolve import Resolve
+from lace_tui.screens.viewer import Viewer
 from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import settle, text_of
+from tests.tui.conftest import is_showing, settle, text_of
 from vault.names import Version
 from vault.vault import Vault
 from vault.work import release
@@ -243,3 +246,49 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
         await settle(pilot)
         assert isinstance(app.screen, Conflicts)
         assert "bob decided: A accepts" in app.screen.query_one(Lines).rendered(0)
+
+
+async def _press(pilot: Pilot[None], words: str) -> None:
+    """Press with the mouse what the screen shows in these words, wherever it stands."""
+    screen = pilot.app.screen
+    for y, strip in enumerate(screen._compositor.render_strips()):
+        at = strip.text.find(words)
+        if at >= 0:
+            await pilot.click(offset=(at + 1, y))
+            await settle(pilot)
+            return
+    raise AssertionError(f"{words!r} is not to be seen")
+
+
+async def test_the_mouse_alone_is_enough(app: LaceApp, story: Story) -> None:
+    """From Home to a decided conflict and a sync without a key: places, rows, footers and pages can be pressed."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _press(pilot, "2 conflicts")
+        await _press(pilot, "! main 1.1.0")
+        assert is_showing(app, Resolve)
+        await _press(pilot, "r bob's")
+        await _press(pilot, "w write   L")
+        assert is_showing(app, PlanPage)
+        await _press(pilot, "n leave it")
+        assert is_showing(app, Resolve)
+        await _press(pilot, "w write   L")
+        await _press(pilot, "y do it")
+        assert is_showing(app, Offer)
+        await _press(pilot, "s sync now")
+        assert is_showing(app, Home)
+        assert app.card is not None
+        assert "Last sync" in app.card.title
+        await _press(pilot, "R release")
+        assert is_showing(app, Question)
+        await _press(pilot, "esc back")
+        await _press(pilot, "5 history")
+        await _press(pilot, "t time")
+        await _press(pilot, "enter takes it")
+        await _press(pilot, "menu.md")
+        await _press(pilot, "menu.md")
+        assert is_showing(app, Viewer)
+        await _press(pilot, "esc back")
+        await _press(pilot, "? help")
+        assert is_showing(app, Help)
+    assert "Leek" in (story.folder("alice") / "menu.md").read_text()
