@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,9 +21,9 @@ from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
+from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import shown_keys
+from lace_tui.messages import DidAsk, DidFail, DidLook, DidRead, DidWork
 from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
 from lace_tui.screens.dialogs import Offer, Page, Question
 from lace_tui.screens.home import Home
@@ -87,50 +87,6 @@ class LaceApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.APP)
     MODES = {str(place): partial(_screen, place) for place in PLACES}  # noqa: RUF012 - declared so by its base
 
-    @dataclass
-    class DidRead(Message):
-        """The vault was read."""
-
-        number: int
-        view: HomeView
-
-    @dataclass
-    class DidLook(Message):
-        """The places were looked at."""
-
-        reach: dict[str, Reach]
-
-    @dataclass
-    class DidAsk(Message):
-        """Something a screen asked for is here."""
-
-        then: Callable[[Any], None]
-        value: Any
-
-    @dataclass
-    class DidWork(Message):
-        """Work ended."""
-
-        job: Job
-        then: Callable[[Any], Card | None]
-        value: Any
-
-    @dataclass
-    class DidFail(Message):
-        """Work ended with an error; without a job it was a reading.
-
-        Args:
-            job: the work, if it was some.
-            trouble: why.
-            asked: what a person asked to see; nothing when the app read by itself.
-            again: does it once more; given where a passphrase was missing.
-        """
-
-        job: Job | None
-        trouble: Trouble
-        asked: str = ""
-        again: Callable[[], None] | None = None
-
     def __init__(
         self,
         find: Callable[[], Path | None],
@@ -161,7 +117,7 @@ class LaceApp(App[None]):
         self._around: Surroundings | None = None
         self._asking = threading.Lock()
         self._passphrase: bytes | None = None
-        self._locked: list[LaceApp.DidFail] = []  # what waits for a passphrase
+        self._locked: list[DidFail] = []  # what waits for a passphrase
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.view: HomeView | None = None
         self.reach: dict[str, Reach] = {}
@@ -248,7 +204,7 @@ class LaceApp(App[None]):
 
         def work() -> Message:
             with self._vault() as vault:
-                return self.DidAsk(then, do(vault))
+                return DidAsk(then, do(vault))
 
         self._work(group, work, exclusive=True, asked=asked)
 
@@ -277,7 +233,7 @@ class LaceApp(App[None]):
 
         def work() -> Message:
             with self._vault(job) as vault:
-                return self.DidWork(job, then, do(vault, job.watch()))
+                return DidWork(job, then, do(vault, job.watch()))
 
         self._show_progress()
         self._tell_working(is_working=True)
@@ -304,7 +260,7 @@ class LaceApp(App[None]):
 
         def work() -> Message:
             with do(Path(self._here), self._world()):
-                return self.DidAsk(lambda _: self._begin(), None)
+                return DidAsk(lambda _: self._begin(), None)
 
         self._work("begin", work)
 
@@ -399,10 +355,10 @@ class LaceApp(App[None]):
                     if (error.code == _LOCKED and not (job is not None and job.token.is_set))
                     else None
                 )
-                message = self.DidFail(job, Trouble.of(error), asked, again)
+                message = DidFail(job, Trouble.of(error), asked, again)
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
-                message = self.DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
+                message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
             if job is not None or not get_current_worker().is_cancelled:
                 self.post_message(message)
 
@@ -453,7 +409,7 @@ class LaceApp(App[None]):
             from lace_tui.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
 
             with self._vault() as vault:
-                return self.DidRead(number, read_home(vault))
+                return DidRead(number, read_home(vault))
 
         self._work("read", do)
 
@@ -467,7 +423,7 @@ class LaceApp(App[None]):
         import lace_tui.deeds  # noqa: PLC0415
         import lace_tui.places  # noqa: PLC0415, F401
 
-        return self.DidAsk(lambda _: None, None)
+        return DidAsk(lambda _: None, None)
 
     def _look(self) -> None:
         view = self.view
@@ -478,13 +434,13 @@ class LaceApp(App[None]):
         def look() -> Message:
             from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
 
-            return self.DidLook({place.place.name: look_at(place.place) for place in view.places})
+            return DidLook({place.place.name: look_at(place.place) for place in view.places})
 
         self._work("look", look)
 
     # What came of it
 
-    def on_lace_app_did_read(self, message: DidRead) -> None:
+    def on_did_read(self, message: DidRead) -> None:
         """Show the reading, unless a newer one was begun."""
         if message.number < self._readings:
             return
@@ -494,24 +450,24 @@ class LaceApp(App[None]):
         self.refresh_places()
         self._look()
 
-    def on_lace_app_did_look(self, message: DidLook) -> None:
+    def on_did_look(self, message: DidLook) -> None:
         """Show which places are there."""
         self._is_looking = False
         if message.reach != self.reach:
             self.reach = message.reach
             self.refresh_places()
 
-    def on_lace_app_did_ask(self, message: DidAsk) -> None:
+    def on_did_ask(self, message: DidAsk) -> None:
         """Give a screen what it asked for."""
         message.then(message.value)
 
-    def on_lace_app_did_work(self, message: DidWork) -> None:
+    def on_did_work(self, message: DidWork) -> None:
         """Show what the work did, and keep it."""
         self._end(message.job)
         card = message.then(message.value)
         self._after(card)
 
-    def on_lace_app_did_fail(self, message: DidFail) -> None:
+    def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
         if message.again is not None:
             self._unlock(message)
@@ -629,20 +585,6 @@ class LaceApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""
-        for action in ACTIONS:
-            run = self._runner(action, screen)
-            if run is not None and action.id not in {"palette", "next-panel", "previous-panel"}:
-                extra = f"  ({shown_keys(action, self.taste.keys).split()[0]}{', ' + action.cli if action.cli else ''})"
-                yield SystemCommand(action.title, action.sentence + extra, run)
-        yield SystemCommand("Theme", "Choose other colours.", self.action_change_theme)
+        from lace_tui.palette import commands  # noqa: PLC0415 - no part of the first frame
 
-    def _runner(self, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:
-        """Return what runs an action from the palette, or None where it is out of place."""
-        if action.id.startswith("go-"):
-            place = action.id.removeprefix("go-")
-            return lambda: self.action_go(place)
-        if action.scope is Scope.APP:
-            return getattr(self, f"action_{action.call}", None)
-        if isinstance(screen, Place) and action.scope is screen.SCOPE:
-            return getattr(screen, f"action_{action.call}", None)
-        return None
+        return commands(self, screen)

@@ -129,8 +129,12 @@ class Place(Screen[None]):
         self.show_frame()
 
     def on_screen_resume(self) -> None:
-        """Read again: something else may have changed while another place was shown."""
+        """Come back to it; what that means is the place's own matter (a handler of this name would only be added)."""
         self.show_frame()
+        self.come_back()
+
+    def come_back(self) -> None:
+        """Read again: something else may have changed while another place was shown."""
         self.lace.read_place(self)
 
     def show_frame(self) -> None:

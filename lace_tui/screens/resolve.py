@@ -101,9 +101,8 @@ class Resolve(Place):
         yield Pane("result")
         yield Fitted("said")
 
-    def on_screen_resume(self) -> None:
+    def come_back(self) -> None:
         """Read once; what was chosen since stays."""
-        self.show_frame()
         if not self._is_read:
             self._is_read = True
             self.lace.read_place(self)
@@ -119,7 +118,10 @@ class Resolve(Place):
 
     def show(self, value: _Read) -> None:
         """Show the conflict; begin at the first region that nobody chose for."""
-        self._read, self._picks = value, dict(value.picks)
+        keys = {file.path: file.key for file in self._opened.files} if self._opened else {}
+        same = {file.path for file in value.opened.files if keys.get(file.path) == file.key}
+        here = {path: pick for path, pick in self._picks.items() if path in same}  # a draft may still be on its way
+        self._read, self._picks = value, dict(value.picks) | here
         self._version = self._version or value.opened.version
         still = undecided(value.opened, self._picks)
         paths = [file.path for file in value.opened.files]

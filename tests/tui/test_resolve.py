@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -167,6 +168,34 @@ async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
         await settle(pilot)
     assert menu(story).startswith("New # Supper club")
     assert "Leek" in menu(story)
+
+
+async def test_a_reading_from_before_a_choice_does_not_take_it_back(app: LaceApp) -> None:
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, Resolve)
+        readings: list[Any] = []
+        app.ask(screen.read, readings.append)  # it begins before the choice, and is shown after it
+        await settle(pilot)
+        await pilot.press("l")
+        chosen = screen.pick
+        assert chosen.regions
+        screen.show(readings[0])
+        assert screen.pick == chosen
+
+
+async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        readings: list[object] = []
+        monkeypatch.setattr(app, "read_place", readings.append)
+        await pilot.press("question_mark")
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, Resolve)
+        assert not readings
 
 
 async def test_the_persons_editor_gets_the_screen(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,7 @@ def test_the_first_page_looks_as_it_did(snap_compare: Compare, story: Story) -> 
     app = LaceApp(
         lambda: None,
         lambda: story.around("alice"),
-        here=str(Path("/home/alice/supper")),
+        here=str(Path("/friends/supper")),
         monotonic=lambda: 0.0,
         look_every=0,
     )

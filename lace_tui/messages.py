@@ -1,0 +1,65 @@
+"""What work off the screen's thread says when it ends: one message, whatever came of it (APP-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from lace_tui.job import Job
+    from lace_tui.screens.cards import Card, Trouble
+    from lace_tui.view import HomeView, Reach
+
+__all__ = ["DidAsk", "DidFail", "DidLook", "DidRead", "DidWork"]
+
+
+@dataclass
+class DidRead(Message):
+    """The vault was read."""
+
+    number: int
+    view: HomeView
+
+
+@dataclass
+class DidLook(Message):
+    """The places were looked at."""
+
+    reach: dict[str, Reach]
+
+
+@dataclass
+class DidAsk(Message):
+    """Something a screen asked for is here."""
+
+    then: Callable[[Any], None]
+    value: Any
+
+
+@dataclass
+class DidWork(Message):
+    """Work ended."""
+
+    job: Job
+    then: Callable[[Any], Card | None]
+    value: Any
+
+
+@dataclass
+class DidFail(Message):
+    """Work ended with an error; without a job it was a reading.
+
+    Args:
+        job: the work, if it was some.
+        trouble: why.
+        asked: what a person asked to see; nothing when the app read by itself.
+        again: does it once more; given where a passphrase was missing.
+    """
+
+    job: Job | None
+    trouble: Trouble
+    asked: str = ""
+    again: Callable[[], None] | None = None

@@ -1,0 +1,43 @@
+"""What the palette offers: every action that fits the place, with its key and its command (APP-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from textual.app import SystemCommand
+
+from lace_tui.actions import ACTIONS, Action, Scope
+from lace_tui.keymap import shown_keys
+from lace_tui.screens.place import Place
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from lace_tui.app import LaceApp
+
+__all__ = ["commands"]
+
+_OF_THE_KEYBOARD = {"palette", "next-panel", "previous-panel"}  # nothing to choose from a list
+
+
+def commands(app: LaceApp, screen: Screen[object]) -> Iterable[SystemCommand]:
+    """Yield what can be done on a screen, and the themes."""
+    for action in ACTIONS:
+        run = _runner(app, action, screen)
+        if run is not None and action.id not in _OF_THE_KEYBOARD:
+            extra = f"  ({shown_keys(action, app.taste.keys).split()[0]}{', ' + action.cli if action.cli else ''})"
+            yield SystemCommand(action.title, action.sentence + extra, run)
+    yield SystemCommand("Theme", "Choose other colours.", app.action_change_theme)
+
+
+def _runner(app: LaceApp, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:
+    """Return what runs an action from the palette, or None where it is out of place."""
+    if action.id.startswith("go-"):
+        place = action.id.removeprefix("go-")
+        return lambda: app.action_go(place)
+    if action.scope is Scope.APP:
+        return getattr(app, f"action_{action.call}", None)
+    if isinstance(screen, Place) and action.scope is screen.SCOPE:
+        return getattr(screen, f"action_{action.call}", None)
+    return None
