@@ -14,11 +14,12 @@ from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.interlace.port import Verdict
-from lazy.interlace.result import InterlaceResult
+from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.people import former, label_of
-from lazy.receive import Receiver
+from lazy.receive import LOOKED_AT, Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
+from lazy.unproven import Unproven
 from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
@@ -40,11 +41,16 @@ _LOOK_RECORDS = 2_000
 
 
 class StrangersMailbox(PeerError):
-    """A mailbox of somebody who is no member (LAZ-71)."""
+    """A mailbox of somebody who is no member (LAZ-71): only what says who belongs was looked at.
+
+    Attributes:
+        exchange: what was stored of it all the same: what members sealed; None when nothing was.
+    """
 
     code = "stranger"
     exit_code = 31
     hint = "See who asks to join with: lace requests; admit somebody you know with: lace admit NAME"
+    exchange: ExchangeResult | None = None
 
 
 class OtherGroupHead(PeerError):
@@ -129,7 +135,7 @@ class MailboxReader:
         """Run the exchange with a node's mailbox; None when there is nothing new in it.
 
         Raises:
-            StrangersMailbox: its owner is no member.
+            StrangersMailbox: its owner is no member, and nothing in it says otherwise.
             RolledBack: its head is older than the one seen here before (CYB-18).
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
@@ -142,12 +148,15 @@ class MailboxReader:
         proven = self._check(node, head)
         seen = self._seen(node)
         check_number(seen[0] if seen else None, head.mark)
+        received = len(self._receiver.received)
+        if self._is_strange(node):
+            proven = self._prove(node, head, looked_at=seen is not None and seen[0][1] == head.seal.hash)
         if seen and seen[0][1] == head.seal.hash and seen[2] and not self._holes_remain():
             self._note_vector(node, head)
             return None
         known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
         listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
-        return self._run(node, head, listing, proven=proven)
+        return self._run(node, head, listing, proven=proven, since=received)
 
     def missing(self, node: Verifier) -> int:
         """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
@@ -159,6 +168,8 @@ class MailboxReader:
         if head is None or node == self._vault.node:
             return 0
         self._check(node, head)
+        if self._is_strange(node):
+            raise self._strange(node)
         listing = read_mailbox(self._place, self._vault.group, node, head.head)
         records = [record for record, _ in listing.items()]
         return len(records) - len(self._vault.store.have(records))
@@ -174,11 +185,66 @@ class MailboxReader:
             raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
         if node == self._vault.node:
             return True
-        if former(self._vault, node.text) is not None:
-            return False  # revoked: what it lists of itself within its cut, and of others, is judged record by record
-        if not self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
-            raise StrangersMailbox(f"{label_of(self._vault, node.text)} is no member; the mailbox was not read.")
-        return True
+        # Revoked: what it lists of itself within its cut, and of others, is judged record by record.
+        return self._is_member(node)
+
+    def _is_member(self, node: Verifier) -> bool:
+        return bool(self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
+
+    def _is_strange(self, node: Verifier) -> bool:
+        """Tell whether a node never belonged, as far as is known here."""
+        if self._vault.founding is None or node == self._vault.node or self._is_member(node):
+            return False
+        return former(self._vault, node.text) is None
+
+    def _strange(self, node: Verifier) -> StrangersMailbox:
+        return StrangersMailbox(
+            f"{label_of(self._vault, node.text)} is no member; of the mailbox only what says who belongs is looked at."
+        )
+
+    def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
+        """Look in a stranger's mailbox for what makes its owner a member (decision 4); tell whether that is so now.
+
+        What the mailboxes of other strangers brought in this visit counts too, so a pass may change the answer.
+
+        Raises:
+            StrangersMailbox: its owner is none.
+        """
+        stranger = self._strange(node)
+        receiver, number = self._receiver, len(self._receiver.received)
+        if looked_at and self._whole(node) == LOOKED_AT:
+            raise stranger
+        unproven = Unproven(self._vault, self._place, receiver, self._asked())
+        is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
+        if not self._is_strange(node):
+            return self._is_member(node)
+        self._remember(node, head, whole=LOOKED_AT if is_whole else 0)
+        if len(receiver.received) > number:
+            stranger.exchange = self._told(node, receiver.received[number:])
+        raise stranger
+
+    def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
+        """Return what came from a mailbox that stays a stranger's."""
+        return ExchangeResult(
+            peer=label_of(self._vault, node.text),
+            peer_verifier=node.text,
+            link_id=None,
+            plan_id=None,
+            advertised=len(received),
+            received=tuple(received),
+            rejected=(),
+            not_available=(),
+            fixed_point=True,
+            rounds=1,
+            closed_by=CloseReason.FIXED_POINT.value,
+            cursor_updated=False,
+        )
+
+    def _whole(self, node: Verifier) -> int:
+        rows = self._vault.store.rows(
+            "SELECT whole FROM seen WHERE place_id = ? AND node = ?", self._place.place_id, node.text
+        )
+        return int(rows[0][0]) if rows else 0
 
     def _is_mine(self, head: SeenHead) -> bool:
         """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
@@ -201,7 +267,7 @@ class MailboxReader:
             return None
         number, head, runs, whole = row[0]
         mark = (int(number), RecordHash("S", bytes(head)))
-        return mark, frozenset(str(runs).split()), bool(whole)
+        return mark, frozenset(str(runs).split()), whole == 1
 
     # The exchange
 
@@ -254,10 +320,10 @@ class MailboxReader:
         )
         return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
 
-    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool) -> ExchangeResult:
+    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
-        received, refused = len(receiver.received), {refusal.hash for refusal in receiver.refusals}
+        refused = {refusal.hash for refusal in receiver.refusals}
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
         loops = 0
@@ -284,7 +350,7 @@ class MailboxReader:
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         # New members make records count that were refused when this exchange began.
         whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
-        self._remember(node, head, whole=whole)
+        self._remember(node, head, whole=int(whole))
         self._note_vector(node, head)
         self.unread = unreadable
         return ExchangeResult(
@@ -293,7 +359,7 @@ class MailboxReader:
             link_id=result.link_id or None,
             plan_id=result.plan_id or None,
             advertised=len(listing),
-            received=tuple(receiver.received[received:]),
+            received=tuple(receiver.received[since:]),
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
             not_available=tuple(unreadable),
             fixed_point=result.is_fixed_point,
@@ -365,7 +431,7 @@ class MailboxReader:
 
     # What stays
 
-    def _remember(self, node: Verifier, head: SeenHead, *, whole: bool) -> None:
+    def _remember(self, node: Verifier, head: SeenHead, *, whole: int) -> None:
         number, seal = head.mark
         with self._vault.writing(receiving=True) as w:
             w.store.run(
@@ -377,7 +443,7 @@ class MailboxReader:
                 " ".join(ref.name for ref in head.head.runs),
                 head.head.unreleased,
                 head.head.tai.text,
-                int(whole),
+                whole,
             )
 
     def _note_vector(self, node: Verifier, head: SeenHead) -> None:

@@ -24,13 +24,16 @@ from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strangers"]
+__all__ = ["BELONGING_APPS", "LOOKED_AT", "STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strangers"]
 
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
 _STRANGER, _UNREACHED, _MISMATCH = "stranger", "unreached", "content-mismatch"
 _AFTER_CUT, _UNPROVEN = "after-cut", "unproven-entry"
+LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
 # What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
 _MAY_COUNT_YET = frozenset({_UNREACHED, _UNPROVEN})
+BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
+"""The kinds of records that say who belongs."""
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
 
 
@@ -44,6 +47,7 @@ class RefusedRecord(DataError):
 
 def forget_strangers(w: Writer) -> None:
     """Ask again, at the next visit, for what was refused because its signer was no member: trust has changed."""
+    w.store.run("UPDATE seen SET whole = 0 WHERE whole = ?", LOOKED_AT)
     strangers = w.store.rows("SELECT 1 FROM refused WHERE code = ? LIMIT 1", _STRANGER)
     if strangers:
         # What is kept need not be fetched: the end of the next round judges it again.
@@ -85,6 +89,7 @@ class Receiver:
     _stashed_bytes: int = 0
     _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
     _strange_bytes: int = 0
+    _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
     _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
     _kept_bytes: int = 0
@@ -110,7 +115,7 @@ class Receiver:
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
         if record.kind == "S":
-            return record not in self._strangers
+            return record not in self._strangers or record in self._weighed
         if app != TREE_APP or self._stashed_bytes >= STASH_BYTES or record in self._stash:
             return False
         return not self._was_refused(record)
@@ -148,8 +153,8 @@ class Receiver:
                 continue
             if isinstance(record, Seal):
                 self._take_back(record.hash)
-                self._strangers[record.hash] = (record, stored)
-                self._strange_bytes += len(stored)
+                self._weighed.discard(record.hash)
+                self._wait(record, stored)
             elif self._wanted(record.hash):
                 ready.append((record, stored))
             elif record.app == TREE_APP or (self.keeps_content and self._stashed_bytes < STASH_BYTES):
@@ -164,6 +169,38 @@ class Receiver:
                 self._store(w, ready)
             if self._strange_bytes > STASH_BYTES:
                 self._refuse_strangers()
+
+    @property
+    def weighed(self) -> set[RecordHash]:
+        """What waits here of all that was weighed."""
+        return self._weighed & self._strangers.keys()
+
+    def weigh(self, batch: Iterable[tuple[RecordHash, bytes]]) -> None:
+        """Take what says who belongs from somebody who is no member: what counts is stored, as from anybody.
+
+        The rest waits for other evidence until the round ends, and is dropped then without a word: whoever may lay a
+        mailbox beside those of the members cannot fill their audit and quarantine with it.
+        """
+        for record_hash, stored in batch:
+            try:
+                record = self._parsed(record_hash, stored)
+            except LaceError:
+                continue
+            if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
+                continue
+            if record.hash not in self._strangers:
+                self._weighed.add(record.hash)
+                self._wait(record, stored)
+        if self._strangers:
+            with self.vault.writing(receiving=True) as w:
+                self._store(w, ())
+            if self._strange_bytes > STASH_BYTES:
+                self._refuse_strangers()
+
+    def _wait(self, seal: Seal, stored: bytes) -> None:
+        if seal.hash not in self._strangers:
+            self._strangers[seal.hash] = (seal, stored)
+            self._strange_bytes += len(stored)
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         """Store what counts: evidence of members, then whatever that evidence reaches."""
@@ -310,18 +347,21 @@ class Receiver:
     def _validated(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex | None:
         """Return the record when everything about it that needs no trust is right; else refuse it."""
         try:
-            record = parse_record(stored)
-            if record.hash != record_hash:
-                raise RefusedRecord(f"its bytes are the record {record.hash}")
-            if not isinstance(record, Seal | Plex):
-                raise RefusedRecord("a bare Blob is never exchanged")
-            self._check_kind(record)
-            read(record)
-            if isinstance(record, Plex) and record.app == TREE_APP:
-                parse_page(record.blob.data)
+            return self._parsed(record_hash, stored)
         except LaceError as error:
             self.refuse(record_hash, error.code, error.message)
             return None
+
+    def _parsed(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
+        record = parse_record(stored)
+        if record.hash != record_hash:
+            raise RefusedRecord(f"its bytes are the record {record.hash}")
+        if not isinstance(record, Seal | Plex):
+            raise RefusedRecord("a bare Blob is never exchanged")
+        self._check_kind(record)
+        read(record)
+        if isinstance(record, Plex) and record.app == TREE_APP:
+            parse_page(record.blob.data)
         return record
 
     def _check_kind(self, record: Seal | Plex) -> None:
@@ -347,6 +387,8 @@ class Receiver:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
         cuts = _cuts(self.vault, self.vault.node)
         for record_hash, (seal, stored) in self._strangers.items():
+            if record_hash in self._weighed:
+                continue
             who = label_of(self.vault, seal.signer.text)
             reason = f"it is sealed by {who}, who is no member"
             cut = cuts.get(seal.signer)
@@ -360,6 +402,7 @@ class Receiver:
                 self._kept_bytes += len(stored)
             self.refuse(record_hash, _STRANGER, reason)
         self._strangers.clear()
+        self._weighed.clear()
         self._strange_bytes = 0
 
     def _refuse_late(self, seal: Seal, who: str, cut: Cut) -> None:

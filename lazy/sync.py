@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lazy.circle import consider, leave_request
-from lazy.exchange import MailboxReader
+from lazy.exchange import MailboxReader, StrangersMailbox
 from lazy.people import label_of
 from lazy.places import NoSuchPlace, Place, is_mine, serving
 from lazy.publish import pending, publish_mine
@@ -204,6 +204,9 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
         exchange = reader.read(node)
     except PlaceError:
         raise
+    except StrangersMailbox as error:
+        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+        exchange = error.exchange
     except (DataError, PeerError) as error:
         result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
         return False

@@ -98,5 +98,7 @@ class Beside:
             speak(self._other, self._visitor, sent, answer.write)
         elif service.admits(self._visitor):
             service.exchange(self._visitor, sent, answer.write)
+        elif service.was_revoked(self._visitor):
+            raise RefusedThere(f"In the vault of {self._other.name} you were revoked from the group.")
         else:
             raise RefusedThere(f"You are no member in the vault of {self._other.name}.")

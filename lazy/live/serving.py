@@ -15,7 +15,7 @@ from lazy.live.intake import Intake
 from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import Cursor, Standing, agree, known, my_standing, place_of
-from lazy.people import label_of
+from lazy.people import former, label_of
 from lazy.receive import Receiver
 from lazy.results import PlaceResult
 from lazy.rounds import close_round, held_back
@@ -76,6 +76,11 @@ class Service:
         with closing(self._open()) as vault:
             is_member = bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
             return is_member and node != vault.node
+
+    def was_revoked(self, node: Verifier) -> bool:
+        """Whether the node was a member once; only its own key is told so."""
+        with closing(self._open()) as vault:
+            return former(vault, node.text) is not None
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited, or the admission of a new node of a member.

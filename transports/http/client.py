@@ -17,6 +17,7 @@ from transports.errors import PlaceUnreachable, RefusedThere
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.pace import Pace
+from transports.http.paths import REVOKED
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
 from vault.suite import SigningKey
@@ -26,6 +27,7 @@ __all__ = ["LiveConnection"]
 _SILENCE = 30.0  # seconds
 _PIECE: Final = 64 * 1024
 _REFUSED = frozenset({401, 403})
+_WORD_BYTES = 16
 _WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
 
 
@@ -108,7 +110,13 @@ class LiveConnection:
             raise self._unreachable(error) from error
         if response.status == http.client.OK:
             return Incoming(response, self)
+        said = self._word(response) if response.status in _REFUSED else b""
         self.close()
+        if said == REVOKED:
+            raise RefusedThere(
+                f"{self.address.shown} answers you no more: you were revoked from the group.",
+                hint="Ask whoever did it; with a new key you can be invited again. What you have stays readable.",
+            )
         if response.status in _REFUSED:
             raise RefusedThere(f"{self.address.shown} does not answer this node.")
         if response.status == http.client.TOO_MANY_REQUESTS or response.status >= http.client.INTERNAL_SERVER_ERROR:
@@ -117,6 +125,14 @@ class LiveConnection:
             f"{self.address.shown} does not understand this lace ({response.status}).",
             hint="One of the two is older: compare lace --version on both machines.",
         )
+
+    @staticmethod
+    def _word(response: http.client.HTTPResponse) -> bytes:
+        """Return what a refusal says, if it is as short as such a word is."""
+        try:
+            return response.read(_WORD_BYTES)
+        except (OSError, http.client.HTTPException):
+            return b""
 
     def take(self, response: http.client.HTTPResponse, size: int) -> bytes:
         """Read a part of an answer."""

@@ -30,7 +30,7 @@ from transports.errors import AddressInUse
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
-from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN, WAITS
+from transports.http.paths import REQUEST_PATH, REVOKED, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
 from vault.errors import DataError, LaceError
 from vault.records.hashes import Verifier
@@ -55,6 +55,9 @@ class Handler(Protocol):
 
     def admits(self, node: Verifier) -> bool:
         """Whether this node is answered."""
+
+    def was_revoked(self, node: Verifier) -> bool:
+        """Whether this node, which proved its key, was a member once."""
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Read one body and write its answer."""
@@ -141,8 +144,11 @@ class LiveServer:
     async def _exchange(self, request: Request) -> Any:
         loop = asyncio.get_running_loop()
         who = self._gate.check(request.headers.get(HEADER, ""), request.url.path)
-        if who is None or not await loop.run_in_executor(self._pool, self._handler.admits, who):
+        if who is None:
             return await _refused(request)
+        if not await loop.run_in_executor(self._pool, self._handler.admits, who):
+            was = await loop.run_in_executor(self._pool, self._handler.was_revoked, who)
+            return await _refused(request, REVOKED if was else _REFUSAL)
         if self._busy >= _EXCHANGES:
             return Response(b"busy\n", 503, {"Retry-After": "5"})
         return _Exchange(self, who, self._handler.exchange)
@@ -261,9 +267,9 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
 
 
-async def _refused(request: Request) -> Response:
+async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:
     del request
-    return Response(_REFUSAL, 403, {"Connection": "close"})
+    return Response(said, 403, {"Connection": "close"})
 
 
 class _GuardedProtocol(H11Protocol):

@@ -1,0 +1,147 @@
+"""Who belongs, on every road: proven by one's own mailbox, and cut by a revocation (LAZ-71, CYB-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.roads import ROADS, Road, chosen_roads, meet
+from tests.conformance.test_roads import mediums, records, settle
+from tests.people import Person
+
+
+@pytest.fixture(params=chosen_roads())
+def road(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Road]:
+    with ROADS[request.param](tmp_path) as made:
+        yield made
+
+
+def meet_by_stick(stick: Path, *people: Person) -> None:
+    """Let people exchange what they have over a stick that nobody else ever sees."""
+    for person in people:
+        person.lace("place", "add", stick.name, str(stick))
+    for person in (*people, *people):
+        person.lace("sync", stick.name)
+    for person in people:
+        person.lace("place", "remove", stick.name)
+
+
+def admit_by_stick(host: Person, friend: Person, stick: Path) -> None:
+    """Let somebody join who meets their host over a stick only, and nobody else."""
+    host.lace("place", "add", stick.name, str(stick))
+    friend.lace("accept", host.lace("invite", friend.name)["invite"], "--name", friend.name)
+    for place in friend.lace("places")["places"]:
+        if place["place"] != stick.name:
+            friend.lace("place", "remove", place["place"])
+    for person in (friend, host, friend, host):
+        person.lace("sync", stick.name)
+    for person in (host, friend):
+        person.lace("place", "remove", stick.name)
+
+
+def names(person: Person) -> set[str]:
+    return {member["name"] for member in person.lace("members")["members"]}
+
+
+@pytest.mark.parametrize("road", mediums(), indirect=True)
+def test_who_was_admitted_elsewhere_proves_it_by_their_own_mailbox(
+    road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
+) -> None:
+    # Bob admits Cara, and she Dan, each over a stick; Bob never comes to the road again
+    dan = people("dan")
+    meet(road, alice, bob)
+    admit_by_stick(bob, cara, tmp_path / "stick")
+    admit_by_stick(cara, dan, tmp_path / "other")
+    made = {}
+    for number, person in enumerate((cara, dan)):
+        person.write(f"{person.name}.txt", "here I am\n")
+        made[person.name] = person.lace("release", f"1.{number}.0")["release"]
+        person.lace("place", "add", "road", road.uri, *road.options)
+    dan.lace("sync", "road")  # he says who admitted Cara, of whom there is nothing here
+    got = alice.lace("sync", "road")
+    assert [(new["name"], new["release"]) for new in got["releases"]] == [("dan", made["dan"])]
+    assert got["rejected_hashes"] == []
+    # Cara's request lies there, to her inviter.
+    assert {problem["code"] for problem in got["problems"]} <= {"sealed-to-others"}
+    assert {"cara", "dan"} <= names(alice)
+    cara.lace("sync", "road")
+    got = alice.lace("sync", "road")
+    assert [(new["name"], new["release"]) for new in got["releases"]] == [("cara", made["cara"])]
+    settle(alice, cara, dan)
+
+
+@pytest.mark.parametrize("road", mediums(), indirect=True)
+def test_a_stranger_is_looked_at_once_and_leaves_nothing_behind(
+    road: Road, alice: Person, bob: Person, cara: Person
+) -> None:
+    # Only Alice knows the invitation, so to Bob Cara is a stranger however often he comes
+    meet(road, alice, bob)
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    cara.lace("sync", "road")
+    for number in range(20):
+        cara.write("a.txt", f"{number}\n")
+        cara.lace("commit", "-m", "mine")
+    cara.lace("release", "1.0.0")
+    cara.lace("sync", "road")
+    before = records(bob)
+    first, second = bob.lace("sync", "road"), bob.lace("sync", "road")
+    for told in (first, second):
+        assert {problem["code"] for problem in told["problems"]} <= {"stranger", "sealed-to-others"}
+        assert (told["received"], told["rejected_hashes"]) == (0, [])
+    assert second["bytes_received"] <= first["bytes_received"]
+    assert records(bob) == before
+    assert bob.lace("quarantine")["quarantine"] == []
+    assert "cara" not in names(bob)
+
+
+@pytest.mark.parametrize("road", mediums(), indirect=True)
+def test_of_a_revoked_mailbox_counts_what_is_within_the_cut(
+    road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
+) -> None:
+    meet(road, alice, bob, cara)
+    cara.write("cara.txt", "within\n")
+    within = cara.lace("release", "1.0.0")["release"]
+    settle(cara, alice)
+    bob.write("bob.txt", "carried\n")
+    carried = bob.lace("release", "2.0.0")["release"]
+    meet_by_stick(tmp_path / "stick", bob, cara)
+    cara.write("cara.txt", "after\n")
+    after = cara.lace("release", "3.0.0")["release"]
+    alice.lace("revoke", "cara", "--yes")
+    cara.lace("sync", "road")  # she does not know yet; of Bob's release hers is the only mailbox here that has it
+    got = alice.lace("sync", "road", expect=1)
+    assert {new["release"] for new in got["releases"]} == {carried}
+    assert {bad["code"] for bad in got["rejected_hashes"]} == {"after-cut"}
+    assert alice.lace("sync", "road")["rejected_hashes"] == []
+    dan = people("dan")
+    dan.lace("accept", alice.lace("invite", "dan")["invite"], "--name", "dan")
+    for person in (dan, alice, dan):
+        person.run("--json", "sync", "road")
+    assert {carried, within} <= {entry["hash"] for entry in dan.lace("log", "-n", "50")["entries"]}
+    for person in (alice, dan):
+        entries = person.lace("log", "-n", "50")["entries"]
+        shared = {entry["hash"] for entry in entries if not entry["after_cut"]}
+        assert after not in shared
+        assert "cara" not in names(person)
+    told = cara.run("--json", "sync", "road").json
+    if road.options:  # what is encrypted since then is no more for her, so she finds closed boxes
+        assert {problem["code"] for problem in told["problems"]} == {"sealed-to-others"}
+    else:
+        assert cara.lace("status")["member"] is False
+
+
+@pytest.mark.parametrize("road", [name for name in chosen_roads() if name == "live"], indirect=True)
+def test_a_live_server_refuses_who_was_revoked(road: Road, alice: Person, bob: Person) -> None:
+    meet(road, alice, bob)
+    alice.lace("revoke", "bob", "--yes")
+    alice.lace("sync", "road")
+    before = records(alice)
+    bob.write("b.txt", "late\n")
+    bob.lace("release", "1.0.0")
+    told = bob.run("--json", "sync", "road")
+    assert 30 <= told.code < 40, told.err
+    assert "revoked" in told.json["error"]["message"]
+    alice.lace("sync", "road")
+    assert records(alice) == before
