@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from lazy.forks import fork_ends, note_forks
 from lazy.invitations import Invitation, check_proof, proof
 from lazy.people import NoSuchPeer, former, label_of, node_of, peers
 from lazy.places import NameTaken, Place, keep_place, make_place, places
@@ -19,7 +20,7 @@ from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
-from vault.profile import Member, NodeCard, Request
+from vault.profile import MAX_ENTRIES, Member, NodeCard, Request
 from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
@@ -422,8 +423,9 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
 
     With the old key here the old node admits the new one, so that nobody has to; else the new node is an ordinary
-    request. Nothing that was stored is lost, and the line goes on where the folder stands. Cut off, the vault is the
-    old node still, and the same call begins anew.
+    request. Nothing that was stored is lost, and the line goes on where the folder stands. Where the old log forked,
+    the new one links the end of each branch that is here, so that what was released on any of them counts again.
+    Cut off, the vault is the old node still, and the same call begins anew.
 
     Returns:
         Whether the new node was admitted by the old key.
@@ -445,8 +447,10 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
             entries = [_card(w, vault, name)]
             if old_key is not None:
                 entries.append(_admit_myself(w, vault, name, old_key))
+            entries += fork_ends(vault, old.text)[: MAX_ENTRIES - len(entries)]
             _go_on(w, vault)
             w.log(entries)
+            note_forks(w, vault)
             w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
     except BaseException:
         vault.forget_key()
@@ -463,7 +467,7 @@ def _card(w: Writer, vault: Vault, name: str) -> RecordHash:
 
 def _admit_myself(w: Writer, vault: Vault, name: str, old_key: SigningKey) -> RecordHash:
     """Let the old node admit the new one."""
-    plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, invitation=None, tai=w.tai())
+    plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, same_person=True, tai=w.tai())
     sealed = Seal.sign(plex, old_key)
     w.put([sealed])
     w.store.set_meta("admission", sealed.hash.text)

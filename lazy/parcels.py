@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.conflicts import note_version_conflicts
+from lazy.forks import forks
 from lazy.people import node_of
 from lazy.receive import Receiver, Refusal
 from vault.cases import Address, parse_address
@@ -50,7 +51,7 @@ class SelectsNothing(CallerError):
 
     code = "selects-nothing"
     exit_code = 2
-    hint = "Name `shared`, an App such as lace/release, a release such as main@1.0.0, or a hash."
+    hint = "Name `shared`, `forks`, an App such as lace/release, a release such as main@1.0.0, or a hash."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,18 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
     Args:
         vault: where from.
         selector: `shared` (all that friends get), an App such as `lace/release`, `[PEER/]DESK@A..B` for what is new
-            between two revisions of a line, `DESK@VERSION` or a record's hash; the last two with everything they
-            reach.
+            between two revisions of a line, `DESK@VERSION` or a record's hash, the last two with everything they
+            reach; `forks` or `PEER/forks` for the proofs of forked logs.
 
     Raises:
         SelectsNothing: no record here answers to it.
     """
+    if selector == "forks" or selector.endswith("/forks"):
+        proofs = forks(vault, node_of(vault, selector.removesuffix("/forks")) if "/" in selector else None)
+        if not proofs:
+            raise SelectsNothing("No log that is known here forked.")
+        yield from (proof.encode() for proof in proofs)
+        return
     positions = list(_positions(vault, selector))
     if not positions:
         raise SelectsNothing(f"Nothing here answers to {selector!r}.")

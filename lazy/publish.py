@@ -68,11 +68,20 @@ def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
     return Outgoing(records, size)
 
 
-def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> Outgoing:
+def publish_mine(
+    vault: Vault, place: MailboxPlace, watch: Watch = Watch(), *, on_other: Callable[[], None] | None = None
+) -> Outgoing:
     """Bring my mailbox on a place up to date; nothing new means nothing written.
 
     Only the committed store is read, so nothing leaves before the mark's `done`. A mailbox of mine that was wiped,
     rolled back or damaged there is brought back whole.
+
+    Args:
+        vault: whose mailbox it is.
+        place: where it lies.
+        watch: progress and cancel.
+        on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
+            was restored, or a copy of it wrote, and reads what that one said first.
 
     Raises:
         PlaceError: the medium refuses; the mailbox still shows its former state.
@@ -83,6 +92,9 @@ def publish_mine(vault: Vault, place: MailboxPlace, watch: Watch = Watch()) -> O
         return Outgoing(0, 0)
     vault.check_mark()
     mine = _my_mailbox(vault, place)
+    if on_other is not None and mine.head is not None and not _wrote(vault, place, mine.head):
+        on_other()
+        vault.check_mark()
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
         vector = _vector(vault)
@@ -205,6 +217,12 @@ def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:
         if is_mine and _rests(vault, place, head):
             return _Mine(head, int(at), trusted=True)
     return _Mine(head, 0, trusted=False)
+
+
+def _wrote(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
+    """Tell whether this vault wrote a head of its own mailbox last."""
+    row = vault.store.rows("SELECT head FROM published WHERE place_id = ?", place.place_id)
+    return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
 
 def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import asdict, replace
 from lazy.circle import requests
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import write_lazy_files
+from lazy.forks import note_forks
 from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
-from lazy.results import NewRelease, PlaceResult
+from lazy.results import NewRelease, PlaceResult, Problem
 from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.mailbox import ByteCount
@@ -44,7 +45,16 @@ def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: s
         w.store.settle(vault.node.text, vault.founding)
         w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
         result.new_conflicts = note_version_conflicts(w, vault)
+        forked = note_forks(w, vault)
     _spread_refusals(receiver, result)
+    for node, seq in forked:
+        name = label_of(vault, node.text)
+        after = f"after entry {seq}" if seq else "at its first entry"
+        text = (
+            f"The log of {name} forked {after}: two different entries were sealed under one number, by a copied or "
+            f"restored device or on purpose. Both are kept; {name} goes on with: lace adopt"
+        )
+        result.problems.append(Problem("forked", text, name))
     for release in releases(vault.store):
         if release.hash not in before and release.node != vault.node.text:
             result.releases.append(_new_release(vault, release))

@@ -6,16 +6,17 @@ import json
 from dataclasses import dataclass, field
 
 from lazy.conflicts import Conflict, conflicts
-from lazy.people import FormerMember, formers, peers
+from lazy.people import FormerMember, Person, formers, peers
 from lazy.places import places
 from lazy.queue import waiting_counts
 from lazy.revoking import waiting as waiting_revocations
 from lazy.update import heads_to_update
-from lazy.vectors import Mark, ahead_behind, my_vector, vectors
+from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
 from vault.history import Relation, line_head, relation
 from vault.names import Version
-from vault.records import RecordHash, Tai
+from vault.nodelog import VersionVector
+from vault.records import RecordHash, Tai, Verifier
 from vault.vault import Vault
 from vault.work import checkout_of, unreleased
 
@@ -107,10 +108,16 @@ def status(vault: Vault) -> Status:
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
         held = _held(vault)
-        mine = my_vector(vault)
-        known = vectors(vault)
+        mine, known = vector_here(vault), known_vectors(vault)
+        revoked = tuple(formers(vault))
+        cut = {Verifier.parse(gone.node) for gone in revoked}
         found_peers = tuple(
-            _peer(vault, person.name, person.node, mine, known[person.name], held.get(person.node))
+            _peer(
+                vault,
+                person,
+                ahead_behind(mine, known.get(person.node, VersionVector()), cut),
+                held.get(person.node),
+            )
             for person in peers(vault)
         )
         last = {
@@ -143,7 +150,7 @@ def status(vault: Vault) -> Status:
             ),
             records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
             revocations=len(waiting_revocations(vault)),
-            revoked=tuple(formers(vault)),
+            revoked=revoked,
         )
 
 
@@ -191,15 +198,10 @@ def _relation(
 
 
 def _peer(
-    vault: Vault,
-    name: str,
-    node: str,
-    mine: dict[str, Mark],
-    theirs: dict[str, Mark],
-    held: tuple[Version, Version] | None,
+    vault: Vault, person: Person, difference: tuple[int, int], held: tuple[Version, Version] | None
 ) -> PeerStatus:
-    row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", node)
-    ahead, behind = ahead_behind(mine, theirs) if theirs else (sum(m.seq for m in mine.values()), 0)
+    row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", person.node)
+    ahead, behind = difference
     if not row:
         state = "not synced"
     elif behind:
@@ -209,8 +211,8 @@ def _peer(
     else:
         state = "synced"
     return PeerStatus(
-        name,
-        node,
+        person.name,
+        person.node,
         state,
         Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
         "none" if held is None else f"{held[0]}" if held[0] == held[1] else f"{held[0]}-{held[1]}",

@@ -144,7 +144,8 @@ def visit(
     receiver = Receiver(vault, place.name)
     try:
         if push and reason is None:
-            result.sent += publish_mine(vault, medium, watch).records
+            reader = MailboxReader(vault, medium, receiver, watch)
+            result.sent += publish_mine(vault, medium, watch, on_other=lambda: _read_myself(reader, result)).records
         if pull:
             _read_all(vault, place, medium, receiver, result, watch, may_sign=reason is None)
     finally:
@@ -228,6 +229,16 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
             advertised=max(old.advertised, exchange.advertised),
         )
     return bool(exchange.received)
+
+
+def _read_myself(reader: MailboxReader, result: PlaceResult) -> None:
+    """Read my own mailbox where another wrote it under my key: a copy of this vault, or it before it was restored."""
+    try:
+        exchange = reader.read(reader.vault.node)
+    except (DataError, PeerError):
+        return  # it is damaged or went back in time: it is written anew
+    if exchange is not None:
+        result.exchanges.append(exchange)
 
 
 def _note_closed(medium: MailboxPlace, result: PlaceResult) -> None:

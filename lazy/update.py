@@ -124,7 +124,9 @@ def heads_to_update(
 def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
     """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7)."""
     rows = vault.store.rows(
-        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node", desk
+        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
+        " CASE WHEN node IN (SELECT node FROM vector WHERE forked) THEN p END",  # which has several lines
+        desk,
     )
     return {RecordHash.parse(str(commit)) for commit, _ in rows}
 

@@ -1,15 +1,21 @@
-"""Version vectors: mine, and what each peer's own sealed head last said (LAZ-28 to LAZ-32)."""
+"""Version vectors: mine, and what each peer last said of itself (LAZ-28 to LAZ-32).
+
+How they count and compare stands in `vault.nodelog`; here they are read, kept and shown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lazy.people import label_of, peers
-from vault.records import b64a
+from vault.nodelog import VectorEntry, VersionVector, compare
+from vault.records import Tai, Verifier, b64a
 from vault.vault import Vault
+from vault.writer import Writer
 
-__all__ = ["Mark", "ahead_behind", "my_vector", "vectors"]
+__all__ = ["Mark", "ahead_behind", "known_vectors", "my_vector", "note_met", "vector_here", "vectors"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,41 +29,111 @@ class Mark:
     forked: bool
 
 
+def vector_here(vault: Vault) -> VersionVector:
+    """Return this vault's version vector."""
+    return _vector(vault.store.rows("SELECT node, seq, plex, forked FROM vector"))
+
+
+def known_vectors(vault: Vault) -> dict[str, VersionVector]:
+    """Return what each node last said of itself that said anything, by its verifier text."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for node, *entry in vault.store.rows("SELECT node, of_node, seq, plex, forked FROM peer_vector"):
+        found.setdefault(str(node), []).append(tuple(entry))
+    return {node: _vector(rows) for node, rows in found.items()}
+
+
 def my_vector(vault: Vault) -> dict[str, Mark]:
-    """Return this vault's version vector by node."""
-    return _marks(vault, vault.store.rows("SELECT node, seq, plex, forked FROM vector ORDER BY node"))
+    """Return this vault's version vector by node, for people."""
+    return _marks(vector_here(vault), _Names(vault))
 
 
 def vectors(vault: Vault) -> dict[str, dict[str, Mark]]:
     """Return `self` and every peer's last known vector, by name then node."""
-    found = {"self": my_vector(vault)}
-    for person in peers(vault):
-        rows = vault.store.rows(
-            "SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", person.node
-        )
-        found[person.name] = _marks(vault, rows)
+    names, known = _Names(vault), known_vectors(vault)
+    found = {"self": _marks(vector_here(vault), names)}
+    found.update({person.name: _marks(known.get(person.node, VersionVector()), names) for person in peers(vault)})
     return found
 
 
-def _marks(vault: Vault, rows: list[tuple[Any, ...]]) -> dict[str, Mark]:
+class _Names(dict[str, str]):
+    """The names of nodes, each looked up once."""
+
+    def __init__(self, vault: Vault) -> None:
+        super().__init__()
+        self._vault = vault
+
+    def __missing__(self, node: str) -> str:
+        name = self[node] = label_of(self._vault, node)
+        return name
+
+
+def _vector(rows: Iterable[tuple[Any, ...]]) -> VersionVector:
+    return VersionVector(
+        {
+            Verifier.parse(str(node)): VectorEntry(int(seq), bytes(plex), bool(forked))
+            for node, seq, plex, forked in rows
+        }
+    )
+
+
+def _marks(vector: VersionVector, names: _Names) -> dict[str, Mark]:
     return {
-        str(node): Mark(
-            str(node),
-            label_of(vault, str(node)),
-            int(seq),
-            b64a.encode(bytes(plex)),
-            bool(forked),
-        )
-        for node, seq, plex, forked in rows
+        node.text: Mark(node.text, names[node.text], entry.seq, b64a.encode(entry.plex_digest), entry.forked)
+        for node, entry in vector.items()
     }
 
 
-def ahead_behind(mine: dict[str, Mark], theirs: dict[str, Mark]) -> tuple[int, int]:
-    """Return how many log entries I have that they lack, and they have that I lack; missing counts as 0 (LAZ-29)."""
-    ahead = behind = 0
-    for node in mine.keys() | theirs.keys():
-        a = mine[node].seq if node in mine else 0
-        b = theirs[node].seq if node in theirs else 0
-        ahead += max(a - b, 0)
-        behind += max(b - a, 0)
+def ahead_behind(
+    mine: Mapping[Verifier, VectorEntry], theirs: Mapping[Verifier, VectorEntry], cut: Collection[Verifier] = ()
+) -> tuple[int, int]:
+    """Return how many log entries I have that they lack, and they have that I lack; missing counts as 0 (LAZ-29).
+
+    Of a log that forked nothing is counted but the news of it: who knows of the fork has at least one entry that who
+    does not lacks. Of a log that was cut (`cut`) nothing beyond what counts here is lacking.
+    """
+    difference = compare(mine, theirs)
+    forks = set(difference.forks)
+    ahead = sum(r.last - r.first + 1 for r in difference.ahead if r.node not in forks and r.node not in cut)
+    behind = sum(r.last - r.first + 1 for r in difference.behind if r.node not in forks and r.node not in cut)
+    for node in forks.difference(cut):
+        here, there = (vector.get(node, VectorEntry.NONE).forked for vector in (mine, theirs))
+        if not (here and there):
+            ahead += here or not there
+            behind += there or not here
     return ahead, behind
+
+
+def note_met(
+    w: Writer,
+    node: Verifier,
+    said: Mapping[Verifier, VectorEntry],
+    *,
+    place: str,
+    now: Tai,
+    unreleased: int | None,
+    is_newest: bool = False,
+) -> None:
+    """Keep what a peer itself says it holds: the evidence that moves the queue (LAZ-32, LAZ-47).
+
+    Args:
+        w: the open transaction.
+        node: who says it.
+        said: its vector.
+        place: where it was met.
+        now: when, for display.
+        unreleased: commits it says it has not released.
+        is_newest: it said so just now, over a channel that proves it. A head on a medium may be older than one seen
+            elsewhere: it takes no number back, but that a log forked is never forgotten, and ends where it says.
+    """
+    for of_node, entry in said.items():
+        w.store.run(
+            "INSERT INTO peer_vector VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(node, of_node) DO UPDATE"
+            " SET seq = ?3, plex = ?4, forked = ?5 WHERE ?6 OR ?5 OR (NOT forked AND ?3 >= seq)",
+            node.text,
+            of_node.text,
+            entry.seq,
+            entry.plex_digest,
+            int(entry.forked),
+            int(is_newest),
+        )
+    w.store.run("INSERT OR REPLACE INTO met VALUES (?, ?, ?, ?)", node.text, now.text, place, unreleased)

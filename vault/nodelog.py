@@ -15,9 +15,10 @@ causality proper comes from the links (CYB-24). No wall clock takes part (LAZ-14
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
+from vault.errors import DataError
 from vault.profile import (
     NUMBER_LIMIT,
     Commit,
@@ -30,22 +31,36 @@ from vault.profile import (
     Revision,
     Revocation,
     Tree,
+    read,
 )
-from vault.records import RecordHash, Verifier
+from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 
 __all__ = [
     "Comparison",
-    "LogState",
+    "ForkProof",
+    "NoFork",
     "Range",
+    "Step",
     "VectorEntry",
     "VersionVector",
     "compare",
+    "count",
+    "fork_in",
     "log_order",
     "observe",
+    "proofs_in",
     "reaches",
     "tick",
     "vector_entry",
 ]
+
+
+class NoFork(DataError):
+    """Two records do not prove that a log forked."""
+
+    code = "no-fork"
+    exit_code = 44
+    hint = "A proof is two different valid log entries that one node sealed under one Seq."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,73 +90,122 @@ class VectorEntry:
 VectorEntry.NONE = VectorEntry()
 
 
-class _Slot(NamedTuple):
-    """What is here of one Seq while it is not forked."""
+class Step(NamedTuple):
+    """What counting needs of one log entry: its number, its Plex digest, and the Seals it is and follows.
 
+    `hash` and `prev` are hash texts or hashes, of one kind within a log.
+    """
+
+    seq: int
     plex_digest: bytes
-    prev: RecordHash | None
-    seals: frozenset[RecordHash]
+    prev: object
+    hash: object
+
+
+def fork_in(steps: Iterable[Step]) -> int | None:
+    """Return the lowest Seq under which two different entries are known, or None (LAZ-65)."""
+    digests: dict[int, bytes] = {}
+    forks = [step.seq for step in steps if digests.setdefault(step.seq, step.plex_digest) != step.plex_digest]
+    return min(forks, default=None)
+
+
+def count(steps: Iterable[Step], known: VectorEntry = VectorEntry.NONE, fork: int | None = None) -> VectorEntry:
+    """Return how far a node's log counts (LAZ-28, LAZ-64).
+
+    Args:
+        steps: its entries from `known.seq` on, the Seals of that one included, ordered by Seq.
+        known: up to where it is known to count; before any fork.
+        fork: the lowest Seq with two different entries; the vector stays before it for ever.
+    """
+    seq, digest = known.seq, known.plex_digest
+    before: set[object] = set() if seq else {None}
+    for step in steps:
+        if seq and step.seq == seq:
+            before.add(step.hash)  # a second Seal over the same Plex
+        elif step.seq != seq + 1 or (fork is not None and step.seq >= fork) or step.prev not in before:
+            break
+        else:
+            seq, digest, before = step.seq, step.plex_digest, {step.hash}
+    return VectorEntry(seq, digest, fork is not None)
+
+
+def vector_entry(steps: Iterable[Step]) -> VectorEntry:
+    """Return how far a node's log counts, given all that is known of it, in any order (LAZ-28)."""
+    found = sorted(steps, key=lambda step: step.seq)
+    return count(found, fork=fork_in(found))
 
 
 @dataclass(frozen=True, slots=True)
-class LogState:
-    """One node's log as far as it is known; `LogState()` knows nothing.
+class ForkProof:
+    """Two entries of one node's log under one Seq: whoever has both Seals can check it alone (LAZ-65, LAZ-73).
 
-    Every `advance` gives a new state, at a cost linear in the entries known: give entries in batches.
+    A node signs one entry under each Seq. Two that differ show that two devices wrote under one key, or that their
+    owner told two friends two different things; which of these, no record can say.
 
     Args:
-        node: whose log; None while nothing is known.
-        vector: how far it counts.
-        fork: the lowest Seq with two different entries; None when there is none.
-    """
-
-    node: Verifier | None = None
-    vector: VectorEntry = VectorEntry.NONE
-    fork: int | None = None
-    _slots: Mapping[int, _Slot] = field(default_factory=dict, repr=False, hash=False)
-
-    def advance(self, entries: Iterable[LogEntry]) -> LogState:
-        """Return the state that also knows these entries, whatever their order; known ones change nothing.
-
-        Raises:
-            ValueError: an entry is of another node; a fault of the program.
-        """
-        node, fork, slots = self.node, self.fork, dict(self._slots)
-        for entry in entries:
-            if node is None:
-                node = entry.signer
-            elif entry.signer != node:
-                raise ValueError(f"the log of {node} cannot hold an entry of {entry.signer}")
-            slot = slots.get(entry.seq)
-            if slot is None:
-                slots[entry.seq] = _Slot(entry.plex_digest, entry.prev, frozenset((entry.hash,)))
-            elif slot.plex_digest == entry.plex_digest:
-                slots[entry.seq] = slot._replace(seals=slot.seals | {entry.hash})
-            elif fork is None or entry.seq < fork:
-                fork = entry.seq
-        if fork is not None:
-            # What lies on the branches decides nothing any more, and which came first must not show.
-            slots = {seq: slot for seq, slot in slots.items() if seq < fork}
-        seq = self.vector.seq if fork is None else min(self.vector.seq, fork - 1)
-        while (slot := slots.get(seq + 1)) is not None and _follows(slot, slots.get(seq)):
-            seq += 1
-        digest = slots[seq].plex_digest if seq else b""
-        return LogState(node, VectorEntry(seq, digest, fork is not None), fork, slots)
-
-
-def _follows(slot: _Slot, before: _Slot | None) -> bool:
-    if before is None:
-        return slot.prev is None
-    return slot.prev in before.seals
-
-
-def vector_entry(entries: Iterable[LogEntry]) -> VectorEntry:
-    """Return how far a node's log counts, given what is known of it in any order (LAZ-28).
+        first: the Seal with the smaller hash text.
+        second: the other one.
 
     Raises:
-        ValueError: the entries are of several nodes; a fault of the program.
+        NoFork: they prove nothing: another node, group or Seq, or one and the same entry.
     """
-    return LogState().advance(entries).vector
+
+    first: Seal
+    second: Seal
+
+    def __post_init__(self) -> None:
+        mine, other = _entry_of(self.first), _entry_of(self.second)
+        if mine.signer != other.signer or mine.group != other.group or mine.seq != other.seq:
+            raise NoFork("The two log entries are not of one node, one group and one Seq.")
+        if mine.plex_digest == other.plex_digest:
+            raise NoFork("The two records are one and the same log entry.")
+
+    @classmethod
+    def of(cls, one: bytes, other: bytes) -> ForkProof:
+        """Check two stored records, their signatures included.
+
+        Raises:
+            NoFork: they are valid and prove no fork.
+            RecordError: one is not valid.
+        """
+        found = [parse_record(stored) for stored in (one, other)]
+        seals = sorted((record for record in found if isinstance(record, Seal)), key=lambda seal: seal.hash.text)
+        if len(seals) < len(found):
+            raise NoFork("Only sealed log entries prove a fork.")
+        return cls(*seals)
+
+    @property
+    def node(self) -> Verifier:
+        """Whose log forked."""
+        return self.first.signer
+
+    @property
+    def seq(self) -> int:
+        """The Seq that two entries have."""
+        return _entry_of(self.first).seq
+
+    def encode(self) -> bytes:
+        """Return the proof as bytes: the two stored records, one after the other."""
+        return self.first.encode() + self.second.encode()
+
+
+def proofs_in(records: Iterable[Record]) -> Iterator[ForkProof]:
+    """Yield the proofs that a stream of verified records holds, each as soon as its second entry was read."""
+    first: dict[tuple[str, Verifier, int], Seal] = {}
+    for record in records:
+        value = read(record) if isinstance(record, Seal) else None
+        if not isinstance(record, Seal) or not isinstance(value, LogEntry):
+            continue
+        known = first.setdefault((value.group, value.signer, value.seq), record)
+        if known.plex.hash != record.plex.hash:
+            yield ForkProof(*sorted((known, record), key=lambda seal: seal.hash.text))
+
+
+def _entry_of(seal: Seal) -> LogEntry:
+    value = read(seal)
+    if not isinstance(value, LogEntry):
+        raise NoFork("Only sealed log entries prove a fork.")
+    return value
 
 
 # Vectors

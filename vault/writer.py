@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
-from vault.mark import MarkState, MarkVerdict, check, require_writable
+from vault.mark import MarkState, MarkVerdict, VaultForked, check, require_writable
 from vault.nodelog import tick
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, Tai, parse_record
@@ -171,6 +171,7 @@ class Writer:
         state = mark.load()
         seq, _, plex = self._tip()
         verdict = check(state, seq, plex or None, vault.around.machine, node=vault.node, digest_at_done=self._at(state))
+        self._refuse_fork(vault.node.text)
         require_writable(verdict, seq, state)
         if verdict is MarkVerdict.FRESH:
             mark.begin(vault.around.machine, vault.node)
@@ -178,6 +179,16 @@ class Writer:
             mark.done(seq, plex)
         elif verdict is MarkVerdict.AHEAD:
             mark.catch_up(seq, plex, self._plex_of(seq - 1))
+
+    def _refuse_fork(self, me: str) -> None:
+        """Refuse to lengthen a log of which friends have two: nothing after the fork would count for them."""
+        row = self.store.db.execute("SELECT seq FROM vector WHERE node = ? AND forked", (me,)).fetchone()
+        if row is not None:
+            raise VaultForked(
+                f"Two devices, or a restored copy, wrote entry {int(row[0]) + 1} of your log under one key.",
+                hint="Nothing is lost: both are kept, here and with your friends. To go on under a new key that your "
+                "friends know as yours, run: lace adopt - and do the same on the other device, if there is one.",
+            )
 
     def _at(self, state: MarkState | None) -> bytes | None:
         return self._plex_of(state.done_seq) if state is not None else None

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("file", metavar="FILE", help="stored records, one after the other")
         case _:
             parser.add_argument(
-                "selector", metavar="SELECTOR", help="shared, an App, DESK@VERSION, DESK@A..B or a hash"
+                "selector", metavar="SELECTOR", help="shared, forks, an App, DESK@VERSION, DESK@A..B or a hash"
             )
 
 

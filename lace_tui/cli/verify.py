@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.files import FileMissing, Unreadable
-from vault.records.reader import Readable, Verdict, iter_verdicts
+from vault.nodelog import ForkProof, proofs_in
+from vault.records import RecordError
+from vault.records.reader import Readable, Verdict, iter_records, iter_verdicts
 
 __all__ = ["configure", "run"]
+
+_PROOF_BYTES = 1 << 20  # a file up to this size is looked through for proofs of forked logs
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -37,6 +41,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     opener: AbstractContextManager[BinaryIO] = (
         nullcontext(context.world.stdin.buffer) if args.file == "-" else _open(context.cwd / args.file)
     )
+    proofs = {} if args.file == "-" else _proofs(context.cwd / args.file)
     total = bad = code = 0
     with context.cancellable() as token, opener as file:
         for verdict in iter_verdicts(_Told(file, name)):
@@ -45,7 +50,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
             if verdict.error is not None:
                 bad += 1
                 code = code or verdict.error.exit_code
-            _print(context, verdict)
+            _print(context, verdict, proofs.get(verdict.hash))
     context.say(f"{total} record{'' if total == 1 else 's'}, {bad} not valid.")
     return code
 
@@ -74,8 +79,23 @@ def _open(path: Path) -> BinaryIO:
         raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
-def _print(context: Context, verdict: Verdict) -> None:
-    data = {
+def _proofs(path: Path) -> dict[str, ForkProof]:
+    """Return the forks that a file proves, by the hash texts of the entries; none of what follows a bad record."""
+    found: dict[str, ForkProof] = {}
+    with _open(path) as file:
+        if file.seek(0, 2) > _PROOF_BYTES:
+            return found
+        file.seek(0)
+        try:
+            for proof in proofs_in(iter_records(_Told(file, str(path)))):
+                found[proof.first.hash.text] = found[proof.second.hash.text] = proof
+        except RecordError:
+            return found
+    return found
+
+
+def _print(context: Context, verdict: Verdict, proof: ForkProof | None) -> None:
+    data: dict[str, Any] = {
         "hash": verdict.hash or None,
         "type": verdict.type or None,
         "ok": verdict.ok,
@@ -85,11 +105,17 @@ def _print(context: Context, verdict: Verdict) -> None:
         "offset": verdict.offset,
         "length": verdict.length,
     }
+    if proof is not None:
+        other = next(seal.hash for seal in (proof.first, proof.second) if seal.hash.text != verdict.hash)
+        data["fork"] = {"node": proof.node, "seq": proof.seq, "other": other}
 
     def text(paint: Paint) -> str:
         name = verdict.hash or f"at byte {verdict.offset}"
         if verdict.error is None:
-            return f"{paint.good('=')} {name}"
+            told = f"{paint.good('=')} {name}"
+            if proof is not None:
+                told += paint.warn(f" proves with the other that {proof.node} sealed two entries {proof.seq}")
+            return told
         return f"{paint.bad('! not valid')} {name}: {inert(verdict.message)} ({verdict.code})"
 
     context.emit(data, text)

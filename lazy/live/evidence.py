@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from lazy.live.standing import Standing
+from lazy.vectors import note_met
+from vault.nodelog import VectorEntry
 from vault.records import Tai, Verifier
 from vault.writer import Writer
 
@@ -11,13 +13,5 @@ __all__ = ["note_vector"]
 
 def note_vector(w: Writer, peer: Verifier, theirs: Standing, place: str, now: Tai) -> None:
     """Keep a peer's vector, and that it was met."""
-    for entry in theirs.vector:
-        w.store.run(
-            "INSERT OR REPLACE INTO peer_vector VALUES (?, ?, ?, ?, ?)",
-            peer.text,
-            entry.node.text,
-            entry.seq,
-            entry.digest,
-            int(entry.is_forked),
-        )
-    w.store.run("INSERT OR REPLACE INTO met VALUES (?, ?, ?, ?)", peer.text, now.text, place, theirs.unreleased)
+    said = {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in theirs.vector}
+    note_met(w, peer, said, place=place, now=now, unreleased=theirs.unreleased, is_newest=True)

@@ -14,13 +14,18 @@ from hypothesis import strategies as st
 from vault.names import Version
 from vault.nodelog import (
     Comparison,
-    LogState,
+    ForkProof,
+    NoFork,
     Range,
+    Step,
     VectorEntry,
     VersionVector,
     compare,
+    count,
+    fork_in,
     log_order,
     observe,
+    proofs_in,
     reaches,
     tick,
     vector_entry,
@@ -38,7 +43,8 @@ from vault.profile import (
     Revision,
     Tree,
 )
-from vault.records import RecordHash, Tai, Verifier
+from vault.records import RecordError, RecordHash, Seal, Tai, Verifier
+from vault.suite import SigningKey
 
 ANN, BOB, CAT = (Verifier(bytes([n]) * 32) for n in (1, 2, 3))
 GROUP = f"friends/{'0' * 16}"
@@ -97,63 +103,58 @@ def brute_force(entries: list[LogEntry]) -> VectorEntry:
     return VectorEntry(seq, digest, bool(forks))
 
 
+def steps(entries: list[LogEntry]) -> list[Step]:
+    return [Step(e.seq, e.plex_digest, e.prev, e.hash) for e in entries]
+
+
 # Counting
 
 
 def test_the_vector_is_the_highest_contiguous_seq() -> None:  # LAZ-28
     log = chain(5)
     assert vector_entry([]) == VectorEntry.NONE
-    assert vector_entry(log) == VectorEntry(5, log[4].plex_digest)
-    assert vector_entry([*log[:2], *log[3:]]) == VectorEntry(2, log[1].plex_digest)
-    assert vector_entry(log[1:]) == VectorEntry.NONE
+    assert vector_entry(steps(log)) == VectorEntry(5, log[4].plex_digest)
+    assert vector_entry(steps([*log[:2], *log[3:]])) == VectorEntry(2, log[1].plex_digest)
+    assert vector_entry(steps(log[1:])) == VectorEntry.NONE
 
 
 def test_an_entry_that_follows_another_one_does_not_count() -> None:
     log = chain(2)
     strange = entry(3, entry(2, log[0], branch="unseen"))
-    assert vector_entry([*log, strange]) == VectorEntry(2, log[1].plex_digest)
+    assert vector_entry(steps([*log, strange])) == VectorEntry(2, log[1].plex_digest)
 
 
 def test_a_fork_holds_the_vector_at_the_last_common_entry() -> None:
     log = chain(6)
     branch = chain(3, log[2], branch="b")
-    assert vector_entry([*log, *branch]) == VectorEntry(3, log[2].plex_digest, forked=True)
+    assert vector_entry(steps([*log, *branch])) == VectorEntry(3, log[2].plex_digest, forked=True)
     first = entry(1, None, branch="b")
-    assert vector_entry([*log, first]) == VectorEntry(0, b"", forked=True)
+    assert vector_entry(steps([*log, first])) == VectorEntry(0, b"", forked=True)
 
 
 def test_a_fork_that_comes_late_takes_the_vector_back() -> None:
     log = chain(6)
-    state = LogState().advance(log)
-    assert state.vector.seq == 6
-    forked = state.advance([entry(4, log[2], branch="b")])
-    assert forked.vector == VectorEntry(3, log[2].plex_digest, forked=True)
-    assert forked.fork == 4
-    # and nothing that comes afterwards heals it
-    assert forked.advance(chain(9)).vector.seq == 3
-    lower = forked.advance([entry(2, log[0], branch="c")])
-    assert lower.vector == VectorEntry(1, log[0].plex_digest, forked=True)
+    late = [*log, entry(4, log[2], branch="b")]
+    assert fork_in(steps(late)) == 4
+    assert vector_entry(steps(late)) == VectorEntry(3, log[2].plex_digest, forked=True)
+    lower = [*late, *chain(9), entry(2, log[0], branch="c")]  # nothing that comes afterwards heals it
+    assert vector_entry(steps(lower)) == VectorEntry(1, log[0].plex_digest, forked=True)
 
 
 def test_a_fork_beyond_a_gap_is_known_at_once() -> None:
     log = chain(6)
     known = [log[0], log[5], entry(6, log[4], branch="b")]
-    assert vector_entry(known) == VectorEntry(1, log[0].plex_digest, forked=True)
-    assert vector_entry([*known, *log[1:5]]) == VectorEntry(5, log[4].plex_digest, forked=True)
+    assert vector_entry(steps(known)) == VectorEntry(1, log[0].plex_digest, forked=True)
+    assert vector_entry(steps([*known, *log[1:5]])) == VectorEntry(5, log[4].plex_digest, forked=True)
 
 
 def test_two_seals_over_one_plex_are_one_entry() -> None:
     log = chain(2)
     again = resealed(log[1])
     third = entry(3, again)
-    assert vector_entry([*log, again]) == VectorEntry(2, log[1].plex_digest)
-    assert vector_entry([*log, third]).seq == 2  # it follows a Seal that is not here yet
-    assert vector_entry([*log, third, again]) == VectorEntry(3, third.plex_digest)
-
-
-def test_one_log_has_one_node() -> None:
-    with pytest.raises(ValueError, match="cannot hold"):
-        vector_entry([entry(1, None), entry(1, None, node=BOB)])
+    assert vector_entry(steps([*log, again])) == VectorEntry(2, log[1].plex_digest)
+    assert vector_entry(steps([*log, third])).seq == 2  # it follows a Seal that is not here yet
+    assert vector_entry(steps([*log, third, again])) == VectorEntry(3, third.plex_digest)
 
 
 @pytest.mark.parametrize(("seq", "digest"), [(-1, b""), (0, bytes(32)), (1, b""), (2**63, bytes(32))])
@@ -162,16 +163,11 @@ def test_a_vector_entry_is_whole(seq: int, digest: bytes) -> None:
         VectorEntry(seq, digest)
 
 
-def test_every_order_of_a_small_fork_gives_one_state() -> None:
+def test_every_order_of_a_small_fork_gives_one_vector() -> None:
     log = chain(3)
     known = [*log, entry(3, log[1], branch="b"), resealed(log[1])]
-    states = set()
-    for order in permutations(known):
-        state = LogState()
-        for e in order:
-            state = state.advance([e])
-        states.add(state)
-    assert states == {LogState().advance(known)}
+    found = {vector_entry(steps(list(order))) for order in permutations(known)}
+    assert found == {VectorEntry(2, log[1].plex_digest, forked=True)}
 
 
 @st.composite
@@ -192,15 +188,67 @@ def logs(draw: st.DrawFn) -> list[LogEntry]:
 
 @given(logs(), st.lists(st.integers(0, 20), max_size=5), st.randoms(use_true_random=False))
 def test_arrival_order_and_batches_do_not_matter(known: list[LogEntry], cuts: list[int], random: Random) -> None:
-    whole = LogState().advance(known)
-    assert whole.vector == vector_entry(known) == brute_force(known)
+    whole = vector_entry(steps(known))
+    assert whole == brute_force(known)
     random.shuffle(known)
-    state, at = LogState(), 0
-    for cut in [*sorted(cuts), len(known)]:
-        state = state.advance(known[at:cut])
-        at = max(at, cut)
-    assert state == whole
-    assert state.advance(known) == whole
+    assert vector_entry(steps(known)) == whole
+    vector = VectorEntry.NONE
+    for cut in [*sorted(cuts), len(known)]:  # as a store does: from where it stood, or from before a fork
+        here = sorted(steps(known[:cut]), key=lambda step: step.seq)
+        fork = fork_in(here)
+        if fork is not None and vector.seq >= fork:
+            vector = vector_entry(step for step in here if step.seq < fork)
+        vector = count((step for step in here if step.seq >= vector.seq), vector, fork)
+    assert vector == whole
+
+
+# Proofs
+
+
+def _sealed(key: SigningKey, seq: int, shared: str, group: str = GROUP) -> Seal:
+    prev = seal_hash("before") if seq > 1 else None
+    plex = LogEntry.to_plex(group=group, seq=seq, lamport=1, prev=prev, entries=(seal_hash(shared),), tai=Tai(1))
+    return Seal.sign(plex, key)
+
+
+def test_a_fork_is_proved_by_two_seals_alone() -> None:
+    """LAZ-65: whoever has the two stored records needs nothing else, in whichever order they are."""
+    key = SigningKey.from_seed(bytes(32))
+    one, other = _sealed(key, 7, "one"), _sealed(key, 7, "other")
+    proof = ForkProof.of(one.encode(), other.encode())
+    assert (proof.node, proof.seq) == (key.verifier, 7)
+    assert ForkProof.of(other.encode(), one.encode()) == proof
+    assert list(proofs_in([_sealed(key, 6, "one"), one, other])) == [proof]
+
+
+@pytest.mark.parametrize("how", ["same", "seq", "node", "group", "kind", "plex"])
+def test_what_proves_no_fork_is_refused(how: str) -> None:
+    key = SigningKey.from_seed(bytes(32))
+    one = _sealed(key, 7, "one")
+    others = {
+        "same": one.encode(),
+        "seq": _sealed(key, 8, "other").encode(),
+        "node": _sealed(SigningKey.from_seed(bytes([1]) * 32), 7, "other").encode(),
+        "group": _sealed(key, 7, "other", f"others/{'0' * 16}").encode(),
+        "kind": Seal.sign(
+            Member.to_plex(group=GROUP, node=key.verifier, label="ann", invitation=None, tai=Tai(1)), key
+        ).encode(),
+        "plex": _sealed(key, 7, "other").plex.encode(),
+    }
+    with pytest.raises(NoFork):
+        ForkProof.of(one.encode(), others[how])
+
+
+def test_a_forged_entry_proves_nothing() -> None:
+    """LAZ-65: both signatures are checked."""
+    key = SigningKey.from_seed(bytes(32))
+    one, other = _sealed(key, 7, "one").encode(), _sealed(key, 7, "other").encode()
+    start = other.index(b"Signature: ") + len(b"Signature: ")
+    forged = other[:start] + (b"0" if other[start : start + 1] != b"0" else b"1") + other[start + 1 :]
+    with pytest.raises(RecordError):
+        ForkProof.of(one, forged)
+    with pytest.raises(RecordError):
+        ForkProof.of(forged, one)
 
 
 # Vectors

@@ -68,6 +68,7 @@ SEALED: dict[str, Plex] = {
     "founding": FOUNDING,
     "node": NodeCard.to_plex(group=GROUP, node=ALICE.verifier, label="alice", machine="attic pc", tai=TAI),
     "member": Member.to_plex(group=GROUP, node=BOB.verifier, label="bob", invitation=INVITATION, tai=TAI),
+    "member, own device": Member.to_plex(group=GROUP, node=BOB.verifier, label="ann", same_person=True, tai=TAI),
     "request": Request.to_plex(
         group=GROUP, node=ALICE.verifier, label="al", invitation=INVITATION, proof=b"p" * 32, tai=TAI
     ),

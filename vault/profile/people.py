@@ -43,6 +43,7 @@ PROFILE = "0"
 SALT_BYTES = 32
 INVITATION_BYTES = 16
 PROOF_BYTES = 32
+_SAME = "same"  # the only value of a member record's `Person`
 MAX_KEPT = 400
 _DIGEST_BYTES = 32
 
@@ -146,6 +147,7 @@ class Member(Sealed):
         node: who is admitted.
         label: the name under which the signer knows it.
         invitation: id of the invitation that was used, as 22 B64A characters, or None.
+        same_person: whether the signer says that the node is its own next one or another device of its owner.
     """
 
     APP: ClassVar[str] = "lace/member"
@@ -153,9 +155,19 @@ class Member(Sealed):
     node: Verifier
     label: str
     invitation: str | None = None
+    same_person: bool = False
 
     @classmethod
-    def to_plex(cls, *, group: str, node: Verifier, label: str, invitation: str | None = None, tai: Tai) -> Plex:
+    def to_plex(
+        cls,
+        *,
+        group: str,
+        node: Verifier,
+        label: str,
+        invitation: str | None = None,
+        same_person: bool = False,
+        tai: Tai,
+    ) -> Plex:
         """Return the Plex that the admitting member seals.
 
         Raises:
@@ -163,17 +175,21 @@ class Member(Sealed):
             ProfileError: the invitation's id is malformed.
         """
         extras = [*([("Invitation", invitation)] if invitation else []), ("Label", label)]
+        extras += [("Person", _SAME)] if same_person else []
         return cls._checked(Plex.build(group=group, app=cls.APP, name=node.text, tai=tai, extras=extras))
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
-        found = headers(plex, "Invitation", "Label")
+        found = headers(plex, "Invitation", "Label", "Person")
         no_body(plex)
+        if found.get("Person", _SAME) != _SAME:
+            raise ProfileError(f"its Person is not {_SAME}")
         return cls(
             *origin,
             node=Verifier.parse(plex.name),
             label=required(found, "Label"),
             invitation=found.get("Invitation"),
+            same_person="Person" in found,
         )
 
     def _check(self) -> None:

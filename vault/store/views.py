@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 
 from vault.errors import DataError
 from vault.membership import Cut
+from vault.nodelog import Step, VectorEntry, count, vector_entry
 from vault.profile import (
     AuditEntry,
     Commit,
@@ -38,6 +39,16 @@ HIDDEN, VISIBLE, MISMATCH, AFTER_CUT = 0, 1, -1, 2
 # What still arrives of a revoked node's log up to its cut is judged when the log is whole that far.
 _AWAY = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
     SELECT 1 FROM former f LEFT JOIN vector v USING (node) WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
+
+# The ends of branches that the forked node's next one keeps, and the hidden releases of one log entry.
+_KEPT_ENDS = """SELECT DISTINCT v.node, v.seq, g.seq, g.plex FROM vector v JOIN log g ON g.node = v.node
+    AND g.seq > v.seq JOIN link k ON k.t = g.hash JOIN sym s ON s.id = k.data AND s.s = 'entry'
+    JOIN log n ON n.p = k.p JOIN vector w ON w.node = n.node AND n.seq <= w.seq
+    JOIN admission a ON a.signer = v.node AND a.node = n.node JOIN field f ON f.p = a.p
+    JOIN sym y ON y.id = f.name AND y.s = 'Person' WHERE v.forked = 1 ORDER BY v.node, g.seq, g.hash"""
+_HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link k ON k.p = g.p
+    JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN release r ON r.hash = k.t AND r.node = g.node
+    JOIN shared x ON x.p = r.p WHERE g.hash = ? AND g.node = ? AND r.visible = 0 ORDER BY r.p"""
 
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
 
@@ -170,21 +181,16 @@ class Views:
 
     def _up_to(self, node: str, last: int) -> tuple[list[str], int, bytes]:
         """Return the entries of a log without a gap or a fork, at most up to `last`, and where they end."""
-        entries: list[str] = []
-        seq, plex = 0, b""
-        before: set[str | None] = {None}
+        steps = self._steps(node, 0, last)
+        found = vector_entry(steps)
+        return [str(step.hash) for step in steps if step.seq <= found.seq], found.seq, found.plex_digest
+
+    def _steps(self, node: str, first: int, last: int = 2**63 - 1) -> list[Step]:
         rows = self._db.execute(
-            "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq <= ? ORDER BY seq, hash", (node, last)
-        ).fetchall()
-        slots: dict[int, list[tuple[bytes, str | None, str]]] = {}
-        for number, digest, prev, entry in rows:
-            slots.setdefault(int(number), []).append((bytes(digest), prev, str(entry)))
-        while slot := slots.get(seq + 1):
-            if len({digest for digest, _, _ in slot}) > 1 or slot[0][1] not in before:
-                break
-            seq, plex, before = seq + 1, slot[0][0], {entry for _, _, entry in slot}
-            entries += [entry for _, _, entry in slot]
-        return entries, seq, plex
+            "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
+            (node, first, last),
+        )
+        return [Step(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
 
     def _share_anew(self, known: set[str], me: str | None) -> bool:
         """Make the closure of what is shared anew, after something of it counts no more."""
@@ -210,38 +216,27 @@ class Views:
         """Move the vector of one node as far as its log is contiguous; return log entries that are shared now."""
         db = self._db
         rows = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
-        seq, plex, was_forked = (int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else (0, b"", False)
+        before = VectorEntry(int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else VectorEntry.NONE
         fork = db.execute(
             "SELECT min(seq) FROM (SELECT seq FROM log WHERE node = ? GROUP BY seq HAVING count(DISTINCT plex) > 1)",
             (node,),
         ).fetchone()[0]
-        start = seq
-        if fork is not None and seq >= fork:
-            seq = int(fork) - 1
-            start = seq
-            plex = self._plex_at(node, seq)
-        for next_seq, next_plex, prev in db.execute(
-            "SELECT seq, plex, prev FROM log WHERE node = ? AND seq > ? ORDER BY seq, hash", (node, seq)
-        ).fetchall():
-            if next_seq != seq + 1 or (fork is not None and next_seq >= fork) or not self._follows(node, seq, prev):
-                if next_seq == seq:
-                    continue  # a second seal over the same Plex
-                break
-            seq, plex = int(next_seq), bytes(next_plex)
-        if seq or fork is not None:  # a log that forks at its first entry counts for nothing, and says so
+        start = before if fork is None or before.seq < fork else self._entry_at(node, int(fork) - 1)
+        found = count(self._steps(node, start.seq), start, fork)
+        if found != VectorEntry.NONE:  # a log that forks at its first entry counts for nothing, and says so
             db.execute(
                 "INSERT INTO vector VALUES (?, ?, ?, ?) ON CONFLICT(node) DO UPDATE"
                 " SET seq = excluded.seq, plex = excluded.plex, forked = excluded.forked",
-                (node, seq, plex, int(fork is not None)),
+                (node, found.seq, found.plex_digest, int(found.forked)),
             )
         elif rows:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
-        if fork is not None:
+        if found.forked:
             # Who learned of the fork late must see what everybody sees: nothing beyond the last common entry.
-            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND seq > ?", (node, seq))
+            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND seq > ?", (node, found.seq))
         # Both branches of a fork are exchanged and kept, so beyond it everything counts as shared.
-        upper = seq if fork is None else 2**63 - 1
-        lower = start if was_forked == (fork is not None) and fork is None else 0
+        upper = found.seq if fork is None else 2**63 - 1
+        lower = start.seq if not before.forked and fork is None else 0
         return [
             RecordHash.parse(str(r[0]))
             for r in db.execute(
@@ -250,17 +245,9 @@ class Views:
             )
         ]
 
-    def _plex_at(self, node: str, seq: int) -> bytes:
+    def _entry_at(self, node: str, seq: int) -> VectorEntry:
         row = self._db.execute("SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)).fetchone()
-        return bytes(row[0]) if row else b""
-
-    def _follows(self, node: str, seq: int, prev: str | None) -> bool:
-        if seq == 0:
-            return prev is None
-        row = self._db.execute(
-            "SELECT 1 FROM log WHERE node = ? AND seq = ? AND hash = ?", (node, seq, prev)
-        ).fetchone()
-        return row is not None
+        return VectorEntry(seq, bytes(row[0])) if row else VectorEntry.NONE
 
     def _settle_visible(self, me: str) -> None:
         """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
@@ -271,13 +258,14 @@ class Views:
             "  WHERE k.t = release.hash AND g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE visible = 0"
         )
         whole = self._sharing.is_whole()
-        for p, hash_text, commit, claimed in db.execute(
+        counted = db.execute(
             "SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node"
             " JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq"
             # Of a revoked node's branches only the one that its cut names counts.
             " AND (r.node NOT IN (SELECT node FROM former) OR EXISTS (SELECT 1 FROM link k JOIN log g ON g.p = k.p"
             "  JOIN shared x ON x.p = g.p WHERE k.t = r.hash AND g.node = r.node)) ORDER BY r.p"
-        ).fetchall():
+        ).fetchall()
+        for p, hash_text, commit, claimed in counted + self._kept_releases():
             if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
                 continue
             if (matches := self._matches(commit, claimed)) is not None:
@@ -288,6 +276,22 @@ class Views:
             if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
                 db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
         self._show_what_was(me)
+
+    def _kept_releases(self) -> list[tuple[int, str, str, str]]:
+        """Return hidden releases beyond a fork, on branches that the owner went on with (`adopt`).
+
+        The owner's next node, whom the forked one admitted as its own, shares the last entry of each branch that it
+        keeps: the entries that lead there from the last common one, and nothing behind a gap (LAZ-64).
+        """
+        db = self._db
+        found: list[tuple[int, str, str, str]] = []
+        for node, last, seq, plex in db.execute(_KEPT_ENDS).fetchall():
+            chain = self._circle.chain(str(node), Cut(int(seq), bytes(plex)))
+            if not chain or chain[0][0] != 1:
+                continue
+            for _, entry, _ in chain[int(last) :]:
+                found += db.execute(_HIDDEN_OF, (entry, node)).fetchall()
+        return found
 
     def _show_what_was(self, me: str) -> None:
         """Keep what was accepted of nodes that are no members now readable, marked as after the cut."""

@@ -1,0 +1,202 @@
+"""One key in two hands: a device copied whole, a backup of everything, and what friends see of it (LAZ-65, LAZ-73)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy import circle
+from lazy.conflicts import conflicts
+from lazy.forks import fork_ends, forks
+from lazy.parcels import export, put
+from lazy.status import status
+from lazy.update import update
+from lazy.vectors import my_vector
+from tests.faults.circle import around, befriend, found, records_in, visit, write
+from tests.people import Person
+from vault import work
+from vault.audit_trail import verify_trail
+from vault.fsck import check
+from vault.history import releases
+from vault.mark import VaultForked
+from vault.names import Version
+from vault.nodelog import ForkProof
+from vault.vault import Vault
+
+
+@pytest.fixture
+def devices(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+    """Alice, her device copied whole with its key, mark and machine id, and bob who knows her."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(tmp_path / "alice", tmp_path / "twin" / "alice")
+    twin = Vault(tmp_path / "twin" / "alice" / "f", around(tmp_path / "twin", "alice"))
+    yield alice, twin, bob
+    for vault in (alice, twin, bob):
+        vault.close()
+
+
+def _release(vault: Vault, path: str, text: str, version: Version | None = None) -> str:
+    write(vault, path, text)
+    return work.release(vault, version, text).release.text
+
+
+def _shown(vault: Vault) -> set[str]:
+    return {release.hash.text for release in releases(vault.store)}
+
+
+def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vault, Vault, Vault]) -> None:
+    """Nothing on either device can know before: the first meeting says it, one command each goes on, nothing is lost.
+
+    LAZ-65, LAZ-66.
+    """
+    alice, twin, bob = devices
+    key = alice.node.text
+    common = my_vector(alice)[key].seq
+    mine = _release(alice, "a.txt", "on the desk\n", Version(2, 0, 0))
+    theirs = _release(twin, "b.txt", "on the road\n", Version(2, 1, 0))
+    visit(alice)
+    visit(bob)
+    with pytest.raises(VaultForked, match=f"entry {common + 1} of your log"):
+        visit(twin)  # it reads what the other wrote in its own mailbox before it says anything
+    assert {mine, theirs} <= {record.text for record in records_in(twin)}
+    with pytest.raises(VaultForked):
+        work.commit(twin, "nothing is signed after a fork")
+
+    assert circle.adopt(twin, name="alice-road")
+    visit(twin)
+    told = visit(bob).problems
+    assert [problem.code for problem in told] == ["forked"]
+    mark = my_vector(bob)[key]
+    assert (mark.seq, mark.forked) == (common, True)
+    assert {mine, theirs} <= _shown(bob)  # the new log keeps both branches
+    with pytest.raises(VaultForked):
+        visit(alice)
+    assert circle.adopt(alice, name="alice-desk")
+    for vault in (alice, twin, bob, alice, twin):
+        assert visit(vault).problems == []  # told once
+    for vault in devices:
+        assert {mine, theirs} <= _shown(vault)
+        assert my_vector(vault)[key].forked
+        assert {peer.state for peer in status(vault).peers if peer.node != key} == {"synced"}
+        assert verify_trail(vault).ok
+        assert check(vault).ok
+    update(bob)
+    assert (bob.folder / "a.txt").read_text() == "on the desk\n"
+    assert (bob.folder / "b.txt").read_text() == "on the road\n"
+    again = _release(twin, "c.txt", "and on\n")
+    visit(twin)
+    visit(bob)
+    assert again in _shown(bob)
+
+
+def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-65, LAZ-33: kept branches are judged like anybody's releases."""
+    alice, twin, bob = devices
+    sides = {_release(vault, "a.txt", text, Version(2, 0, 0)) for vault, text in ((alice, "desk\n"), (twin, "road\n"))}
+    visit(alice)
+    with pytest.raises(VaultForked):
+        visit(twin)
+    circle.adopt(twin)
+    visit(twin)
+    visit(bob)
+    (conflict,) = conflicts(bob)
+    assert {str(side.release) for side in conflict.sides} == sides
+
+
+def test_nobody_else_can_keep_a_branch(devices: tuple[Vault, Vault, Vault], tmp_path: Path) -> None:
+    """LAZ-72: alice admitted bob, but not as herself, so that her branches stay hidden whatever he shares."""
+    alice, twin, bob = devices
+    hidden = {_release(vault, "a.txt", text) for vault, text in ((alice, "desk\n"), (twin, "road\n"))}
+    visit(alice)
+    visit(bob)
+    with pytest.raises(VaultForked):
+        visit(twin)
+    ends = fork_ends(twin, twin.node.text)
+    assert len(ends) == 2
+    file = tmp_path / "branches.records"
+    file.write_bytes(b"".join(export(twin, "shared")))
+    put(bob, file)
+    assert my_vector(bob)[alice.node.text].forked
+    assert set(ends) <= records_in(bob).keys()
+    assert not hidden & _shown(bob)
+    with bob.writing() as w:
+        w.log(ends)
+    assert not hidden & _shown(bob)
+
+
+def test_a_fork_reaches_third_parties_and_verifies_without_a_vault(
+    devices: tuple[Vault, Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-65, LAZ-73: carol meets neither device; two records are the whole proof, for people outside, too."""
+    alice, twin, bob = devices
+    carol = befriend(tmp_path, bob, "carol")
+    _release(alice, "a.txt", "desk\n")
+    _release(twin, "a.txt", "road\n")
+    visit(alice)
+    with pytest.raises(VaultForked):
+        visit(twin)
+    circle.adopt(twin)
+    visit(twin)
+    visit(bob)
+    visit(carol)
+    (proof,) = forks(carol)
+    assert (proof.node.text, proof.seq) == (alice.node.text, my_vector(carol)[alice.node.text].seq + 1)
+    assert ForkProof.of(proof.first.encode(), proof.second.encode()) == proof
+    carol.close()
+
+    person = Person("carol", tmp_path / "carol" / "home", tmp_path / "carol" / "f")
+    person.environ["LACE_HOME"] = str(tmp_path / "carol" / "home")
+    taken = person.run("record", "export", "forks")
+    assert taken.code == 0, taken.err
+    assert taken.out == proof.encode()
+    outside = Person("eve", tmp_path / "eve", tmp_path / "eve" / "f")
+    (outside.folder / "proof.records").write_bytes(taken.out)
+    lines = outside.stream("record", "verify", "proof.records")
+    assert [line["fork"]["seq"] for line in lines] == [proof.seq, proof.seq]
+    assert [line["fork"]["other"] for line in lines] == [line["hash"] for line in reversed(lines)]
+    (outside.folder / "half.records").write_bytes(proof.first.encode())
+    assert "fork" not in outside.stream("record", "verify", "half.records")[0]
+    assert "sealed two entries" in outside.text("record", "verify", "proof.records")
+
+
+def test_a_backup_of_everything_goes_on_as_the_same_node_after_a_sync(tmp_path: Path) -> None:
+    """Key, mark and vault went back together, so nothing here can know; the place does. LAZ-66: same node, no fork."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    shutil.copytree(tmp_path / "alice", tmp_path / "backup")
+    released = _release(alice, "a.txt", "after the backup\n")
+    visit(alice)
+    key, seq = alice.node.text, my_vector(alice)[alice.node.text].seq
+    alice.close()
+    shutil.rmtree(tmp_path / "alice")
+    (tmp_path / "backup").rename(tmp_path / "alice")
+    with Vault(tmp_path / "alice" / "f", around(tmp_path, "alice")) as restored:
+        assert my_vector(restored)[key].seq < seq
+        assert visit(restored).problems == []
+        assert my_vector(restored)[key].seq == seq
+        assert released in _shown(restored)
+        again = _release(restored, "b.txt", "and on\n")
+        visit(restored)
+        assert visit(bob).problems == []
+        assert {released, again} <= _shown(bob)
+        assert not my_vector(bob)[key].forked
+    bob.close()
+
+
+def test_a_backup_that_pushes_first_reads_what_it_said_before(tmp_path: Path) -> None:
+    """LAZ-23, LAZ-66: also where only a push was asked for, its own entries come first."""
+    alice = found(tmp_path)
+    shutil.copytree(tmp_path / "alice", tmp_path / "backup")
+    released = _release(alice, "a.txt", "after the backup\n")
+    visit(alice)
+    alice.close()
+    shutil.rmtree(tmp_path / "alice")
+    (tmp_path / "backup").rename(tmp_path / "alice")
+    with Vault(tmp_path / "alice" / "f", around(tmp_path, "alice")) as restored:
+        visit(restored, pull=False)
+        assert released in _shown(restored)
+        assert not my_vector(restored)[restored.node.text].forked
