@@ -19,8 +19,8 @@ from lazy.people import former, label_of
 from lazy.receive import LOOKED_AT, Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
-from lazy.vectors import note_met
 from lazy.unproven import Unproven
+from lazy.vectors import note_met
 from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
@@ -115,7 +115,7 @@ class MailboxReader:
     """
 
     def __init__(self, vault: Vault, place: MailboxPlace, receiver: Receiver, watch: Watch) -> None:
-        self.vault = vault
+        self._vault = vault
         self._place = place
         self._receiver = receiver
         self._watch = watch
@@ -142,10 +142,10 @@ class MailboxReader:
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
-        head = read_head(self._place, self.vault.group, node)
+        head = read_head(self._place, self._vault.group, node)
         if head is None:
             return None
-        if node == self.vault.node and self._is_mine(head):
+        if node == self._vault.node and self._is_mine(head):
             return None
         proven = self._check(node, head)
         seen = self._seen(node)
@@ -157,7 +157,7 @@ class MailboxReader:
             self._note_vector(node, head)
             return None
         known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
-        listing = read_mailbox(self._place, self.vault.group, node, head.head, seen=known)
+        listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
         return self._run(node, head, listing, proven=proven, since=received)
 
     def missing(self, node: Verifier) -> int:
@@ -166,42 +166,42 @@ class MailboxReader:
         Raises:
             StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `read`.
         """
-        head = read_head(self._place, self.vault.group, node)
-        if head is None or node == self.vault.node:
+        head = read_head(self._place, self._vault.group, node)
+        if head is None or node == self._vault.node:
             return 0
         self._check(node, head)
         if self._is_strange(node):
             raise self._strange(node)
-        listing = read_mailbox(self._place, self.vault.group, node, head.head)
+        listing = read_mailbox(self._place, self._vault.group, node, head.head)
         records = [record for record, _ in listing.items()]
-        return len(records) - len(self.vault.store.have(records))
+        return len(records) - len(self._vault.store.have(records))
 
     # Checks
 
     def _check(self, node: Verifier, head: SeenHead) -> bool:
         """Check whose head it is; tell whether the owner is proven to be a member, or myself."""
-        founding = self.vault.founding
+        founding = self._vault.founding
         if founding is None:
             return False  # invited and not settled: evidence decides, whoever carries it
         if head.head.founding.text != founding:
-            raise OtherGroupHead(f"The mailbox of {label_of(self.vault, node.text)} belongs to another founding.")
-        if node == self.vault.node:
+            raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
+        if node == self._vault.node:
             return True
         # Revoked: what it lists of itself within its cut, and of others, is judged record by record.
         return self._is_member(node)
 
     def _is_member(self, node: Verifier) -> bool:
-        return bool(self.vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
+        return bool(self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
 
     def _is_strange(self, node: Verifier) -> bool:
         """Tell whether a node never belonged, as far as is known here."""
-        if self.vault.founding is None or node == self.vault.node or self._is_member(node):
+        if self._vault.founding is None or node == self._vault.node or self._is_member(node):
             return False
-        return former(self.vault, node.text) is None
+        return former(self._vault, node.text) is None
 
     def _strange(self, node: Verifier) -> StrangersMailbox:
         return StrangersMailbox(
-            f"{label_of(self.vault, node.text)} is no member; of the mailbox only what says who belongs is looked at."
+            f"{label_of(self._vault, node.text)} is no member; of the mailbox only what says who belongs is looked at."
         )
 
     def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
@@ -216,7 +216,7 @@ class MailboxReader:
         receiver, number = self._receiver, len(self._receiver.received)
         if looked_at and self._whole(node) == LOOKED_AT:
             raise stranger
-        unproven = Unproven(self.vault, self._place, receiver, self._asked())
+        unproven = Unproven(self._vault, self._place, receiver, self._asked())
         is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
         if not self._is_strange(node):
             return self._is_member(node)
@@ -228,7 +228,7 @@ class MailboxReader:
     def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
         """Return what came from a mailbox that stays a stranger's."""
         return ExchangeResult(
-            peer=label_of(self.vault, node.text),
+            peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
             link_id=None,
             plan_id=None,
@@ -243,24 +243,24 @@ class MailboxReader:
         )
 
     def _whole(self, node: Verifier) -> int:
-        rows = self.vault.store.rows(
+        rows = self._vault.store.rows(
             "SELECT whole FROM seen WHERE place_id = ? AND node = ?", self._place.place_id, node.text
         )
         return int(rows[0][0]) if rows else 0
 
     def _is_mine(self, head: SeenHead) -> bool:
         """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
-        row = self.vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
+        row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
         return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
     def _members(self) -> int:
-        return int(str(self.vault.store.rows("SELECT count(*) FROM member")[0][0]))
+        return int(str(self._vault.store.rows("SELECT count(*) FROM member")[0][0]))
 
     def _holes_remain(self) -> bool:
-        return bool(self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+        return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
 
     def _seen(self, node: Verifier) -> tuple[tuple[int, RecordHash], frozenset[str], bool] | None:
-        row = self.vault.store.rows(
+        row = self._vault.store.rows(
             "SELECT number, head, runs, whole FROM seen WHERE place_id = ? AND node = ?",
             self._place.place_id,
             node.text,
@@ -296,7 +296,7 @@ class MailboxReader:
         part: dict[RecordHash, str] = {}
         entries = (entry for entry in listing.by_place() if belongs(*entry))
         while some := dict(islice(entries, _LOOK_RECORDS)):
-            gone = self.vault.store.have(some)
+            gone = self._vault.store.have(some)
             left = self._receiver.holes(some) if reached else some.keys() - gone
             part.update({record: app for record, app in some.items() if record in left})
             if len(part) >= _PART_RECORDS:
@@ -311,14 +311,14 @@ class MailboxReader:
         """Return what begins a round with this mailbox, or with a part of it."""
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(
-            signer=node if proven and node != self.vault.node else None,
+            signer=node if proven and node != self._vault.node else None,
             module_id=head.head.operand,
             hello=hello_facts(head.head.hello),
             listing={record: fields[app] for record, app in apps.items()},
             facet=head.head.facet,
         )
         config = LinkConfig(
-            terms=terms(self.vault.around.tai()), here=self.vault.node, peer_label=f"mailbox:{node.key.hex()}"
+            terms=terms(self._vault.around.tai()), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}"
         )
         return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
 
@@ -332,7 +332,7 @@ class MailboxReader:
         result: InterlaceResult | None = None
 
         def whole_listing() -> Listing:
-            return read_mailbox(self._place, self.vault.group, node, head.head)
+            return read_mailbox(self._place, self._vault.group, node, head.head)
 
         for part in chain(self._parts(head, listing), [None]):
             if part is None and result is not None:
@@ -356,7 +356,7 @@ class MailboxReader:
         self._note_vector(node, head)
         self.unread = unreadable
         return ExchangeResult(
-            peer=label_of(self.vault, node.text),
+            peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
             link_id=result.link_id or None,
             plan_id=result.plan_id or None,
@@ -386,15 +386,15 @@ class MailboxReader:
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
         total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
-        require_room(self.vault.around, self.vault.dot, total, "What this sync fetches")
+        require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
         try:
             for fetched in fetch(
                 self._place,
-                self.vault.group,
+                self._vault.group,
                 listing,
                 wanted,
                 cancel=self._asked(),
-                here=self.vault.store.stored_or_none,
+                here=self._vault.store.stored_or_none,
                 whole=whole,
             ):
                 if fetched.record is None:
@@ -435,7 +435,7 @@ class MailboxReader:
 
     def _remember(self, node: Verifier, head: SeenHead, *, whole: int) -> None:
         number, seal = head.mark
-        with self.vault.writing(receiving=True) as w:
+        with self._vault.writing(receiving=True) as w:
             w.store.run(
                 "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 self._place.place_id,
@@ -450,14 +450,14 @@ class MailboxReader:
 
     def _note_vector(self, node: Verifier, head: SeenHead) -> None:
         """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""
-        if node == self.vault.node or self.vault.founding is None or former(self.vault, node.text) is not None:
+        if node == self._vault.node or self._vault.founding is None or former(self._vault, node.text) is not None:
             return
-        with self.vault.writing(receiving=True) as w:
+        with self._vault.writing(receiving=True) as w:
             note_met(
                 w,
                 node,
                 {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in head.head.vector},
                 place=self._receiver.source,
-                now=self.vault.around.tai(),
+                now=self._vault.around.tai(),
                 unreleased=head.head.unreleased,
             )

@@ -145,7 +145,9 @@ def visit(
     try:
         if push and reason is None:
             reader = MailboxReader(vault, medium, receiver, watch)
-            result.sent += publish_mine(vault, medium, watch, on_other=lambda: _read_myself(reader, result)).records
+            result.sent += publish_mine(
+                vault, medium, watch, on_other=lambda: _read_myself(vault, reader, result)
+            ).records
         if pull:
             _read_all(vault, place, medium, receiver, result, watch, may_sign=reason is None)
     finally:
@@ -231,10 +233,10 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
     return bool(exchange.received)
 
 
-def _read_myself(reader: MailboxReader, result: PlaceResult) -> None:
+def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> None:
     """Read my own mailbox where another wrote it under my key: a copy of this vault, or it before it was restored."""
     try:
-        exchange = reader.read(reader.vault.node)
+        exchange = reader.read(vault.node)
     except (DataError, PeerError):
         return  # it is damaged or went back in time: it is written anew
     if exchange is not None:
