@@ -12,6 +12,7 @@ from lazy.forks import note_forks
 from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
+from lazy.reputation import note_evidence
 from lazy.results import NewRelease, PlaceResult, Problem
 from lazy.revoking import waiting
 from transports.address import AddressKind
@@ -58,6 +59,7 @@ def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: s
     for release in releases(vault.store):
         if release.hash not in before and release.node != vault.node.text:
             result.releases.append(_new_release(vault, release))
+    note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
 
 

@@ -9,6 +9,7 @@ from lazy.conflicts import Conflict, conflicts
 from lazy.people import FormerMember, Person, formers, peers
 from lazy.places import places
 from lazy.queue import waiting_counts
+from lazy.reputation import counts
 from lazy.revoking import waiting as waiting_revocations
 from lazy.update import heads_to_update
 from lazy.vectors import ahead_behind, known_vectors, vector_here
@@ -48,6 +49,7 @@ class PeerStatus:
         behind: log entries it has that I lack.
         ahead: log entries I have that it lacks.
         unreleased: commits it says it has not released.
+        evidence: how much was met that speaks against it (LAZ-73); `lace peers NAME` shows it.
     """
 
     name: str
@@ -58,6 +60,7 @@ class PeerStatus:
     behind: int
     ahead: int
     unreleased: int
+    evidence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ def status(vault: Vault) -> Status:
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
         held = _held(vault)
+        against = counts(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
         cut = {Verifier.parse(gone.node) for gone in revoked}
@@ -117,6 +121,7 @@ def status(vault: Vault) -> Status:
                 person,
                 ahead_behind(mine, known.get(person.node, VersionVector()), cut),
                 held.get(person.node),
+                against[person.node],
             )
             for person in peers(vault)
         )
@@ -198,7 +203,7 @@ def _relation(
 
 
 def _peer(
-    vault: Vault, person: Person, difference: tuple[int, int], held: tuple[Version, Version] | None
+    vault: Vault, person: Person, difference: tuple[int, int], held: tuple[Version, Version] | None, evidence: int
 ) -> PeerStatus:
     row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", person.node)
     ahead, behind = difference
@@ -219,4 +224,5 @@ def _peer(
         behind,
         ahead,
         int(row[0][1] or 0) if row else 0,
+        evidence,
     )

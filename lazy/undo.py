@@ -22,7 +22,12 @@ from vault.work import Checkout, Watch, changes, set_checkout
 __all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
 
 _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
-_SILENT = frozenset({"lazy-pull", "lazy-push", "lazy-sync", "lazy-serve", "lace-refuse", "lace-conflict", "lace-admit"})
+_SILENT = frozenset(
+    {"lazy-pull", "lazy-push", "lazy-sync", "lazy-serve", "lace-refuse", "lace-conflict", "lace-admit"}
+) | {
+    "lace-evidence",
+    "lace-fork",
+}
 _COUNTER = {
     "seal-release": "A release is never taken back: release what should count instead, with lace release.",
     "lazy-resolve": "A decision is a record: decide otherwise with lace resolve, and the newer one is proposed.",

@@ -72,6 +72,7 @@ class Verb(StrEnum):
     LACE_ADMIT = "lace-admit"
     LACE_ADOPT = "lace-adopt"
     LACE_CONFLICT = "lace-conflict"
+    LACE_EVIDENCE = "lace-evidence"
     LACE_FORK = "lace-fork"
     LACE_PRUNE = "lace-prune"
     LACE_QUARANTINE = "lace-quarantine"

@@ -16,7 +16,7 @@ from vault.records.errors import RecordError
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["signers", "trail", "verify_trail"]
+__all__ = ["entries_of", "signers", "trail", "verify_trail"]
 
 _ADOPT = "lace-adopt"
 
@@ -28,6 +28,19 @@ def trail(vault: Vault) -> Iterator[Seal]:
         RecordError: an entry's bytes are damaged.
     """
     for _, stored in _stored(vault, _positions(vault)):
+        record = parse_record(stored, verify=False)
+        if isinstance(record, Seal):
+            yield record
+
+
+def entries_of(vault: Vault, verb: str) -> Iterator[Seal]:
+    """Yield the entries of one verb in the order of their numbers.
+
+    Raises:
+        RecordError: an entry's bytes are damaged.
+    """
+    rows = vault.store.rows("SELECT p FROM audit WHERE verb = ? ORDER BY seq", verb)
+    for _, stored in _stored(vault, (int(row[0]) for row in rows)):
         record = parse_record(stored, verify=False)
         if isinstance(record, Seal):
             yield record

@@ -25,7 +25,7 @@ from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault
 from vault.words import fingerprint_words
 
-__all__ = ["NameNeeded", "configure", "formers_data", "login_name", "run"]
+__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -231,7 +231,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
             + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
             for member in found
         ]
-        lines += _formers_lines(vault)
+        lines += formers_lines(vault)
         data = {"members": rows, "revoked": formers_data(vault)}
         return Answer(data, "\n".join(lines) or "No member is known yet: sync first.")
 
@@ -251,7 +251,8 @@ def formers_data(vault: Vault) -> list[dict[str, Any]]:
     ]
 
 
-def _formers_lines(vault: Vault) -> list[str]:
+def formers_lines(vault: Vault) -> list[str]:
+    """Return a line for everybody who was revoked."""
     return [
         f"{inert(gone.name)}{' (you)' if gone.me else ''}, revoked by {inert(gone.by)}: "
         + (f"entry {gone.last_seq} of their log counts last" if gone.last_seq else "nothing of their log counts")
@@ -333,17 +334,6 @@ def _node(vault: Vault, name: str) -> str:
     return next((person.node for person in peers(vault) if name in {person.name, person.node}), "")
 
 
-def _peers(context: Context, _: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        own = {place.peer: place.uri for place in places(vault) if place.peer}
-        found = peers(vault)
-        rows = [{"peer": person.name, "uri": own.get(person.node), "key": person.node} for person in found]
-        lines = [f"{inert(person.name)}  {inert(own.get(person.node, 'at every shared place'))}" for person in found]
-        lines += _formers_lines(vault)
-        data = {"peers": rows, "revoked": formers_data(vault)}
-        return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
-
-
 def _key(text: str) -> Verifier:
     try:
         return Verifier.parse(text)
@@ -384,5 +374,4 @@ _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "members": _members,
     "join": _join,
     "leave": _leave,
-    "peers": _peers,
 }

@@ -99,6 +99,7 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
                 "behind": peer.behind,
                 "ahead": peer.ahead,
                 "unreleased": peer.unreleased,
+                "evidence": peer.evidence,
             }
             for peer in found.peers
         ],
@@ -186,6 +187,8 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
         line = f"  {inert(peer.name)}  {peer.state}, has {peer.versions}, last sync {_when(peer.last_sync)}"
         if peer.unreleased:
             line += paint.faint(f", {_count(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)")
+        if peer.evidence:
+            line += paint.warn(f", ! {peer.evidence} noted against: lace peers {inert(peer.name)}")
         lines.append(line)
     return lines
 

@@ -103,7 +103,14 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace join bob /media/stick/bob --key V.0123...H3",),
     ),
     Verb("leave", _CLI + "begin", _BEGIN, "Stop syncing with a peer; what came from it stays.", "NAME"),
-    Verb("peers", _CLI + "begin", _BEGIN, "List whom you sync with."),
+    Verb(
+        "peers",
+        _CLI + "peers",
+        _BEGIN,
+        "List whom you sync with, or show what is known of one and what speaks against it.",
+        "[NAME]",
+        examples=("lace peers", "lace peers bob"),
+    ),
     Verb(
         "place add",
         _CLI + "placing",

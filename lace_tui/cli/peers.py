@@ -1,0 +1,93 @@
+"""`peers`: whom I sync with, and what is known of one of them, from stored state only (LAZ-73)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lace_tui.cli.begin import formers_data, formers_lines
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lazy.people import label_of, node_of, peers
+from lazy.places import places
+from lazy.reputation import Reputation, reputation
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_SHOWN = 20
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add whom to look at."""
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a peer, or anybody who belonged")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """List the peers, or tell of one.
+
+    Raises:
+        NoSuchPeer: nobody here has that name.
+    """
+    with context.open_vault() as vault:
+        return _one(vault, args.name) if args.name else _all(vault)
+
+
+def _all(vault: Vault) -> Answer:
+    own = {place.peer: place.uri for place in places(vault) if place.peer}
+    found = peers(vault)
+    rows = [{"peer": person.name, "uri": own.get(person.node), "key": person.node} for person in found]
+    lines = [f"{inert(person.name)}  {inert(own.get(person.node, 'at every shared place'))}" for person in found]
+    lines += formers_lines(vault)
+    data = {"peers": rows, "revoked": formers_data(vault)}
+    return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
+
+
+def _one(vault: Vault, name: str) -> Answer:
+    found = reputation(vault, node_of(vault, name))
+    called = label_of(vault, found.node)
+
+    def text(paint: Paint) -> str:
+        return "\n".join([f"{inert(called)}  {found.node}", *_evidence_lines(found, called, paint)])
+
+    return Answer({"peer": called, "key": found.node, **_evidence_data(found)}, text)
+
+
+def _evidence_data(found: Reputation) -> dict[str, Any]:
+    return {
+        "evidence": [
+            {
+                "kind": item.kind,
+                "place": item.place,
+                "code": item.code,
+                "record": item.record or None,
+                "reason": item.reason,
+                "time": item.when,
+            }
+            for item in found.noted
+        ],
+        "forks": [{"seq": proof.seq, "first": proof.first.hash, "second": proof.second.hash} for proof in found.forks],
+        "conflicts": [
+            {"id": conflict.id, "desk": conflict.desk, "version": conflict.version, "status": conflict.status}
+            for conflict in found.conflicts
+        ],
+    }
+
+
+def _evidence_lines(found: Reputation, name: str, paint: Paint) -> list[str]:
+    proved = f"the proof: lace record export {inert(name)}/forks"
+    lines = [f"  {paint.bad('! forked')}: two entries {proof.seq} in one log; {proved}" for proof in found.forks]
+    for item in found.noted[-_SHOWN:]:
+        what = f" {item.record}" if item.record else ""
+        when = item.when[:16].replace("T", " ")
+        lines.append(f"  {paint.warn(f'! {item.kind}')}{what}: {inert(item.reason)} ({inert(item.place)}, {when} UTC)")
+    if len(found.noted) > _SHOWN:
+        lines.append(f"  and {len(found.noted) - _SHOWN} earlier: lace audit list --verb lace-evidence")
+    if not lines:
+        lines.append("  nothing speaks against this peer")
+    lines += [
+        f"  a side of the conflict {inert(conflict.desk)} {conflict.version}: {conflict.status}"
+        for conflict in found.conflicts
+    ]
+    return lines

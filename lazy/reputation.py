@@ -1,0 +1,161 @@
+"""What speaks against a peer, as evidence that a person can read: no score, and no decision reads it (LAZ-73).
+
+Refused records, broken mailboxes and states that went back are noted in the sealed audit trail when they are met;
+forks and conflicts follow from the records. Each names what can be looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from lazy.conflicts import Conflict, conflicts
+from lazy.forks import forks
+from lazy.people import NoSuchPeer, node_of
+from vault.audit import read_audit
+from vault.audit_trail import entries_of
+from vault.nodelog import ForkProof
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.receive import Receiver
+    from lazy.results import PlaceResult
+
+__all__ = ["Evidence", "EvidenceKind", "Reputation", "counts", "note_evidence", "reputation"]
+
+_VERB, _COUNTS = "lace-evidence", "evidence"
+_OF_THE_MEDIUM = frozenset({"stranger", "sealed-to-others", "not-available", "forked", "refused-there"})
+_LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
+
+
+class EvidenceKind(StrEnum):
+    """What was met."""
+
+    REFUSED = "refused"
+    ROLLBACK = "rollback"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that was met.
+
+    Args:
+        kind: what it is.
+        place: where it was met.
+        code: of the rule that was broken.
+        record: hash text of the refused record; empty where it is not about one record.
+        reason: a sentence.
+        when: ISO 8601 UTC, for display.
+    """
+
+    kind: EvidenceKind
+    place: str
+    code: str
+    record: str
+    reason: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reputation:
+    """What speaks against one peer; what it carried for others is its own doing only where it says so.
+
+    Args:
+        node: verifier text.
+        noted: refusals, broken mailboxes and rollbacks, oldest first.
+        forks: proofs that its log forked.
+        conflicts: version conflicts of which it has a side, settled ones included: no fault in itself.
+    """
+
+    node: str
+    noted: tuple[Evidence, ...]
+    forks: tuple[ForkProof, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def reputation(vault: Vault, node: str) -> Reputation:
+    """Return what is known of a node, from stored state only.
+
+    Raises:
+        RecordError: a stored record is damaged.
+    """
+    with vault.store.reading():
+        return Reputation(
+            node,
+            tuple(item for who, item in _noted(vault) if who == node),
+            tuple(forks(vault, node)),
+            tuple(
+                conflict
+                for conflict in conflicts(vault, include_settled=True)
+                if conflict.version is not None and any(side.node == node for side in conflict.sides)
+            ),
+        )
+
+
+def counts(vault: Vault) -> Counter[str]:
+    """Return how much was noted of each node, forks included; asked at every status, and so counted when noted."""
+    found = Counter[str]()
+    for line in vault.store.meta(_COUNTS).splitlines():
+        node, _, number = line.partition(" ")
+        found[node] += int(number)
+    found.update(str(row[0]) for row in vault.store.rows("SELECT node FROM vector WHERE forked"))
+    return found
+
+
+def note_evidence(vault: Vault, receiver: Receiver, result: PlaceResult) -> None:
+    """Note what a visit met; what was noted before of the same thing is not noted again."""
+    met = list(dict.fromkeys(_met(vault, receiver, result)))[:_LIMIT]
+    if not met:
+        return
+    known = {(who, item.kind, item.place, item.code, item.record) for who, item in _noted(vault)}
+    fresh = [entry for entry in met if entry[:5] not in known]
+    if not fresh:
+        return
+    with vault.writing() as w:
+        for node, kind, place, code, record, reason in fresh:
+            parameters = {"kind": kind.value, "place": place, "code": code}
+            w.audit(_VERB, node, parameters, motivation=reason, relates_to=(record,) if record else ())
+        numbers = Counter(who for who, _ in _noted(vault))
+        w.store.set_meta(_COUNTS, "\n".join(f"{node} {number}" for node, number in sorted(numbers.items())))
+
+
+def _met(
+    vault: Vault, receiver: Receiver, result: PlaceResult
+) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
+    for exchange in result.exchanges:
+        for record, code, reason in exchange.rejected:
+            if code != "stranger":  # nobody's fault: trust may still come
+                yield exchange.peer_verifier, EvidenceKind.REFUSED, result.name, code, record.text, reason
+    if not result.exchanges and (node := _node(vault, result.name)):  # a peer that came to us
+        for refusal in receiver.refusals:
+            if refusal.code != "stranger":
+                yield node, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
+    for problem in result.problems:
+        node = _node(vault, problem.peer) if problem.peer and problem.code not in _OF_THE_MEDIUM else ""
+        if node:
+            kind = EvidenceKind.ROLLBACK if problem.code == "rolled-back" else EvidenceKind.BROKEN
+            yield node, kind, result.name, problem.code, "", problem.message
+
+
+def _node(vault: Vault, name: str) -> str:
+    try:
+        return node_of(vault, name)
+    except NoSuchPeer:
+        return ""
+
+
+def _noted(vault: Vault) -> Iterator[tuple[str, Evidence]]:
+    for seal in entries_of(vault, _VERB):
+        entry = read_audit(seal)
+        told = dict(entry.parameters)
+        record = entry.relates_to[0] if entry.relates_to else ""
+        yield (
+            entry.object,
+            Evidence(
+                EvidenceKind(told["kind"]), told["place"], told["code"], record, entry.motivation, entry.timestamp
+            ),
+        )

@@ -1,0 +1,87 @@
+"""What speaks against a peer is told as evidence, offline, and once (LAZ-73)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lazy.people import label_of
+from lazy.reputation import EvidenceKind, counts, reputation
+from lazy.status import status
+from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit, write
+from tests.people import Person
+from vault import work
+from vault.audit_trail import verify_trail
+from vault.names import Version
+from vault.profile import Release
+from vault.records import RecordHash, Seal
+
+
+def _person(root: Path, name: str) -> Person:
+    return Person(name, root / name / "home", root / name / "f", environ={"LACE_HOME": str(root / name / "home")})
+
+
+def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
+    """LAZ-73: an honest friend shows an empty list, conflicts are told and are no fault."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    for vault in (alice, bob):
+        write(vault, "a.txt", vault.name)
+        work.release(vault, Version(3, 0, 0), "mine")
+        visit(vault)
+    visit(alice)
+    known = reputation(alice, bob.node.text)
+    assert (known.noted, known.forks) == ((), ())
+    assert [str(conflict.version) for conflict in known.conflicts] == ["3.0.0"]
+    assert [peer.evidence for peer in status(alice).peers] == [0]
+    person = _person(tmp_path, "alice")
+    told = person.text("peers", "bob")
+    assert "nothing speaks against" in told
+    assert "3.0.0: pending" in told
+
+
+def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
+    """LAZ-73, CYB-11: refused records, a mailbox that went back and a broken one, each told once with where."""
+    alice = found(tmp_path)
+    mallory = befriend(tmp_path, alice, "mallory")
+    shutil.copytree(tmp_path / PLACE, tmp_path / "old")
+    hostile = Hostile(mallory, open_stick(tmp_path))
+    nowhere = RecordHash("S", bytes(32))
+    bad = Seal.sign(
+        Release.to_plex(
+            group=f"others/{'0' * 16}",
+            desk="main",
+            version=Version(9, 0, 0),
+            commit=nowhere,
+            rev=nowhere,
+            content_sha512="sha512:" + "0" * 128,
+            message="",
+            tai=mallory.around.tai(),
+        ),
+        hostile.key,
+    )
+    hostile.put_records([bad])
+    assert [record for record, _, _ in visit(alice).rejected] == [bad.hash]
+    for _ in range(2):
+        shutil.rmtree(tmp_path / PLACE)
+        shutil.copytree(tmp_path / "old", tmp_path / PLACE)
+        assert {problem.code for problem in visit(alice).problems} >= {"rolled-back"}
+    (open_stick(tmp_path).mailbox_path(mallory.group, mallory.node) / "head.rec").write_bytes(b"rubbish")
+    visit(alice)
+
+    known = reputation(alice, mallory.node.text)
+    assert [item.kind for item in known.noted] == [EvidenceKind.REFUSED, EvidenceKind.ROLLBACK, EvidenceKind.BROKEN]
+    assert known.noted[0].record == bad.hash.text
+    assert {item.place for item in known.noted} == {PLACE}
+    assert counts(alice)[mallory.node.text] == 3
+    (peer,) = status(alice).peers
+    assert (peer.name, peer.evidence) == ("mallory", 3)
+    assert verify_trail(alice).ok
+    assert label_of(alice, mallory.node.text) == "mallory"
+
+    shutil.rmtree(tmp_path / PLACE)  # offline
+    person = _person(tmp_path, "alice")
+    data = person.lace("peers", "mallory")
+    assert [item["kind"] for item in data["evidence"]] == ["refused", "rollback", "broken"]
+    assert bad.hash.text in person.text("peers", "mallory")
+    assert "3 noted against: lace peers mallory" in person.text("status")
