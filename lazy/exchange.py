@@ -160,21 +160,31 @@ class MailboxReader:
         listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
         return self._run(node, head, listing, proven=proven, since=received)
 
-    def missing(self, node: Verifier) -> int:
+    def missing(self, node: Verifier, counted: set[RecordHash]) -> tuple[int, int]:
         """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
+
+        Args:
+            node: whose mailbox.
+            counted: what was counted in others, which is left out; what is counted here is added.
+
+        Returns:
+            Records, and the bytes that are read for them.
 
         Raises:
             StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `read`.
         """
         head = read_head(self._place, self._vault.group, node)
         if head is None or node == self._vault.node:
-            return 0
+            return 0, 0
         self._check(node, head)
         if self._is_strange(node):
             raise self._strange(node)
         listing = read_mailbox(self._place, self._vault.group, node, head.head)
-        records = [record for record, _ in listing.items()]
-        return len(records) - len(self._vault.store.have(records))
+        records = {record for record, _ in listing.items()} - counted
+        records -= self._vault.store.have(records)
+        records -= self._receiver.refused_before()
+        counted |= records
+        return len(records), sum(frame.stored for reads in listing.locate(records) for frame in reads.frames)
 
     # Checks
 

@@ -76,6 +76,7 @@ class PlaceResult:
         sent: records put on the place, or that would be.
         bytes_to_send: only planned: their stored bytes.
         records_to_receive: only planned: advertised records that are missing here.
+        bytes_to_receive: only planned: their bytes as they rest there; None where the place does not say.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
 
@@ -91,6 +92,7 @@ class PlaceResult:
     sent: int = 0
     bytes_to_send: int = 0
     records_to_receive: int = 0
+    bytes_to_receive: int | None = None
     bytes_read: int = 0
     bytes_written: int = 0
     round_trips: int = 0

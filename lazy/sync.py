@@ -25,7 +25,7 @@ from transports.mailbox import MailboxPlace
 from transports.sealed import SealedPlace
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
-from vault.records import Verifier, parse_record
+from vault.records import RecordHash, Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -260,10 +260,17 @@ def _plan(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult,
         result.sent, result.bytes_to_send = outgoing.records, outgoing.bytes
     if pull:
         reader = MailboxReader(vault, medium, Receiver(vault, result.name), Watch())
+        counted: set[RecordHash] = set()
+        total = 0
         for node in medium.nodes(vault.group):
             try:
-                result.records_to_receive += reader.missing(node)
+                records, size = reader.missing(node, counted)
+                result.records_to_receive += records
+                total += size
             except (DataError, PeerError) as error:
                 result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
-    result.bytes_read = medium.count.read
+        result.bytes_to_receive = total
+        if push:
+            result.sent += result.records_to_receive  # my mailbox then names them too, where they lie already
+    result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
     result.vector_after = result.vector_before

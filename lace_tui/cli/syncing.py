@@ -17,6 +17,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import Conflict, conflicts
+from lazy.estimate import LINKS, Link, estimate, parse_link
 from lazy.places import NoSuchPlace, places
 from lazy.results import ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
@@ -48,6 +49,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     else:
         parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
+    parser.add_argument(
+        "--estimate",
+        metavar="LINK",
+        help=f"as --dry-run, and how long it takes: {', '.join(LINKS)}, or RATE@LATENCY such as 10Mbit@40ms",
+    )
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:
@@ -72,14 +78,42 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             names = asked or [place.name for place in places(vault)]
         if not names:
             raise NoSuchPlace("There is no place to sync with yet.")
-        dry_run = getattr(args, "dry_run", False)
+        link = parse_link(args.estimate) if getattr(args, "estimate", None) else None
+        dry_run = getattr(args, "dry_run", False) or link is not None
         if getattr(args, "follow", False):
             if dry_run:
                 raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
             return _follow(context, vault, names)
         with context.watching() as watch:
             results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=dry_run, watch=watch)
-        return answer(context, vault, asked, results, verb)
+        said = answer(context, vault, asked, results, verb)
+        return said if link is None else _estimated(said, results, link)
+
+
+def _estimated(said: Answer, results: Sequence[PlaceResult], link: Link) -> Answer:
+    """Add to the answer of a plan what it costs on a link (LAZ-13)."""
+    found = estimate(results, link)
+    data = {
+        **said.data,
+        "link": {"name": link.name, "bytes_per_second": link.rate, "latency": link.latency},
+        "bytes_to_receive": found.received,
+        "bytes_to_send": found.sent,
+        "trips": found.trips,
+        "seconds": found.seconds,
+        "is_whole": found.is_whole,
+    }
+    first = said.text
+
+    def text(paint: Paint) -> str:
+        least = "at least" if found.is_whole else "at least (how much comes is not known before)"
+        trips = "1 trip" if found.trips == 1 else f"{found.trips} trips"
+        line = (
+            f"On {inert(link.name)}: {least} {found.seconds:.1f} s for {bytes_text(found.sent)} there, "
+            f"{bytes_text(found.received)} back and {trips}"
+        )
+        return f"{first(paint) if callable(first) else first}\n{line}"
+
+    return Answer(data, text, exit_code=said.exit_code)
 
 
 def _follow(context: Context, vault: Vault, names: Sequence[str]) -> int:

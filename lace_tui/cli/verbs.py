@@ -253,7 +253,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Put what you share on a place, or on every place of a peer.",
-        "NAME [--dry-run]",
+        "NAME [--dry-run | --estimate LINK]",
         examples=("lace push stick", "lace push bob --dry-run"),
     ),
     Verb(
@@ -261,7 +261,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Fetch what friends share from a place, or from every place of a peer.",
-        "NAME [--dry-run]",
+        "NAME [--dry-run | --estimate LINK]",
         examples=("lace pull stick",),
     ),
     Verb(
@@ -269,8 +269,14 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Push and pull in one visit; without a name, to every place.",
-        "[NAME...] [--all] [--dry-run] [--follow]",
-        examples=("lace sync stick", "lace sync --all", "lace sync bob --dry-run", "lace sync home --follow"),
+        "[NAME...] [--all] [--dry-run | --estimate LINK] [--follow]",
+        examples=(
+            "lace sync stick",
+            "lace sync --all",
+            "lace sync bob --dry-run",
+            "lace sync bob --estimate mobile",
+            "lace sync home --follow",
+        ),
     ),
     Verb(
         "serve",
