@@ -22,6 +22,7 @@ from transports.layout import (
     BUNDLE_LIMIT,
     FRAME_CLOSE,
     FRAME_RAW_LIMIT,
+    FRAME_STORED,
     FRAME_STORED_LIMIT,
     MIB,
     RUN_RAW_LIMIT,
@@ -53,6 +54,7 @@ _BASE_BYTES = 33  # kind and digest
 _END = b"LACEEND0"
 _POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
+_FIRST_CLOSE = 2 * FRAME_STORED  # raw bytes
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 
@@ -156,6 +158,7 @@ class BundleWriter:
         self._parts: list[bytes] = []
         self._raw = 0
         self._frames = 0
+        self._close_at = _FIRST_CLOSE
         self._near: Near | None = None
         self._builder = RunBuilder()
         self._index: BundleIndex | None = None
@@ -194,7 +197,7 @@ class BundleWriter:
         self._pending.append((record_hash, app, self._raw, len(record)))
         self._parts.append(record)
         self._raw += len(record)
-        if self._raw >= FRAME_CLOSE:
+        if self._raw >= self._close_at:
             self._close_frame()
 
     def finish(self) -> BundleIndex:
@@ -224,6 +227,8 @@ class BundleWriter:
             location = Location(None, self._position, len(stored), self._raw, offset, length)
             self._builder.add(record_hash, app, location)
         self._write(stored)
+        # Records in a row are alike: as much again as came to so many stored bytes this time.
+        self._close_at = min(max(FRAME_STORED * self._raw // len(stored), FRAME_STORED), FRAME_CLOSE)
         self._pending, self._raw = [], 0
         self._frames += 1
 

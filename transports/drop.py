@@ -24,6 +24,7 @@ from transports.errors import (
     DropNotEmpty,
     MissingFile,
     NotADrop,
+    PlaceFull,
     PlaceNotWritable,
     UnreadableFile,
     WriteNotKept,
@@ -32,6 +33,7 @@ from transports.errors import (
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
+from transports.partial import PARTIAL, PartialFile
 from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
@@ -270,6 +272,27 @@ class _Sink:
         self._drop.count.written += len(data)
 
 
+class _PartialSink:
+    """The same for a bundle that goes on where an earlier attempt ended."""
+
+    def __init__(self, file: PartialFile, drop: Drop) -> None:
+        self._file = file
+        self._drop = drop
+
+    def write(self, data: bytes, /) -> None:
+        file, count = self._file, self._drop.count
+        written, compared = file.written, file.compared
+        try:
+            with self._drop.translated("A new bundle", is_write=True):
+                file.write(data)
+        except PlaceFull:
+            file.discard()  # the room is worth more than what was written
+            raise
+        finally:
+            count.written += file.written - written
+            count.read += file.compared - compared
+
+
 class DropWriter:
     """Writes one mailbox of a drop; it satisfies `MailboxWriter`. `Drop.writer` makes it."""
 
@@ -282,7 +305,15 @@ class DropWriter:
     def add_bundle(
         self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
     ) -> Iterator[BundleWriter]:
-        """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it."""
+        """Begin a bundle; leaving the context finishes it under its digest's name.
+
+        An exception leaves what was written for the next bundle that begins alike. What is encrypted never does.
+        """
+        with self._drop.translated("A new bundle", is_write=True):
+            partial = PartialFile.open(self._directory) if cover is None else None
+        if partial is not None:
+            yield from self._resume(partial, level, limit)
+            return
         file = AtomicFile(self._directory / "bundle")
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
@@ -298,6 +329,17 @@ class DropWriter:
         file.path = self._directory / index.name
         with self._drop.translated(f"The bundle {index.name}", is_write=True):
             file.__exit__(None, None, None)
+        self._written[index.name] = index.digest
+
+    def _resume(self, file: PartialFile, level: int, limit: int) -> Iterator[BundleWriter]:
+        try:
+            bundle = BundleWriter(_PartialSink(file, self._drop), level=level, limit=limit)
+            yield bundle
+            index = bundle.finish()
+            with self._drop.translated(f"The bundle {index.name}", is_write=True):
+                file.finish(index.name)
+        finally:
+            file.close()
         self._written[index.name] = index.digest
 
     def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
@@ -327,6 +369,8 @@ class DropWriter:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._drop.check()
         self._write(_HEAD, record)
+        if os.path.lexists(self._directory / PARTIAL):  # of an attempt whose records are not wanted any more
+            self._remove([PARTIAL])
 
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more; missing ones are passed over."""
@@ -338,6 +382,7 @@ class DropWriter:
             files = [entry.name for entry in os.scandir(self._directory) if entry.is_file(follow_symlinks=False)]
         self._remove([_HEAD, *(name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))])
         self.remove_request()
+        self._remove([PARTIAL])
         with suppress(OSError):  # somebody's own file lies there
             self._directory.rmdir()
             self._directory.parent.rmdir()
@@ -357,7 +402,8 @@ class DropWriter:
     def free_bytes(self) -> int:
         """Return the bytes that still fit on the medium."""
         with self._drop.translated("The free space"):
-            return shutil.disk_usage(self._drop.path).free
+            begun = self._directory / PARTIAL
+            return shutil.disk_usage(self._drop.path).free + (begun.lstat().st_size if os.path.lexists(begun) else 0)
 
     def _digest_on_medium(self, name: str) -> bytes | None:
         hasher = blake3()

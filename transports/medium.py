@@ -25,7 +25,7 @@ __all__ = ["Guard", "counted_file", "fault_of", "is_real_directory", "open_plain
 
 Guard = Callable[[str], AbstractContextManager[None]]
 
-_BUFFER = 64 * 1024  # bytes read ahead
+_BUFFER = 8 * 1024  # bytes read ahead: a jump throws them away, and what is larger is read directly
 _FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
 # A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.

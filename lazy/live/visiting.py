@@ -41,7 +41,7 @@ from vault.work import Watch
 __all__ = ["visit_beside", "visit_live"]
 
 _MAX_TRIPS = 16
-_EAGER_BYTES = 256 * 1024  # sent along with the first body, on what the other side said last time
+_EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time: what a cut may cost twice
 _PIECE = 256 * 1024
 _NAMES_LIMIT = 2_000_000
 _HOLES = 10_000

@@ -25,7 +25,7 @@ from vault.records import Verifier
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultUnfinished
 
-__all__ = ["COMMANDS", "Command", "Scene", "Stage", "prepared"]
+__all__ = ["COMMANDS", "Command", "Scene", "Stage", "check_medium", "prepared"]
 
 LINES = "".join(f"line {number}\n" for number in range(30))
 
@@ -154,7 +154,7 @@ class Scene:
                 assert report.ok, (name, report.bad)
                 records += report.records
                 if medium:
-                    _check_medium(self.stage.stick, vault)
+                    check_medium(self.stage.stick, vault)
         return records
 
     def state(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _mailboxes(stick: Path, vault: Vault) -> Iterator[tuple[Drop, Verifier]]:
         yield drop, node
 
 
-def _check_medium(stick: Path, vault: Vault) -> None:
+def check_medium(stick: Path, vault: Vault) -> None:
     """Read every mailbox whole: each record that a head leads to is there and valid."""
     for drop, node in _mailboxes(stick, vault):
         head = read_head(drop, vault.group, node)

@@ -20,6 +20,8 @@ class Line:
     Args:
         port: where it is entered, on 127.0.0.1.
         cut_after: bytes towards the client after which every connection is cut; None for never.
+        cut_up_after: the same towards the server.
+        each: bytes of one connection, one way, after which that one is cut; the next one has as many again.
         delay: seconds that each byte takes one way; many may be under way at once.
         rate: bytes a second each way, or None.
         came: bytes that went towards the client.
@@ -29,6 +31,7 @@ class Line:
     port: int = 0
     cut_after: int | None = None
     cut_up_after: int | None = None
+    each: int | None = None
     delay: float = 0.0
     rate: float | None = None
     came: int = 0
@@ -63,6 +66,7 @@ def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bo
     deliverer = threading.Thread(target=_deliver, args=(under_way, target), daemon=True)
     deliverer.start()
     free_at = 0.0
+    carried = 0
     with suppress(OSError):
         while piece := source.recv(4096 if line.rate else 65536):
             limit = line.cut_after if is_down else line.cut_up_after
@@ -70,6 +74,9 @@ def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bo
             is_cut = limit is not None and done + len(piece) > limit
             if limit is not None and is_cut:
                 piece = piece[: max(0, limit - done)]
+            if line.each is not None and carried + len(piece) > line.each:
+                piece, is_cut = piece[: line.each - carried], True
+            carried += len(piece)
             _count(line, len(piece), is_down)
             if line.rate:
                 free_at = max(free_at, time.monotonic()) + len(piece) / line.rate

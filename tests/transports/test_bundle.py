@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
 from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, write_bundles
 from transports.errors import BadBundle, BadRun
-from transports.layout import FRAME_CLOSE, FRAME_RAW_LIMIT
+from transports.layout import FRAME_CLOSE, FRAME_RAW_LIMIT, FRAME_STORED
 from transports.listing import Listing
 from vault.errors import LaceError
 from vault.records.hashes import RecordHash, is_record
@@ -44,12 +44,22 @@ def test_bundles_round_trip(payloads: list[bytes]) -> None:
     assert {item.hash: item.record for item in read_all(data, listing, set(stored))} == stored
 
 
+def test_frames_of_noise_are_as_small_as_a_cut_may_cost() -> None:
+    chance = random.Random(3)
+    noise = [chance.randbytes(20_000) for _ in range(60)]
+    data, index = bundle_of(records(noise))
+    stored = [size for _, _, size, _ in index.run.frame_rows()]
+    assert len(stored) > 10
+    assert all(size < FRAME_STORED + 20_500 for size in stored[1:])
+    assert bundle_of(records(noise))[0] == data  # the same again, so that what was cut can go on
+
+
 def test_frames_close_at_one_mebibyte_and_are_read_one_by_one() -> None:
     stored = records(bytes([number]) * 400_000 for number in range(9))
     data, index = bundle_of(stored)
     rows = list(index.run.frame_rows())
-    assert len(rows) == 3
-    assert all(FRAME_CLOSE <= raw < FRAME_CLOSE + 400_200 for _, _, _, raw in rows)
+    assert len(rows) == 4  # the first one shows how well these records compress
+    assert all(FRAME_CLOSE <= raw < FRAME_CLOSE + 400_200 for _, _, _, raw in rows[1:-1])
     listing = Listing([index.run.placed(index.ref(key(1).verifier))])
     wanted = sorted(stored)[4]
     (reads,) = listing.locate({wanted})

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.transports.helpers import GROUP, additions, key, make_head, plex, put, seal_head, some_records
+from tests.transports.helpers import (
+    APP,
+    GROUP,
+    additions,
+    key,
+    make_head,
+    plex,
+    put,
+    records,
+    seal_head,
+    some_records,
+)
+from transports.bundle import BundleReader
 from transports.drop import MARKER, Drop
 from transports.errors import (
     DropNotEmpty,
@@ -358,6 +372,46 @@ def test_a_stick_pulled_out_at_every_call_of_a_reading(drop: Drop, monkeypatch: 
     assert outcomes == {PlaceUnreachable}
 
 
+class Interrupted(Exception):
+    """Somebody pulled the stick out."""
+
+
+def test_what_an_interrupted_bundle_left_is_not_written_again(drop: Drop, tmp_path: Path) -> None:
+    # faults.md rows 5 and 17: the beginning is compared; no damage is believed, and no link followed
+    chance = random.Random(5)
+    stored = sorted(records(chance.randbytes(50_000) for _ in range(20)).items())
+
+    def begin(count: int) -> int:
+        before = drop.count.written
+        with suppress(Interrupted), drop.writer(GROUP, key(1).verifier).add_bundle() as bundle:
+            for record, data in stored[:count]:
+                bundle.add(record, APP, data)
+            if count < len(stored):
+                raise Interrupted
+        return drop.count.written - before
+
+    partial = drop.mailbox_path(GROUP, key(1).verifier) / "bundle.part"
+    assert begin(12) > 400_000
+    first = partial.stat().st_size
+    assert begin(16) < 300_000
+    damaged = bytearray(partial.read_bytes())
+    damaged[first // 2] ^= 1
+    partial.write_bytes(damaged)
+    assert 500_000 < begin(20) < 900_000
+    (whole,) = partial.parent.glob("*.bnd")
+    with whole.open("rb") as file:
+        assert len(BundleReader(file).verify_all().run) == 20
+    assert not partial.exists()
+    outside = tmp_path / "outside"
+    for make in (partial.symlink_to, partial.hardlink_to):
+        outside.write_bytes(b"mine")
+        make(outside)
+        begin(3)
+        assert outside.read_bytes() == b"mine"
+        assert not partial.is_symlink()
+        partial.unlink()
+
+
 def test_a_bad_sector_costs_one_file_only(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     # faults.md row 7: the drop is still there, so this is damage and not absence
     stored = some_records(3)
@@ -366,7 +420,7 @@ def test_a_bad_sector_costs_one_file_only(drop: Drop, monkeypatch: pytest.Monkey
     real = os.read
 
     def read(descriptor: int, size: int) -> bytes:
-        if size == 64 * 1024:
+        if size == 8 * 1024:
             fail_with(errno.EIO)()
         return real(descriptor, size)
 

@@ -48,6 +48,7 @@ _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
 _SEND_BYTES = 256 * 1024
 _REFUSAL: Final = b"refused\n"
+_REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
 
 
 class Handler(Protocol):
@@ -196,7 +197,7 @@ class _Exchange:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run it."""
         loop = asyncio.get_running_loop()
-        body = _Body(loop, receive)
+        body = _Body(loop, receive, scope)
         answer = _Answer(loop, send, self._server.pace())
         try:
             await self._server.run_exchange(lambda: self._work(self._who, body, answer.write))
@@ -211,8 +212,8 @@ class _Exchange:
 class _Body:
     """The request's body, for a thread; it satisfies `Source`."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, receive: Receive) -> None:
-        self._loop, self._receive = loop, receive
+    def __init__(self, loop: asyncio.AbstractEventLoop, receive: Receive, scope: Scope) -> None:
+        self._loop, self._receive, self._scope = loop, receive, scope
         self._piece = b""
         self._at = 0
         self._more = True
@@ -224,8 +225,9 @@ class _Body:
                 return b""
             message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
             if message["type"] != "http.request":
-                self._more = False  # the client went away: the body ends in the middle, and its reader says so
-                return b""
+                # The client went away: the body ends in the middle, and its reader says so.
+                self._piece, self._at, self._more = self._scope.pop(_REST, b""), 0, False
+                continue
             self._piece, self._at = message.get("body", b""), 0
             self._more = message.get("more_body", False)
         part = self._piece[self._at : self._at + size]
@@ -291,6 +293,9 @@ class _GuardedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._disarm()
+        if self.cycle is not None and not self.cycle.response_complete:
+            # The server would drop what came before the cut and nobody read yet.
+            self.cycle.scope[_REST] = bytes(self.cycle.body)  # type: ignore[typeddict-unknown-key]
         super().connection_lost(exc)
 
     def _arm(self) -> None:

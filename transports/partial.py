@@ -1,0 +1,116 @@
+"""A bundle that is written where an earlier attempt ended (faults.md row 5, INT-120).
+
+The same records make the same bytes, so what a yanked stick kept of a bundle is the beginning of the next try. It is
+compared, not trusted: what lies there and is the same is not written again, and from the first difference on it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from vault.files import fsync_directory
+from vault.lock import lock_now
+
+__all__ = ["PARTIAL", "PartialFile"]
+
+PARTIAL = "bundle.part"
+_BLOCK = 64 * 1024  # bytes that are compared, and written again, at once
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class PartialFile:
+    """The beginning of a file that gets its name when it is whole; raises `OSError` only.
+
+    Attributes:
+        written: bytes that were really written.
+        compared: bytes that were read instead.
+    """
+
+    def __init__(self, directory: Path, descriptor: int) -> None:
+        self._path = directory / PARTIAL
+        self._fd = descriptor
+        self._old = os.fstat(descriptor).st_size
+        self._at = 0
+        self.written = self.compared = 0
+
+    @classmethod
+    def open(cls, directory: Path) -> PartialFile | None:
+        """Open what lies in a directory, or begin; None while another process writes there.
+
+        What is no plain file of one name is taken away first: nothing outside the directory is ever written through.
+        """
+        path = directory / PARTIAL
+        for _ in range(2):
+            try:
+                descriptor = os.open(path, _FLAGS, 0o644)
+            except OSError:
+                if not path.is_symlink():
+                    raise
+                path.unlink(missing_ok=True)
+                continue
+            try:
+                is_ours = lock_now(descriptor)
+                found = os.fstat(descriptor)
+                if is_ours and stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+                    return cls(directory, descriptor)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+            if not is_ours:
+                return None
+            path.unlink(missing_ok=True)
+        return None
+
+    def write(self, data: bytes) -> None:
+        """Append bytes, or pass over those that lie there already."""
+        view = memoryview(data)
+        while view and self._at < self._old:
+            block = view[:_BLOCK]
+            os.lseek(self._fd, self._at, os.SEEK_SET)
+            there = self._read(len(block))
+            self.compared += len(there)
+            if there != block:
+                os.ftruncate(self._fd, self._at)
+                self._old = self._at
+                os.lseek(self._fd, self._at, os.SEEK_SET)
+                break
+            self._at += len(block)
+            view = view[len(block) :]
+        while view:
+            done = os.write(self._fd, view)
+            self.written += done
+            self._at += done
+            view = view[done:]
+
+    def finish(self, name: str) -> None:
+        """Make it whole and durable under its name."""
+        os.ftruncate(self._fd, self._at)
+        os.fsync(self._fd)
+        self.close()
+        self._path.replace(self._path.with_name(name))
+        fsync_directory(self._path.parent)
+
+    def close(self) -> None:
+        """Let go of it; what was written stays for the next try."""
+        if self._fd >= 0:
+            descriptor, self._fd = self._fd, -1
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def discard(self) -> None:
+        """Take it away."""
+        self.close()
+        with suppress(OSError):
+            self._path.unlink()
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size and (part := os.read(self._fd, size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
