@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,7 @@ from spark_export.audits import AUDITS, Audit, audit_named, sql_of
 from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
 from spark_export.export import table_files
+from spark_export.extras import needed
 from spark_export.schema import TABLES, ddl
 
 if TYPE_CHECKING:
@@ -102,16 +102,16 @@ def run(session: SparkSession, audit: Audit) -> Report:
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         answered = frame(session, audit)
-        rows = answered.collect()
+        columns = [_values(column) for column in answered.toArrow().columns]
     except Exception as error:  # py4j, gRPC and Spark each have their own
         raise SparkFailed(f"The report {audit.name} could not be run: {str(error).splitlines()[0]}") from error
-    return Report(audit, tuple(answered.columns), tuple(tuple(map(_plain, row)) for row in rows))
+    return Report(audit, tuple(answered.columns), tuple(zip(*columns, strict=True)))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        # Spark gives naive times of the machine's zone, whatever the session's zone is.
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+def _values(column: Any) -> list[Any]:
+    """Return a column's values; times as text in UTC, to the microsecond."""
+    pa, compute = needed("pyarrow", "A report"), needed("pyarrow.compute", "A report")
+    if pa.types.is_timestamp(column.type):
+        column = compute.strftime(column.cast(pa.timestamp("us", "UTC")), format="%Y-%m-%dT%H:%M:%SZ")
+    values: list[Any] = column.to_pylist()
+    return values

@@ -155,6 +155,7 @@ def _defaults(master: str, progress: bool, scratch: Path) -> Iterator[tuple[str,
     yield "spark.sql.session.timeZone", "UTC"
     yield "spark.sql.execution.arrow.pyspark.enabled", "true"
     yield "spark.sql.python.filterPushdown.enabled", "true"
+    yield "spark.sql.files.maxPartitionBytes", "16m"  # a part of an export: seconds of signature checks, evenly spread
     if not master or master.startswith("local"):
         yield "spark.driver.bindAddress", "127.0.0.1"
         yield "spark.driver.host", "127.0.0.1"

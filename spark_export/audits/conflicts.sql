@@ -1,12 +1,18 @@
 -- Contested versions over all exports together, even where no single member holds both sides.
-WITH known AS (
-    SELECT DISTINCT desk, version, hash, node, content_sha512 FROM releases WHERE state <> 'mismatch'
+WITH hot AS (
+    SELECT desk, version FROM releases WHERE state <> 'mismatch'
+    GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
+),
+known AS (
+    SELECT DISTINCT r.desk, r.version, r.hash, r.node, r.content_sha512
+    FROM releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
+    WHERE r.state <> 'mismatch'
 ),
 contested AS (
     SELECT
         desk, version, count(DISTINCT content_sha512) AS contents,
         sort_array(collect_set(hash)) AS releases, sort_array(collect_set(node)) AS nodes
-    FROM known GROUP BY desk, version HAVING count(DISTINCT content_sha512) > 1
+    FROM known GROUP BY desk, version
 ),
 decided AS (
     SELECT r.desk, r.version, r.hash, min(r.node) AS node, min(r.time) AS time,

@@ -1,13 +1,13 @@
 -- Two log entries of one node under one number: both are signed, so together they prove it.
-WITH entries AS (SELECT DISTINCT node, seq, plex, hash FROM log)
+WITH forked AS (SELECT node, seq FROM log GROUP BY node, seq HAVING min(plex) <> max(plex))
 SELECT
-    coalesce(n.name, e.node) AS member,
-    e.node,
-    e.seq,
+    coalesce(n.name, f.node) AS member,
+    f.node,
+    f.seq,
     count(DISTINCT e.plex) AS versions,
     array_join(sort_array(collect_set(e.hash)), ' ') AS proof
-FROM entries e
-LEFT JOIN names n ON n.node = e.node
-GROUP BY e.node, n.name, e.seq
-HAVING count(DISTINCT e.plex) > 1
-ORDER BY e.node, e.seq
+FROM forked f
+JOIN log e ON e.node = f.node AND e.seq = f.seq
+LEFT JOIN names n ON n.node = f.node
+GROUP BY f.node, n.name, f.seq
+ORDER BY f.node, f.seq

@@ -396,7 +396,8 @@ def _files(directory: Path, node: str, common: Row, rows: dict[str, list[Row]]) 
         name = f"{table.name}/{node}/{'part-000000' if table.is_log else 'state'}.parquet"
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
+        whole = pa.Table.from_arrays(arrays, schema=schema)
+        pq.write_table(whole, path, compression="zstd", row_group_size=1 << 15)  # as an export has them
         stored = path.read_bytes()
         files[name] = (len(rows[table.name]), len(stored), blake3(stored).hexdigest())
     manifest = Manifest(common["group"], common["exporter"], common["export_id"], ("synthetic",), files)
