@@ -15,9 +15,10 @@ from vault.audit import AuditEntry, ChainVerdict, read_audit
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
 from vault.beside import save_settings
+from vault.cases import Date, parse_case
 from vault.config import SETTINGS, Setting, Settings
 from vault.fsck import DAMAGED, BadThing, FsckReport
-from vault.records import Seal
+from vault.records import Seal, Tai
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 
@@ -33,6 +34,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("what", nargs="?", choices=("list", "verify"), default="list", metavar="list|verify")
             parser.add_argument("--sexp", action="store_true", help="list as S-expressions, with every signature")
             parser.add_argument("--verb", default="", metavar="V", help="only what was done by this verb")
+            parser.add_argument("--actor", default="", metavar="NAME", help="only what this name or key did")
+            parser.add_argument("--since", default="", metavar="DATE", help="not before this UTC date or moment")
+            parser.add_argument("--until", default="", metavar="DATE", help="before this UTC date or moment")
             parser.add_argument("-n", "--last", type=int, default=0, metavar="K", help="only the last K entries")
         case "fsck":
             parser.add_argument("--repair", action="store_true", help="make everything anew from the records")
@@ -65,15 +69,32 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
 
 
 def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | int:
-    """List the trail; it is checked by `audit verify`, here it is shown as it lies (CYB-13)."""
+    """List the trail, or what matches of it; `audit verify` checks it, here it is shown as it lies (CYB-13, CYB-14)."""
     if args.last < 0:
         raise BadArguments("lace audit: --last takes a number of entries.")
+    since, until = _moment(args.since), _moment(args.until)
     with vault.store.reading():
-        found = [seal for seal in trail(vault) if not args.verb or seal.plex.first("Verb") == args.verb]
+        found = [
+            seal
+            for seal in trail(vault)
+            if (not args.verb or seal.plex.first("Verb") == args.verb)
+            and (since is None or seal.plex.tai >= since)
+            and (until is None or seal.plex.tai < until)
+            and (not args.actor or args.actor in {seal.signer.text, read_audit(seal).name})
+        ]
     found = found[-args.last :] if args.last else found
     if args.sexp and not context.json:
         return _stream(context, export_sexp(found))
     return Answer({"entries": [_entry(seal) for seal in found]}, "\n".join(_lines(found)) or "Nothing was done here.")
+
+
+def _moment(text: str) -> Tai | None:
+    if not text:
+        return None
+    case = parse_case(text)
+    if not isinstance(case, Date):
+        raise BadArguments(f"{text!r} is no date.", hint="Dates are UTC: 2026-05-01 or 2026-05-01T12:30")
+    return case.tai
 
 
 def _stream(context: Context, pieces: Iterable[str]) -> int:

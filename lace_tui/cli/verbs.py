@@ -348,8 +348,13 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "look",
         _LOOK,
         "Show what was done in this vault, or prove that the trail is whole.",
-        "[list|verify] [--sexp] [--verb V] [-n K]",
-        examples=("lace audit", "lace audit verify", "lace audit list --verb seal-release"),
+        "[list|verify] [--sexp] [--verb V] [--actor NAME] [--since DATE] [--until DATE] [-n K]",
+        examples=(
+            "lace audit",
+            "lace audit verify",
+            "lace audit list --verb seal-release",
+            "lace audit list --since 2026-05-01 --until 2026-06-01",
+        ),
     ),
     Verb(
         "fsck",
