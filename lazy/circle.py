@@ -434,11 +434,14 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     old = vault.node
     name = check_name(name) if name else vault.name
     keys = KeyStore(around.data_root)
+    passphrase = None
     try:
-        old_key = keys.load(old, around.passphrase)
+        if around.passphrase is not None and keys.is_protected(old):
+            passphrase = around.passphrase()
+        old_key = keys.load(old, None if passphrase is None else lambda: passphrase)
     except KeyMissing:
         old_key = None
-    new_key = keys.create(around.entropy(32), None)
+    new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
     anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
     try:

@@ -144,10 +144,41 @@ class KeyStore:
         path = self.path(key.verifier)
         if path.exists():
             raise KeyExists(f"The key file {path} exists already.")
+        self._write(key, passphrase)
+        return key
+
+    def protect(self, verifier: Verifier, passphrase: bytes, before: Callable[[], bytes] | None = None) -> None:
+        """Let a key be opened with a passphrase only, a new one if it had one; cut off, it is as it was.
+
+        What held the key without one, such as a backup of the file, still does.
+
+        Args:
+            verifier: whose key.
+            passphrase: the new one.
+            before: asked for the one it has, if it has one.
+
+        Raises:
+            PassphraseEmptyError: the passphrase has no bytes.
+            KeyMissing, KeyExposed, KeyFileDamaged, KeyLocked: as for `load`.
+            DiskFull, NotWritable: the file cannot be written.
+        """
+        if not passphrase:
+            raise PassphraseEmptyError("An empty passphrase protects nothing.")
+        self._write(self.load(verifier, before), passphrase)
+
+    def unprotect(self, verifier: Verifier, before: Callable[[], bytes] | None) -> None:
+        """Let a key be opened without a passphrase; then its permissions alone protect it.
+
+        Raises:
+            KeyMissing, KeyExposed, KeyFileDamaged, KeyLocked: as for `load`.
+            DiskFull, NotWritable: the file cannot be written.
+        """
+        self._write(self.load(verifier, before), None)
+
+    def _write(self, key: SigningKey, passphrase: bytes | None) -> None:
         lines = ["lace-key/0", f"suite {ED25519.name}", f"verifier {key.verifier.text}"]
         lines.append(f"seed {b64a.encode(key.seed)}" if passphrase is None else self._sealed(key, passphrase))
-        write_atomic(path, ("\n".join(lines) + "\n").encode("ascii"), mode=0o600)
-        return key
+        write_atomic(self.path(key.verifier), ("\n".join(lines) + "\n").encode("ascii"), mode=0o600)
 
     def load(self, verifier: Verifier, passphrase: Callable[[], bytes] | None = None) -> SigningKey:
         """Return the key of this verifier.

@@ -102,6 +102,14 @@ VERBS: tuple[Verb, ...] = (
         "NAME URI --key V",
         examples=("lace join bob /media/stick/bob --key V.0123...H3",),
     ),
+    Verb(
+        "key protect",
+        _CLI + "guarding",
+        _BEGIN,
+        "Let your key open with a passphrase only.",
+        examples=("lace key protect",),
+    ),
+    Verb("key unprotect", _CLI + "guarding", _BEGIN, "Let your key open without a passphrase again."),
     Verb("leave", _CLI + "begin", _BEGIN, "Stop syncing with a peer; what came from it stays.", "NAME"),
     Verb(
         "peers",

@@ -1,0 +1,106 @@
+"""A key that opens with a passphrase only, from the first command to a new key (APP-11)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from vault.keys import KeyStore
+from vault.records import Verifier
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real argon2id, with the least it takes."""
+    made = KeyStore.__init__
+
+    def light(self: KeyStore, root: Path) -> None:
+        made(self, root, ops=1, memory=8 << 20)
+
+    monkeypatch.setattr(KeyStore, "__init__", light)
+
+
+@contextmanager
+def knowing(person: Person, passphrase: str) -> Iterator[None]:
+    """Let a person's commands read a passphrase from a descriptor."""
+    path = person.home / "passphrase"
+    path.write_text(f"{passphrase}\n" * 20)  # each command reads a line, or more, and goes on where it likes
+    handle = os.open(path, os.O_RDONLY)
+    person.environ["LACE_PASSPHRASE_FD"] = str(handle)
+    try:
+        yield
+    finally:
+        del person.environ["LACE_PASSPHRASE_FD"]
+        os.close(handle)
+        path.unlink()
+
+
+def _key_file(person: Person) -> Path:
+    node = Verifier.parse(person.lace("id")["node"])
+    return KeyStore(person.home / "lace").path(node)
+
+
+def test_a_protected_key_signs_only_with_its_passphrase(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    plain = _key_file(alice).read_bytes()
+    assert b"\nseed " in plain
+    assert alice.run("key", "protect").code != 0  # nobody can be asked
+    assert _key_file(alice).read_bytes() == plain
+    with knowing(alice, "four words of mine"):
+        assert alice.lace("key", "protect")["protected"] is True
+    sealed = _key_file(alice).read_bytes()
+    assert b"\nsealed argon2id " in sealed
+    assert b"\nseed " not in sealed
+    assert _key_file(alice).stat().st_mode & 0o077 == 0
+    alice.write("a.txt", "one\n")
+    locked = alice.run("release", "1.0.0")
+    assert 10 <= locked.code < 20
+    assert "passphrase" in locked.err
+    assert alice.lace("status")["desks"][0]["version"] is None  # reading needs no key
+    with knowing(alice, "four words of yours"):
+        assert 10 <= alice.run("release", "1.0.0").code < 20
+        assert alice.run("key", "unprotect").code != 0
+    assert _key_file(alice).read_bytes() == sealed
+    with knowing(alice, "four words of mine"):
+        assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
+        again = alice.run("key", "protect")
+        assert (again.code, "already" in again.err) == (2, True)
+    with knowing(alice, "four words of mine"):
+        assert alice.lace("key", "unprotect")["protected"] is False
+    assert _key_file(alice).read_bytes() == plain
+    assert "no passphrase" in alice.text("key", "unprotect")
+
+
+def test_a_new_key_is_protected_as_the_old_one_was(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    with knowing(alice, "four words"):
+        alice.lace("key", "protect")
+    with knowing(alice, "four words"):
+        assert alice.lace("adopt")["admitted"] is True
+    assert b"\nsealed argon2id " in _key_file(alice).read_bytes()
+    with knowing(alice, "four words"):
+        alice.write("a.txt", "one\n")
+        assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
+
+
+def test_a_passphrase_is_typed_twice(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice.lace("init", "--name", "alice")
+    typed = iter(["one", "two", "same", "same", ""])
+    monkeypatch.setattr("getpass.getpass", lambda _prompt, stream: typed.__next__() if stream else "")
+    differ = alice.run("key", "protect", tty=True)
+    assert (differ.code, "differ" in differ.err) == (2, True)
+    assert b"\nseed " in _key_file(alice).read_bytes()
+    assert alice.run("key", "protect", tty=True).code == 0
+    assert b"\nsealed " in _key_file(alice).read_bytes()
+
+
+def test_an_empty_passphrase_is_none(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    with knowing(alice, ""):
+        assert alice.run("key", "protect").code != 0
+    assert b"\nseed " in _key_file(alice).read_bytes()
