@@ -1,7 +1,7 @@
 """The circle at length: seeded walks of four people, two sticks and a git remote, and the replay of one.
 
-    python -m tests.circle [--seeds N] [--first SEED] [--steps 300]
-    python -m tests.circle --replay SEED STEP...        (as a failing walk prints it)
+python -m tests.circle [--seeds N] [--first SEED] [--steps 300]
+python -m tests.circle --replay SEED STEP...        (as a failing walk prints it)
 """
 
 from __future__ import annotations

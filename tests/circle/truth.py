@@ -28,7 +28,7 @@ class NotConverged(AssertionError):
 
 
 def sound(circle: Circle, seen: dict[str, set[str]]) -> None:
-    """Check what holds at any time: every version is readable and stays so, no conflict is silent, chains and views hold.
+    """Check what holds at any time: versions are readable and stay so, no conflict is silent, chains and views hold.
 
     Args:
         circle: the people.
@@ -50,7 +50,7 @@ def sound(circle: Circle, seen: dict[str, set[str]]) -> None:
             _demand(report.ok, f"fsck of {name}: {report.bad}")
 
 
-def _demand(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - what is demanded
+def _demand(holds: bool, otherwise: str) -> None:
     if not holds:
         raise NotConverged(otherwise)
 
@@ -67,7 +67,7 @@ def _read_whole(vault: Vault, name: str, commit: RecordHash) -> None:
 
 
 def _no_silence(vault: Vault, name: str) -> None:
-    """Check that each version with several contents is a conflict: open, or settled by a resolution of all its sides."""
+    """Check that a version with several contents is a conflict: open, or settled by a resolution of all its sides."""
     contents: dict[tuple[str, str], set[str]] = {}
     sides: dict[tuple[str, str], set[str]] = {}
     for release in releases(vault.store):
@@ -120,8 +120,8 @@ def _stands(circle: Circle, person: Person) -> bool:
 
 def _meet(circle: Circle) -> None:
     for _ in range(_ROUNDS):
-        for person in circle.people.values():
-            circle.visit_all(person)
+        if not sum(circle.visit_all(person) for person in circle.people.values()):
+            break
 
 
 def compare(circle: Circle) -> None:
@@ -131,9 +131,7 @@ def compare(circle: Circle) -> None:
     for name, known in found.items():
         for what, value in known.items():
             if value != first[what]:
-                raise NotConverged(
-                    f"{what} of {name} differ from those of alice: {_difference(value, first[what])}"
-                )
+                raise NotConverged(f"{what} of {name} differ from those of alice: {_difference(value, first[what])}")
 
 
 def _difference(one: Any, other: Any) -> str:

@@ -318,10 +318,10 @@ class Circle:
         """Return the nodes that belong, as a person sees it."""
         return {str(member["node"]) for member in self.run(person, "members")["members"]}
 
-    def visit_all(self, person: Person) -> None:
-        """Visit every place."""
-        for place in PLACES:
-            self.run(person, "sync", place)
+    def visit_all(self, person: Person) -> int:
+        """Visit every place; return how many records came from there or went there."""
+        answers = [self.run(person, "sync", place) for place in PLACES]
+        return sum(int(answer.get("received") or 0) + int(answer.get("sent") or 0) for answer in answers)
 
     def welcome(self, name: str, host: Person) -> None:
         """Invite somebody and let them in; their clock agrees with the host's on the day of the invitation."""
@@ -342,7 +342,22 @@ class Circle:
 
 ACTS: Final[dict[str, Callable[[Circle, Person, int], None]]] = {
     name: getattr(Circle, name)
-    for name in (
-        "edit commit release sync carry update resolve accept leave rejoin backup restore admit revoke comeback invite"
-    ).split()
+    for name in [
+        "edit",
+        "commit",
+        "release",
+        "sync",
+        "carry",
+        "update",
+        "resolve",
+        "accept",
+        "leave",
+        "rejoin",
+        "backup",
+        "restore",
+        "admit",
+        "revoke",
+        "comeback",
+        "invite",
+    ]
 }

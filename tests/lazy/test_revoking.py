@@ -346,3 +346,19 @@ def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path) -> No
     meet(erin, carol, alice, bob)
     assert {member.name for member in members(alice)} == {"alice", "bob"}
     assert [request.problem for request in circle.requests(alice)] == ["it proves no invitation of mine"]
+
+
+def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_they_go_on(tmp_path: Path) -> None:
+    """LAZ-50, LAZ-31: a node's own log goes on past its cut only while it is the vault's own node."""
+    alice, _, carol = three(tmp_path)
+    old = carol.node.text
+    cut(carol, "self")
+    vaults.write(carol, "carol.txt", "still writing\n")
+    release(carol, None, "after I revoked myself")
+    adopt(carol)
+    sound(carol)
+    meet(carol, alice)
+    admit(alice, "carol", carol.node.text)
+    meet(alice, carol, alice, carol)
+    sound(alice, carol)
+    assert my_vector(carol)[old].seq == my_vector(alice)[old].seq

@@ -115,7 +115,9 @@ class Views:
         turned: set[str] = set()
         if self._belonging and founding:
             turned = self._circle.settle(founding)
-            self._nodes |= turned
+        if self._is_revoking():
+            turned |= self._went_on_past_cut(me)
+        self._nodes |= turned
         known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
         known |= {me} if me else set()
         is_less = self._turn_away(turned, known)
@@ -138,6 +140,11 @@ class Views:
         if self._revoking is None:
             self._revoking = self._circle.has_revocations()
         return self._revoking
+
+    def _went_on_past_cut(self, me: str | None) -> set[str]:
+        """Return revoked nodes whose logs count further here than to their cut: what was my own until `lace adopt`."""
+        sql = "SELECT node FROM former f JOIN vector v USING (node) WHERE v.seq > f.seq AND node <> ?"
+        return {str(row[0]) for row in self._db.execute(sql, (me or "",))}
 
     def _is_hole(self, record: RecordHash) -> bool:
         if self._is_whole is None:
