@@ -79,6 +79,7 @@ class Place:
         peer: verifier text of the one peer it is for, or None for all members.
         home: where this vault keeps what a road needs beside it, such as private git repositories.
         known: returns the nodes whose mailboxes may lie at a place that lists none.
+        media: directories below which a drop is looked for by its id when it is not where it was.
     """
 
     name: str
@@ -88,13 +89,23 @@ class Place:
     peer: str | None
     home: Path | None = None
     known: Callable[[], Iterable[Verifier]] = field(default=tuple, compare=False, repr=False)
+    media: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
 
 def places(vault: Vault) -> list[Place]:
     """Return the places, sorted by name."""
     rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
     return [
-        Place(str(n), str(k), str(u), str(i), str(p) if p else None, _home(vault, str(k)), lambda: _known_nodes(vault))
+        Place(
+            str(n),
+            str(k),
+            str(u),
+            str(i),
+            str(p) if p else None,
+            _home(vault, str(k)),
+            lambda: _known_nodes(vault),
+            vault.around.media,
+        )
         for n, k, u, i, p in rows
     ]
 
@@ -244,7 +255,7 @@ def remove_place(vault: Vault, name: str) -> Place:
 
 
 def open_place(place: Place) -> MailboxPlace:
-    """Open the place for reading and writing.
+    """Open the place for reading and writing; a drop also where it is plugged in now, by its id.
 
     Raises:
         PlaceError: it is not there, or it is another medium under the same path.
@@ -263,7 +274,15 @@ def open_place(place: Place) -> MailboxPlace:
         raise NotAMailbox(f"{place.name} answers as a vault, and holds no mailboxes.")
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
-    return Drop.open(address.path, expected_id=place.place_id or None)
+    try:
+        return Drop.open(address.path, expected_id=place.place_id or None)
+    except PlaceError:
+        from transports.media import find_drop  # noqa: PLC0415 - only where the drop is not where it was
+
+        moved = find_drop(place.media, place.place_id) if place.place_id else None
+        if moved is None:
+            raise
+        return moved
 
 
 def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:

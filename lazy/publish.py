@@ -174,6 +174,8 @@ def _bring(
     sources = _others(vault, place)
     if listing is None:
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
+    elif writer.is_interrupted:
+        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, listing)))
     used: set[BundleRef] = set()
     done = publish(
         place,

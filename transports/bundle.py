@@ -54,7 +54,7 @@ _BASE_BYTES = 33  # kind and digest
 _END = b"LACEEND0"
 _POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
-_FIRST_CLOSE = 2 * FRAME_STORED  # raw bytes
+_SAMPLED, _SAMPLE = 16 * 1024, 2048  # bytes of records that are looked at, and how much of them
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 
@@ -158,7 +158,8 @@ class BundleWriter:
         self._parts: list[bytes] = []
         self._raw = 0
         self._frames = 0
-        self._close_at = _FIRST_CLOSE
+        self._last = (1, 2)  # stored and raw bytes of the last frame
+        self._expected = 0
         self._near: Near | None = None
         self._builder = RunBuilder()
         self._index: BundleIndex | None = None
@@ -197,8 +198,19 @@ class BundleWriter:
         self._pending.append((record_hash, app, self._raw, len(record)))
         self._parts.append(record)
         self._raw += len(record)
-        if self._raw >= self._close_at:
+        self._expected += self._expects(record)
+        if self._raw >= FRAME_CLOSE or self._expected >= FRAME_STORED:
             self._close_frame()
+
+    def _expects(self, record: bytes) -> int:
+        """Return the bytes that a record may come to: as the last ones did, unless a look at it says no."""
+        if len(record) >= _SAMPLED:
+            middle = len(record) // 2
+            sample = record[middle : middle + _SAMPLE]
+            if len(self._compressor.compress(sample)) * 10 > len(sample) * 9:
+                return len(record)
+        stored, raw = self._last
+        return len(record) * stored // raw
 
     def finish(self) -> BundleIndex:
         """Write the index and the footer and return what the bundle holds; a second call returns the same."""
@@ -227,9 +239,8 @@ class BundleWriter:
             location = Location(None, self._position, len(stored), self._raw, offset, length)
             self._builder.add(record_hash, app, location)
         self._write(stored)
-        # Records in a row are alike: as much again as came to so many stored bytes this time.
-        self._close_at = min(max(FRAME_STORED * self._raw // len(stored), FRAME_STORED), FRAME_CLOSE)
-        self._pending, self._raw = [], 0
+        self._last = (len(stored), self._raw)
+        self._pending, self._raw, self._expected = [], 0, 0
         self._frames += 1
 
     def _write(self, data: bytes) -> None:

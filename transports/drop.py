@@ -300,6 +300,7 @@ class DropWriter:
         self._drop = drop
         self._directory = directory
         self._written: dict[str, bytes] = {}
+        self.is_interrupted = os.path.lexists(directory / PARTIAL)
 
     @contextmanager
     def add_bundle(
@@ -338,6 +339,7 @@ class DropWriter:
             index = bundle.finish()
             with self._drop.translated(f"The bundle {index.name}", is_write=True):
                 file.finish(index.name)
+                (self._directory / PARTIAL).touch()  # until a head names the bundle
         finally:
             file.close()
         self._written[index.name] = index.digest

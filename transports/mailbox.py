@@ -65,6 +65,10 @@ Cover = Callable[[ByteSink], CoveringSink]
 class MailboxWriter(Protocol):
     """Writes one node's mailbox. The head comes last: until then readers see the state before."""
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether an earlier publishing left whole bundles that no head names, as far as this road can tell."""
+
     def add_bundle(
         self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
     ) -> AbstractContextManager[BundleWriter]:

@@ -350,6 +350,11 @@ class _Writer:
         except BadOneFile as error:
             raise WriteNotKept(f"{self._place.path} is not what was written: {error.message}") from error
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Nothing is left that could be used: what was cut is begun anew, or known to the host by its pieces."""
+        return False
+
     def free_bytes(self) -> int:
         """Return the bytes that still fit where the file is to lie."""
         with _translated(self._place.path):

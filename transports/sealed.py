@@ -340,6 +340,11 @@ class _SealedWriter:
         """Read back every file written by this writer."""
         self._inner.verify_written()
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether an earlier publishing left whole bundles that no head names."""
+        return self._inner.is_interrupted
+
     def free_bytes(self) -> int:
         """Return the bytes that still fit on the medium."""
         return self._inner.free_bytes()

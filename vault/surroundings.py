@@ -29,6 +29,7 @@ class Surroundings:
         passphrase: asks for the passphrase of a protected key, or None when nobody can be asked.
         program: version text of this program, for audit entries.
         free_bytes: bytes that this person may still write where a path lies, or None when that cannot be told.
+        media: directories below which the system shows what is plugged in.
     """
 
     data_root: Path
@@ -40,6 +41,7 @@ class Surroundings:
     passphrase: Callable[[], bytes] | None = None
     program: str = "0"
     free_bytes: Callable[[Path], int | None] = lambda _path: None
+    media: tuple[Path, ...] = ()
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Context", "World"]
 
 _MAKE_FOLDER = frozenset({"init", "accept"})  # verbs that make the folder which -C names
+_MEDIA = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))
 _MACHINE_ID = "/etc/machine-id"
 _PASSPHRASE_LIMIT = 4096  # bytes; a longer line is no passphrase but a wrong descriptor
 
@@ -264,7 +265,13 @@ class Context:
             passphrase=self.passphrase_source(),
             program=__version__,
             free_bytes=self.world.free_bytes,
+            media=self.media(),
         )
+
+    def media(self) -> tuple[Path, ...]:
+        """Where the system shows what is plugged in: LACE_MEDIA, or where systems do."""
+        named = self.environ.get("LACE_MEDIA")
+        return tuple(map(Path, named.split(os.pathsep))) if named is not None else _MEDIA
 
     # Machine and person
 

@@ -1,9 +1,9 @@
-"""Places: `place add`, `place set`, `place remove`, `places`."""
+"""Places: `place add`, `place set`, `place remove`, `places`, `drops`."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -15,12 +15,15 @@ from lazy.sealing import is_encrypted, set_encrypted
 from transports.address import AddressKind
 from vault.vault import Vault
 
+if TYPE_CHECKING:
+    from lazy.drops import Plugged
+
 __all__ = ["configure", "note_inner_place", "place_data", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
-    if verb == "places":
+    if verb in {"places", "drops"}:
         return
     parser.add_argument("name", metavar="NAME", help="what you call the place" if verb == "place add" else "the place")
     if verb == "place add":
@@ -97,6 +100,36 @@ def _list(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
     )
 
 
+def _drops(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
+    from lazy.drops import plugged_in  # noqa: PLC0415 - no other verb here looks at a medium
+
+    found = plugged_in(vault)
+    data = [
+        {
+            "path": str(one.path),
+            "place_id": one.drop_id,
+            "place": one.place or None,
+            "waiting": one.waiting,
+            "safe_to_remove": one.is_safe,
+            "problem": one.problem or None,
+        }
+        for one in found
+    ]
+    text = "\n".join(map(_drop_line, found)) or "Nothing is plugged in that holds a drop."
+    return Answer({"drops": data}, text)
+
+
+def _drop_line(one: Plugged) -> str:
+    path = inert(str(one.path))
+    if not one.place:
+        return f"{path}  is no place of yours: lace place add NAME {path}"
+    if one.problem:
+        return f"{inert(one.place)}  {path}  {inert(one.problem)}"
+    state = "safe to remove" if one.is_safe else f"a write to it was cut off: lace sync {inert(one.place)}"
+    more = f"; {one.waiting} records wait for it" if one.waiting else ""
+    return f"{inert(one.place)}  {path}  {state}{more}"
+
+
 def note_inner_place(context: Context, vault: Vault, place: Place) -> None:
     """Warn of a place inside the shared folder."""
     folder = vault.folder.absolute().as_uri()
@@ -116,4 +149,4 @@ def place_data(vault: Vault, place: Place) -> dict[str, Any]:
     }
 
 
-_VERBS = {"place add": _add, "place set": _set, "place remove": _remove, "places": _list}
+_VERBS = {"place add": _add, "place set": _set, "place remove": _remove, "places": _list, "drops": _drops}

@@ -137,6 +137,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("place remove", _CLI + "placing", _BEGIN, "Forget a place; what lies there stays.", "NAME"),
     Verb("places", _CLI + "placing", _BEGIN, "List the places to meet."),
+    Verb("drops", _CLI + "placing", _BEGIN, "List the drops that are plugged in, and whether they may be pulled out."),
     Verb("changes", _CLI + "work", _WORK, "Show what changed in the folder since the last commit.", "[DESK]"),
     Verb(
         "commit",

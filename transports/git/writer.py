@@ -186,6 +186,11 @@ class GitWriter:
         if self._place.tip(self._name) != self._pushed:
             raise WriteNotKept(f"{self._place.describe()} does not hold what was pushed to it.")
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Nothing is left that could be used: what was cut is begun anew, or known to the host by its pieces."""
+        return False
+
     def free_bytes(self) -> int:
         """Return the bytes that still fit beside the vault, where pieces lie until they are pushed."""
         return shutil.disk_usage(self._private.path).free

@@ -1,0 +1,78 @@
+"""`lace drops`, and a stick that appears under another name (CYB-15, CYB-17, LAZ-25)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def media(alice: Person, bob: Person, tmp_path: Path) -> Path:
+    folder = tmp_path / "media"
+    for person in (alice, bob):
+        person.environ["LACE_MEDIA"] = str(folder)
+    (folder / "alice" / "STICK").mkdir(parents=True)
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "stick", str(folder / "alice" / "STICK" / "lace"))
+    alice.lace("release", "1.0.0")
+    alice.lace("sync", "stick")
+    return folder
+
+
+def test_a_drop_is_known_by_its_id_wherever_it_is_plugged_in(alice: Person, media: Path) -> None:
+    (was,) = alice.lace("drops")["drops"]
+    assert (was["place"], was["waiting"], was["safe_to_remove"]) == ("stick", 0, True)
+    (media / "alice" / "STICK").rename(media / "OTHER")
+    alice.write("a.txt", "two\n")
+    alice.lace("release", "1.0.1")
+    (now,) = alice.lace("drops")["drops"]
+    assert (now["place"], now["place_id"]) == ("stick", was["place_id"])
+    assert now["path"] == str(media / "OTHER" / "lace")
+    assert now["waiting"] > 0
+    assert f"; {now['waiting']} records wait for it" in alice.text("drops")
+    assert alice.lace("sync", "stick")["sent"] == now["waiting"]
+    assert alice.lace("drops")["drops"][0]["waiting"] == 0
+
+
+def test_another_stick_under_the_same_name_is_not_taken_for_it(alice: Person, bob: Person, media: Path) -> None:
+    here = media / "alice" / "STICK"
+    here.rename(media / "FIRST")
+    here.mkdir()
+    bob.write("b.txt", "bob\n")
+    bob.lace("init", "--name", "bob", "--group", "others")
+    bob.lace("place", "add", "mine", str(here / "lace"))
+    found = {one["place"]: one for one in alice.lace("drops")["drops"]}
+    assert found["stick"]["path"] == str(media / "FIRST" / "lace")
+    assert found[None]["path"] == str(here / "lace")
+    assert "lace place add NAME" in alice.text("drops")
+    before = sorted(path for path in here.rglob("*"))
+    alice.lace("sync", "stick")
+    assert sorted(path for path in here.rglob("*")) == before
+
+
+def test_a_write_that_was_cut_off_is_told(alice: Person, media: Path) -> None:
+    (box,) = (path for path in (media / "alice/STICK/lace").glob("*/*") if path.is_dir())
+    (box / "bundle.part").write_bytes(b"begun")
+    assert alice.lace("drops")["drops"][0]["safe_to_remove"] is False
+    assert "was cut off: lace sync stick" in alice.text("drops")
+    alice.write("a.txt", "two\n")
+    alice.lace("release", "1.0.1")
+    alice.lace("sync", "stick")
+    assert alice.lace("drops")["drops"][0]["safe_to_remove"] is True
+
+
+def test_nothing_plugged_in_and_what_cannot_be_read_are_said(alice: Person, media: Path, tmp_path: Path) -> None:
+    (head,) = (media / "alice/STICK/lace").glob("*/*/head.rec")
+    head.write_bytes(b"rotten")
+    (told,) = alice.lace("drops")["drops"]
+    assert (told["safe_to_remove"], told["place"]) == (False, "stick")
+    assert told["problem"]
+    (media / "alice").rename(tmp_path / "away")
+    (media / "link").symlink_to(tmp_path / "away")
+    assert alice.lace("drops")["drops"] == []
+    assert alice.text("drops") == "Nothing is plugged in that holds a drop.\n"
+    assert 20 <= alice.run("sync", "stick").code < 30
