@@ -111,7 +111,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
     if label:
         check_name(label)
     _require_member(vault)
-    expires = Tai(vault.around.tai().seconds + INVITATION_SECONDS)
+    expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
     made = Invitation(
         group=vault.group.split("/", 1)[0],
         founding=b64a.decode(vault.store.meta("founding_plex")),

@@ -44,5 +44,5 @@ class Surroundings:
     media: tuple[Path, ...] = ()
 
     def tai(self) -> Tai:
-        """Return the wall clock as TAI."""
-        return Tai.from_unix_ns(self.now_ns())
+        """Return the wall clock as TAI, or the nearest instant to it that can be written."""
+        return Tai.of_clock(self.now_ns())

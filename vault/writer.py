@@ -95,7 +95,7 @@ class Writer:
 
     def tai(self, *after: str) -> Tai:
         """Return the clock as TAI, moved past every TAI text in `after` (H-26)."""
-        newest = max((Tai.parse(text).plus_ns(1) for text in after), default=Tai.ZERO)
+        newest = max((Tai.parse(text).later(1) for text in after), default=Tai.ZERO)
         return max(self._vault.around.tai(), newest)
 
     # Log

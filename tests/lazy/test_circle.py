@@ -10,11 +10,14 @@ import pytest
 
 from lazy import circle
 from lazy.circle import AlreadyMember, accept, adopt, consider, invite, requests
+from lazy.invitations import Invitation
 from lazy.places import add_place, open_place, place_named
 from lazy.sync import sync
+from lazy.update import update
 from tests.vault import vaults
 from vault.history import releases
-from vault.records import parse_record
+from vault.records import Tai, parse_record
+from vault.records.tai import MAX_SECONDS
 from vault.vault import Vault
 from vault.work import NothingToRelease, commit, release, unreleased
 
@@ -142,3 +145,27 @@ def test_sync_names_requests_only_while_somebody_waits(tmp_path: Path) -> None:
     (seen,) = sync(bob, ["stick"])
     assert seen.next == ""
     assert bob.store.rows("SELECT * FROM request") == []
+
+
+def test_a_clock_at_the_end_of_time_stops_nobody(tmp_path: Path) -> None:
+    """LAZ-16: one member's wild clock invites, commits and releases; a friend whose clock is right works on top."""
+    alice = vaults.found(tmp_path)
+    right = alice.around
+    alice.around = replace(right, now_ns=lambda: 10**30)
+    line = circle.invite(alice, "bob").encode()
+    vaults.write(alice, "a.txt", "from the end of time\n")
+    release(alice, None, "late")
+    alice.around = replace(right, now_ns=lambda: -(10**30))
+    vaults.write(alice, "a.txt", "from the beginning\n")
+    release(alice, None, "early")
+    alice.around = right
+    bob = vaults.befriend(tmp_path, alice, "bob")
+    update(bob)
+    vaults.write(bob, "a.txt", "in between\n")
+    made = release(bob, None, "on top")
+    sync(bob, ["stick"])
+    sync(alice, ["stick"])
+    update(alice)
+    assert (alice.folder / "a.txt").read_text() == "in between\n"
+    assert made.release in {found.hash for found in releases(alice.store)}
+    assert Invitation.decode(line).expires == Tai(MAX_SECONDS)

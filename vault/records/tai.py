@@ -72,6 +72,19 @@ class Tai(_TaiFields):
         return cls._of_ns(ns + leap * _NS)
 
     @classmethod
+    def of_clock(cls, ns: int) -> Self:
+        """Return what a clock says, or the nearest instant that can be written: a wild clock stops no work (LAZ-16).
+
+        Args:
+            ns: what `time.time_ns()` returns, whatever it is.
+        """
+        return cls._nearest(ns + LEAP_SECONDS * _NS)
+
+    @classmethod
+    def _nearest(cls, ns: int) -> Self:
+        return cls._of_ns(min(max(ns, 0), MAX_SECONDS * _NS + _NS - 1))
+
+    @classmethod
     def _of_ns(cls, ns: int) -> Self:
         seconds, nanos = divmod(ns, _NS)
         return cls(seconds, nanos)
@@ -85,6 +98,10 @@ class Tai(_TaiFields):
     def text(self) -> str:
         """The instant as it stands in a record."""
         return f"{self.seconds:010d}:{self.nanos:09d}"
+
+    def later(self, ns: int) -> Self:
+        """Return the instant `ns` nanoseconds later, or the last that can be written."""
+        return self._nearest(self.total_ns + ns)
 
     def plus_ns(self, ns: int) -> Self:
         """Return the instant `ns` nanoseconds later, or earlier when negative.
