@@ -12,9 +12,12 @@ from vault.errors import CallerError
 from vault.vault import Vault
 
 __all__ = ["FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "members", "node_of"]
-__all__ += ["peers"]
+__all__ += ["linked", "peers"]
 
 SELF = "self"
+_OWN = """SELECT DISTINCT a.signer, a.node FROM admission a JOIN field f ON f.p = a.p
+    JOIN sym y ON y.id = f.name AND y.s = 'Person'"""
+_WENT_ON = f"SELECT o.signer FROM ({_OWN}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
 
 
 class NoSuchPeer(CallerError):
@@ -69,11 +72,14 @@ class Person:
 def peers(vault: Vault) -> list[Person]:
     """Return everybody I sync with, sorted by name: every other member, and peers joined by hand.
 
+    A node whose log forked and that went on under a new key says nothing more, and is none.
+
     A member's name is the one I gave, else its label; labels equal to another or to mine are told apart by the
     node's first characters.
     """
     given = {str(node): str(name) for name, node in vault.store.rows("SELECT name, node FROM peer")}
     left = set(vault.store.meta("left").split())
+    left |= {str(row[0]) for row in vault.store.rows(_WENT_ON)}
     me = vault.node.text
     found = {str(node): str(label) for node, label in vault.store.rows("SELECT node, label FROM member")}
     names: dict[str, str] = {}
@@ -87,6 +93,16 @@ def peers(vault: Vault) -> list[Person]:
     return sorted(
         (Person(name, node) for node, name in _distinct(names, vault.name).items()), key=lambda p: (p.name, p.node)
     )
+
+
+def linked(vault: Vault, node: str) -> set[str]:
+    """Return all nodes of a person: this one, and those that one of them admitted as its own, one after the other."""
+    pairs = [(str(signer), str(other)) for signer, other in vault.store.rows(_OWN)]
+    found, before = {node}, 0
+    while len(found) > before:
+        before = len(found)
+        found |= {one for pair in pairs if found & set(pair) for one in pair}
+    return found
 
 
 def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:
@@ -160,6 +176,8 @@ def node_of(vault: Vault, name: str) -> str:
     for person in peers(vault):
         if name in {person.name, person.node}:
             return person.node
+    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", name):
+        return name  # a key that its owner no longer uses
     gone = [found for found in formers(vault) if name in {found.name, found.node}]
     if len(gone) == 1:
         return gone[0].node

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.forks import forks
-from lazy.people import NoSuchPeer, node_of
+from lazy.people import NoSuchPeer, linked, node_of
 from vault.audit import read_audit
 from vault.audit_trail import entries_of
 from vault.nodelog import ForkProof
@@ -62,16 +62,18 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Reputation:
-    """What speaks against one peer; what it carried for others is its own doing only where it says so.
+    """What speaks against one peer, under any of its keys; what it carried for others need not be its own doing.
 
     Args:
         node: verifier text.
+        nodes: all nodes of that person that are known, sorted.
         noted: refusals, broken mailboxes and rollbacks, oldest first.
         forks: proofs that its log forked.
         conflicts: version conflicts of which it has a side, settled ones included: no fault in itself.
     """
 
     node: str
+    nodes: tuple[str, ...]
     noted: tuple[Evidence, ...]
     forks: tuple[ForkProof, ...]
     conflicts: tuple[Conflict, ...]
@@ -84,14 +86,16 @@ def reputation(vault: Vault, node: str) -> Reputation:
         RecordError: a stored record is damaged.
     """
     with vault.store.reading():
+        nodes = linked(vault, node)
         return Reputation(
             node,
-            tuple(item for who, item in _noted(vault) if who == node),
-            tuple(forks(vault, node)),
+            tuple(sorted(nodes)),
+            tuple(item for who, item in _noted(vault) if who in nodes),
+            tuple(proof for one in sorted(nodes) for proof in forks(vault, one)),
             tuple(
                 conflict
                 for conflict in conflicts(vault, include_settled=True)
-                if conflict.version is not None and any(side.node == node for side in conflict.sides)
+                if conflict.version is not None and any(side.node in nodes for side in conflict.sides)
             ),
         )
 

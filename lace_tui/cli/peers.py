@@ -49,9 +49,10 @@ def _one(vault: Vault, name: str) -> Answer:
     called = label_of(vault, found.node)
 
     def text(paint: Paint) -> str:
-        return "\n".join([f"{inert(called)}  {found.node}", *_evidence_lines(found, called, paint)])
+        others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
+        return "\n".join([f"{inert(called)}  {found.node}", *others, *_evidence_lines(found, paint)])
 
-    return Answer({"peer": called, "key": found.node, **_evidence_data(found)}, text)
+    return Answer({"peer": called, "key": found.node, "keys": list(found.nodes), **_evidence_data(found)}, text)
 
 
 def _evidence_data(found: Reputation) -> dict[str, Any]:
@@ -75,9 +76,11 @@ def _evidence_data(found: Reputation) -> dict[str, Any]:
     }
 
 
-def _evidence_lines(found: Reputation, name: str, paint: Paint) -> list[str]:
-    proved = f"the proof: lace record export {inert(name)}/forks"
-    lines = [f"  {paint.bad('! forked')}: two entries {proof.seq} in one log; {proved}" for proof in found.forks]
+def _evidence_lines(found: Reputation, paint: Paint) -> list[str]:
+    lines = [
+        f"  {paint.bad('! forked')}: two entries {proof.seq} in one log; proof: lace record export {proof.node}/forks"
+        for proof in found.forks
+    ]
     for item in found.noted[-_SHOWN:]:
         what = f" {item.record}" if item.record else ""
         when = item.when[:16].replace("T", " ")

@@ -12,6 +12,8 @@ from lazy import circle
 from lazy.conflicts import conflicts
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
+from lazy.people import linked
+from lazy.reputation import reputation
 from lazy.status import status
 from lazy.update import update
 from lazy.vectors import my_vector
@@ -81,7 +83,10 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     for vault in devices:
         assert {mine, theirs} <= _shown(vault)
         assert my_vector(vault)[key].forked
-        assert {peer.state for peer in status(vault).peers if peer.node != key} == {"synced"}
+        assert key not in {peer.node for peer in status(vault).peers}  # it says nothing more, so nothing waits for it
+        assert {peer.state for peer in status(vault).peers} == {"synced"}
+        assert linked(vault, key) == {key, alice.node.text, twin.node.text}
+        assert len(reputation(vault, alice.node.text).forks) == 1
         assert verify_trail(vault).ok
         assert check(vault).ok
     update(bob)
@@ -153,6 +158,8 @@ def test_a_fork_reaches_third_parties_and_verifies_without_a_vault(
     taken = person.run("record", "export", "forks")
     assert taken.code == 0, taken.err
     assert taken.out == proof.encode()
+    assert person.run("record", "export", f"{proof.node}/forks").out == taken.out
+    assert f"record export {proof.node}/forks" in person.text("peers", "alice")
     outside = Person("eve", tmp_path / "eve", tmp_path / "eve" / "f")
     (outside.folder / "proof.records").write_bytes(taken.out)
     lines = outside.stream("record", "verify", "proof.records")
