@@ -176,8 +176,9 @@ def node_of(vault: Vault, name: str) -> str:
     for person in peers(vault):
         if name in {person.name, person.node}:
             return person.node
-    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", name):
-        return name  # a key that its owner no longer uses
+    left = [str(row[0]) for row in vault.store.rows("SELECT node FROM member WHERE ?1 IN (node, label)", name)]
+    if len(left) == 1:
+        return left[0]  # a key that its owner no longer uses
     gone = [found for found in formers(vault) if name in {found.name, found.node}]
     if len(gone) == 1:
         return gone[0].node

@@ -12,7 +12,7 @@ from lazy import circle
 from lazy.conflicts import conflicts
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
-from lazy.people import linked
+from lazy.people import linked, node_of
 from lazy.reputation import reputation
 from lazy.status import status
 from lazy.update import update
@@ -72,6 +72,7 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     visit(twin)
     told = visit(bob).problems
     assert [problem.code for problem in told] == ["forked"]
+    assert node_of(bob, "alice") == key  # no peer any more, and still called so
     mark = my_vector(bob)[key]
     assert (mark.seq, mark.forked) == (common, True)
     assert {mine, theirs} <= _shown(bob)  # the new log keeps both branches
@@ -149,6 +150,7 @@ def test_a_fork_reaches_third_parties_and_verifies_without_a_vault(
     visit(bob)
     visit(carol)
     (proof,) = forks(carol)
+    assert node_of(carol, alice.node.text) == alice.node.text  # the key that was left, by itself and by its name
     assert (proof.node.text, proof.seq) == (alice.node.text, my_vector(carol)[alice.node.text].seq + 1)
     assert ForkProof.of(proof.first.encode(), proof.second.encode()) == proof
     carol.close()
