@@ -18,6 +18,7 @@ __all__ = ["amount", "list_after", "send_after", "send_named"]
 
 _ROWS = 128  # records read from the store at a time: a few MiB at most
 _NAMES = 4096
+_CLOSE_BYTES = BATCH_BYTES - 16 * 1024  # a cut costs a batch twice, and what both sides say of themselves again
 
 _AFTER = """
 SELECT e.at, b.kind, b.digest, stored(b.p, b.bytes) FROM exposure e JOIN body b USING (p)
@@ -60,7 +61,7 @@ def send_after(
                 continue
             batch.append(bytes(stored))
             size += len(stored)
-            if size >= BATCH_BYTES:
+            if size >= _CLOSE_BYTES:
                 writer.records(batch)
                 writer.reached(after, bytes(digest)[:MARK_BYTES])
                 done, moved = done + len(batch), moved + size
@@ -87,7 +88,7 @@ def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], 
                 continue
             batch.append(bytes(stored))
             size += len(stored)
-            if size >= BATCH_BYTES:
+            if size >= _CLOSE_BYTES:
                 writer.records(batch)
                 yield len(batch)
                 batch, size = [], 0

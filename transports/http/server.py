@@ -7,6 +7,7 @@ send and whatever lies here: the answer is the same few bytes.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 import socket
 import ssl
@@ -46,7 +47,7 @@ _IDLE_SECONDS = 60  # between two requests of one connection
 _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
-_SEND_BYTES = 256 * 1024
+_SEND_BYTES = 1024 * 1024
 _REFUSAL: Final = b"refused\n"
 _REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
 
@@ -245,6 +246,7 @@ class _Answer:
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, pace: Pace) -> None:
         self._loop, self._send, self._pace = loop, send, pace
         self._waiting = bytearray()
+        self._sent: concurrent.futures.Future[None] | None = None
         self.is_begun = False
 
     def write(self, data: bytes) -> None:
@@ -254,10 +256,22 @@ class _Answer:
             piece = bytes(self._waiting)
             self._waiting.clear()
             self._pace.spend(len(piece))
-            asyncio.run_coroutine_threadsafe(self._push(piece, more=True), self._loop).result()
+            # One piece is on its way while the next one is made.
+            self._arrive()
+            self._sent = asyncio.run_coroutine_threadsafe(self._push(piece, more=True), self._loop)
+        if not data:
+            self._arrive()
+
+    def _arrive(self) -> None:
+        """Wait for the piece that is on its way."""
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sent.result()
 
     async def finish(self) -> None:
         """Send the rest and end the body."""
+        if self._sent is not None:
+            await asyncio.wrap_future(self._sent)
         await self._push(bytes(self._waiting), more=False)
 
     async def _push(self, piece: bytes, *, more: bool) -> None:
