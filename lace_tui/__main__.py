@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.quick import kept_status
+from lace_tui.cli.quick import kept_answer
 
 if TYPE_CHECKING:
     from lace_tui.cli.context import World
 
 __all__ = ["main"]
+
+_GARBAGE = 50_000  # objects between two looks for cycles: a tenth of a short command went into looking for them
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -24,8 +27,9 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     if world is None:
+        gc.set_threshold(_GARBAGE, 20, 20)
         _show_any_name()
-        if kept_status(words, os.environ, sys.stdout):
+        if kept_answer(words, os.environ, sys.stdout):
             return 0
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415

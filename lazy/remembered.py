@@ -1,8 +1,10 @@
-"""The last answer of `status`, kept until the store changes (LAZ-54, LAZ-56).
+"""The last answers of `status` and `changes`, kept until the store changes (LAZ-54, LAZ-56).
 
 Status is a function of the store alone, and each write raises the store's generation in its own transaction. So an
 answer kept with its generation is right exactly as long as the two are equal, and asking again costs one look at one
-table, whatever the vault holds. It is a view: lost or damaged, it is made anew.
+table, whatever the vault holds. That nothing changed in the folder is a function of the store and the folder: its
+answer is kept with the tree that was found, and is right while a look finds the folder as the scan before left it.
+These are views: lost or damaged, they are made anew.
 
 This module is read at every start of `lace status`; it imports nothing but SQLite.
 """
@@ -15,32 +17,41 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["FORMS", "generation", "recall", "remember"]
+__all__ = ["CHANGES", "FORMS", "STATUS", "generation", "opened", "recall", "remember"]
 
+STATUS: Final = "status"
+CHANGES: Final = "changes"
 FORMS: Final = ("json", "text", "colour")
 _SPLIT: Final = "\x00"  # in no form: every one of them is printable text
-_ASK: Final = "SELECT k.value, g.value FROM meta k, meta g WHERE k.key = 'status' AND g.key = 'generation'"
+_ASK: Final = "SELECT k.value, g.value FROM meta k, meta g WHERE k.key = ? AND g.key = 'generation'"
 _MAX_CHARACTERS: Final = 4 << 20
 
 
-def recall(store: str, stamp: str, form: str) -> str | None:
+def opened(store: str) -> sqlite3.Connection:
+    """Return a connection to the store's file that waits for nobody and only reads.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    db = sqlite3.connect(store, timeout=0, isolation_level=None)
+    db.execute("PRAGMA query_only=1")
+    return db
+
+
+def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | None:
     """Return the kept answer in one of `FORMS`, or None when it has to be made.
 
     Args:
-        store: path of the store's file; it is only read.
-        stamp: what else the answer depends on: the program's version and the folder's path.
+        db: as `opened` gives it.
+        what: `STATUS` or `CHANGES`.
+        stamp: what else the answer depends on: the program's version, the folder's path and the like.
         form: which form.
     """
     try:
-        db = sqlite3.connect(store, timeout=0, isolation_level=None)
-        try:
-            db.execute("PRAGMA query_only=1")
-            row = db.execute(_ASK).fetchone()
-        finally:
-            db.close()
-        kept, now = row if row is not None else ("", "")
-    except (sqlite3.Error, TypeError, ValueError):
+        row = db.execute(_ASK, (what,)).fetchone()
+    except sqlite3.Error:
         return None  # whatever is wrong, the way through the whole program names it
+    kept, now = row if row is not None else ("", "")
     parts = str(kept).split(_SPLIT)
     if len(parts) != 2 + len(FORMS) or parts[0] != str(now) or parts[1] != stamp:
         return None
@@ -52,7 +63,7 @@ def generation(vault: Vault) -> str:
     return vault.store.meta("generation")
 
 
-def remember(vault: Vault, number: str, stamp: str, forms: dict[str, str]) -> None:
+def remember(vault: Vault, what: str, number: str, stamp: str, forms: dict[str, str]) -> None:
     """Keep an answer that was made at this generation; a store that moved on, is busy or read-only keeps nothing."""
     kept = _SPLIT.join((number, stamp, *(forms[form] for form in FORMS)))
     if not number or kept.count(_SPLIT) != 1 + len(FORMS) or len(kept) > _MAX_CHARACTERS:
@@ -61,8 +72,8 @@ def remember(vault: Vault, number: str, stamp: str, forms: dict[str, str]) -> No
     try:
         db.execute("PRAGMA busy_timeout=0")
         db.execute(
-            "INSERT OR REPLACE INTO meta SELECT 'status', ? FROM meta WHERE key = 'generation' AND value = ?",
-            (kept, number),
+            "INSERT OR REPLACE INTO meta SELECT ?, ? FROM meta WHERE key = 'generation' AND value = ?",
+            (what, kept, number),
         )
     except sqlite3.Error:
         return

@@ -1,4 +1,4 @@
-"""`lace status` asked again while nothing changed: the kept answer, without loading the program (LAZ-56).
+"""`lace status` and `lace changes` asked again while nothing changed: the kept answer, without the program (LAZ-56).
 
 What is not plainly this case goes the usual way, which also finds the words for everything that is wrong.
 """
@@ -7,42 +7,95 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from lace_tui import __version__
 
-__all__ = ["kept_status", "stamp"]
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["changes_stamp", "kept_answer", "stamp"]
+
+_VERBS = ("status", "changes")
+_DESK = "main"
 
 
-def kept_status(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO) -> bool:
+def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO) -> bool:
     """Print the kept answer and return True, or return False when the whole program is needed."""
     words, directory = list(argv), ""
     while len(words) > 2 and words[0] == "-C" and not words[1].startswith("~"):
         directory = os.path.join(directory, words[1])  # noqa: PTH118 - pathlib alone takes as long as the look-up
         del words[:2]
-    if words not in (["status"], ["--json", "status"], ["status", "--json"]):
+    verb = next((word for word in words if word in _VERBS), "")
+    if words not in ([verb], ["--json", verb], [verb, "--json"]):
         return False
     try:
         folder = _vault_folder(os.path.join(os.getcwd(), directory) if directory else os.getcwd())  # noqa: PTH109, PTH118
         if folder is None:
             return False
-        from lazy.remembered import recall  # noqa: PLC0415 - other verbs do not need it
+        from lazy.remembered import opened  # noqa: PLC0415 - other verbs do not need it
 
         is_colour = stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
         form = "json" if "--json" in words else "colour" if is_colour else "text"
-        answer = recall(f"{folder}/.vault/store.db", stamp(folder), form)
+        db = opened(f"{folder}/.vault/store.db")
+        try:
+            answer = _recalled(db, verb, folder, form)
+        finally:
+            db.close()
         if answer is None:
             return False
         stdout.write(answer + "\n")
         stdout.flush()
-    except (OSError, ValueError):
+    except Exception:
         return False
     return True
 
 
+def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str | None:
+    from lazy.remembered import CHANGES, STATUS, recall  # noqa: PLC0415
+
+    if verb == "status":
+        return recall(db, STATUS, stamp(folder), form)
+    from vault.desks.glance import is_as_scanned  # noqa: PLC0415
+    from vault.desks.scancache import told_by  # noqa: PLC0415
+
+    def load(where: str) -> bytes | None:
+        row = db.execute("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", (_DESK, where)).fetchone()
+        return row[0] if row is not None else None
+
+    top = load("")
+    told = told_by(top)
+    answer = recall(db, CHANGES, changes_stamp(folder, top), form)
+    if told is None or answer is None:
+        return None
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return answer if is_as_scanned(fd, told[0], load) else None
+    finally:
+        os.close(fd)
+
+
 def stamp(folder: str) -> str:
-    """Return what a kept answer depends on besides the store."""
+    """Return what a kept status depends on besides the store."""
     return f"{__version__} {folder}"
+
+
+def changes_stamp(folder: str, top: bytes | None) -> str:
+    """Return what kept changes depend on besides the store and the folder: the settings, and the tree that was found.
+
+    Args:
+        folder: the desk's folder, which holds the vault.
+        top: what the last scan kept for it.
+    """
+    from vault.desks.scancache import told_by  # noqa: PLC0415
+
+    try:
+        settings = os.stat(f"{folder}/.vault/config.toml")  # noqa: PTH116
+        seen = f"{settings.st_mtime_ns} {settings.st_size} {settings.st_ino}"
+    except FileNotFoundError:
+        seen = "none"
+    context, digest = told_by(top) or (b"", b"")
+    return f"{stamp(folder)} {seen} {context.hex()} {digest.hex()}"
 
 
 def _vault_folder(start: str) -> str | None:

@@ -10,7 +10,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, as_json
 from lace_tui.cli.quick import stamp
 from lazy.queue import QueueEntry, QueueState, queue
-from lazy.remembered import generation, remember
+from lazy.remembered import STATUS, generation, remember
 from lazy.status import DeskStatus, PeerStatus, Status, status
 from lazy.vectors import vectors
 
@@ -67,7 +67,7 @@ def _keep(vault: Vault, number: str, found: Status) -> None:
         "text": _status_text(found, None, Paint(is_on=False)),
         "colour": _status_text(found, None, Paint(is_on=True)),
     }
-    remember(vault, number, stamp(found.vault), forms)
+    remember(vault, STATUS, number, stamp(found.vault), forms)
 
 
 def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:

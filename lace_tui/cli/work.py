@@ -10,14 +10,15 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign
 from lace_tui.cli.inert import inert
-from lace_tui.cli.message import message_from
-from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.output import Answer, Paint, as_json
 from lace_tui.cli.progress import bytes_text
-from lazy.strategy import Occasion, follow
+from lace_tui.cli.quick import changes_stamp
+from lazy.remembered import CHANGES, generation, remember
 from vault.desk_folders import known_desk
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
 from vault.names import Version
+from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import (
     MAIN,
@@ -65,6 +66,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     desk = known_desk(vault, args.desk)
+    number = generation(vault)
     with context.watching() as watch:
         found = changes(vault, desk, watch)
     conflicted = _conflicted(vault, desk)
@@ -75,24 +77,41 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         lines += [paint.warn("! ") + inert(path) for path in conflicted]
         return "\n".join(lines) or "Nothing changed."
 
+    if desk == MAIN and not (found.items or found.problems or conflicted):
+        _keep(vault, number, found, data, text)
     return Answer(data, text)
+
+
+def _keep(vault: Vault, number: str, found: Changes, data: dict[str, Any], text: Callable[[Paint], str]) -> None:
+    """Keep the answer that nothing changed, so that asking again costs a look at the folder and no more."""
+    from vault.desks.scancache import told_by  # noqa: PLC0415
+
+    top = StoredDirCache(vault, MAIN).load("")
+    told = told_by(top)
+    if told is not None and told[1] == found.tree.digest:
+        forms = {"json": as_json(data), "text": text(Paint(is_on=False)), "colour": text(Paint(is_on=True))}
+        remember(vault, CHANGES, number, changes_stamp(str(vault.folder), top), forms)
 
 
 def _conflicted(vault: Vault, desk: str) -> list[str]:
     """Return the paths of heads that do not merge cleanly, sorted."""
     from lazy.conflicts import ConflictKind, conflicts  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.merging import merge_heads  # noqa: PLC0415
 
     found: set[str] = set()
     head = line_head(vault.store, vault.node.text, desk)
     for conflict in conflicts(vault):
         if conflict.kind is ConflictKind.HEAD and conflict.desk == desk:
+            from lazy.merging import merge_heads  # noqa: PLC0415
+
             heads = [side.commit for side in conflict.sides]
             found |= {clash.path for clash in merge_heads(vault, heads, head.commit if head else None).conflicts}
     return sorted(found)
 
 
 def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    from lace_tui.cli.message import message_from  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.strategy import Occasion, follow  # noqa: PLC0415
+
     desk = known_desk(vault, args.desk)
     paths = [desk_path(context, vault, path, desk) for path in args.paths]
     message = message_from(context, vault, args.message)
@@ -100,7 +119,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         if args.changes:
             if paths:
                 raise BadArguments("lace commit: either paths or --changes.", hint="The file says which paths change.")
-            from lace_tui.cli.changesets import read_changes  # noqa: PLC0415 - each verb loads what it needs
+            from lace_tui.cli.changesets import read_changes  # noqa: PLC0415
             from lazy.change_sets import commit_changes  # noqa: PLC0415
 
             made: Committed | None = commit_changes(vault, desk, read_changes(context, args.changes), message, watch)
@@ -132,6 +151,8 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         version = _agreed_version(context, vault, desk)
         if version is None:
             return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
+    from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
+
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)

@@ -1,16 +1,19 @@
-"""`lace status` asked again: the kept answer is right or there is none, and little is loaded (LAZ-54, LAZ-56)."""
+"""`status` and `changes` asked again: what is kept is right or there is nothing, and little is loaded (LAZ-54, LAZ-56)."""
 
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lace_tui.cli.quick import kept_status, stamp
-from lazy.remembered import recall
+from lace_tui.cli.quick import kept_answer, stamp
+from lazy.remembered import STATUS, opened, recall
 from tests.people import ROOT, Person
 
 _LOADED = (
@@ -60,7 +63,7 @@ def here(ann: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
 def _kept(person: Person, *words: str, tty: bool = False) -> str | None:
     out = _Out(tty=tty)
     environ = {"TERM": "xterm"} if tty else person.variables
-    return out.getvalue() if kept_status(words, environ, out) else None
+    return out.getvalue() if kept_answer(words, environ, out) else None
 
 
 def test_a_kept_answer_is_what_status_says(here: Person) -> None:
@@ -99,12 +102,88 @@ def test_what_is_not_plainly_this_case_goes_the_usual_way(here: Person, tmp_path
     for words in (["status", "--tree"], ["queue"], [], ["-C"], ["-C", "~", "status"], ["status", "main"]):
         assert _kept(here, *words) is None
     assert _kept(here, "-C", str(tmp_path / "nowhere"), "status") is None
-    assert kept_status(["status"], {}, _Out(broken=True)) is False
-    store = str(here.folder / ".vault" / "store.db")
-    assert recall(store, stamp(str(here.folder)), "text") is not None
-    assert recall(store, "0.0.0 " + str(here.folder), "text") is None
+    assert kept_answer(["status"], {}, _Out(broken=True)) is False
+    db = opened(str(here.folder / ".vault" / "store.db"))
+    assert recall(db, STATUS, stamp(str(here.folder)), "text") is not None
+    assert recall(db, STATUS, "0.0.0 " + str(here.folder), "text") is None
+    db.close()
     (tmp_path / "no.db").write_bytes(b"not a database" * 100)
-    assert recall(str(tmp_path / "no.db"), stamp(str(here.folder)), "text") is None
+    db = opened(str(tmp_path / "no.db"))
+    assert recall(db, STATUS, stamp(str(here.folder)), "text") is None
+    db.close()
+
+
+def _looked(person: Person) -> None:
+    """Ask until the answer can be kept: right after a write, files are too young to be known by their stat."""
+    for _ in range(40):
+        person.run("changes")
+        if _kept(person, "changes") is not None:
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing was kept")
+
+
+def test_kept_changes_are_what_changes_says(here: Person) -> None:
+    here.write("deep/er/b.txt", "b\n")
+    here.lace("commit", "-m", "two")
+    _looked(here)
+    assert _kept(here, "changes") == here.run("changes").text == "Nothing changed.\n"
+    assert _kept(here, "--json", "changes") == _kept(here, "changes", "--json") == here.run("--json", "changes").text
+    assert _kept(here, "changes", tty=True) is not None
+    assert _kept(here, "changes", "main") is None
+
+
+def _edit(here: Person) -> None:
+    here.write("deep/er/b.txt", "c\n")
+
+
+def _touch_content_alone(here: Person) -> None:
+    path = here.folder / "a.txt"
+    seen = path.stat()
+    path.write_text("two\n")  # as long as before, and its time put back
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+def _delete(here: Person) -> None:
+    (here.folder / "deep" / "er" / "b.txt").unlink()
+
+
+def _add(here: Person) -> None:
+    here.write("deep/new.txt", "n\n")
+
+
+def _nest(here: Person) -> None:
+    (here.folder / "deep" / ".vault").mkdir()
+
+
+def _ignore(here: Person) -> None:
+    here.write(".laceignore", "*.txt\n")
+
+
+def _replace_by_a_link(here: Person) -> None:
+    (here.folder / "deep").rename(here.folder.parent / "elsewhere")
+    (here.folder / "deep").symlink_to(here.folder.parent / "elsewhere")
+
+
+def _configure(here: Person) -> None:
+    here.run("config", "set", "share", "commits")
+
+
+def _commit(here: Person) -> None:
+    here.write("a.txt", "three\n")
+    here.lace("commit", "-m", "three")
+
+
+_ACTS = [_edit, _touch_content_alone, _delete, _add, _nest, _ignore, _replace_by_a_link, _configure, _commit]
+
+
+@pytest.mark.parametrize("act", _ACTS, ids=lambda act: act.__name__.strip("_"))
+def test_whatever_changes_in_the_folder_ends_the_kept_answer(here: Person, act: Callable[[Person], None]) -> None:
+    here.write("deep/er/b.txt", "b\n")
+    here.lace("commit", "-m", "two")
+    _looked(here)
+    act(here)
+    assert _kept(here, "changes") is None
 
 
 def test_a_copied_vault_has_no_kept_answer(here: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from blake3 import blake3
 
 from vault.desks.folder import Signature
 
-__all__ = ["Seen", "SeenDirectory", "Unchanged", "context_of", "decode", "encode", "unchanged"]
+__all__ = ["Seen", "SeenDirectory", "Unchanged", "context_of", "decode", "encode", "told_by", "unchanged"]
 
 _MAGIC = b"LSC1"
 # Magic, context, written ns, tree digest, tree size, count, names' bytes, whether a look at the stats suffices,
@@ -147,6 +147,14 @@ def unchanged(
     if blob[start : start + count * _LOOK.size] != b"".join(looks):
         return None
     return Unchanged(digest, size, bool(has_directories))
+
+
+def told_by(blob: bytes | None) -> tuple[bytes, bytes] | None:
+    """Return the context and the digest that a blob names; None when it is none."""
+    if blob is None or len(blob) < _HEAD.size:
+        return None
+    magic, context, _, digest, *_ = _HEAD.unpack_from(blob)
+    return (context, digest) if magic == _MAGIC else None
 
 
 def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
