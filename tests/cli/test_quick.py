@@ -1,4 +1,4 @@
-"""`status` and `changes` asked again: what is kept is right or there is nothing, and little is loaded (LAZ-54, LAZ-56)."""
+"""`status` and `changes` asked again: what is kept is right or there is nothing; little is loaded (LAZ-54, LAZ-56)."""
 
 from __future__ import annotations
 
