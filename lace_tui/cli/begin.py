@@ -91,6 +91,9 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
     with _local_faults(context.cwd):
         vault, invitation = circle.accept(context.cwd, context.surroundings(), args.invite, name=name)
     with vault:
+        doubt = invitation.doubt(vault.around.tai())
+        if doubt:
+            context.say(inert(doubt))
         known = places(vault)
         for name, uri in invitation.places:
             if name not in {place.name for place in known}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -10,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from lace_tui.actions import Scope, action_named, actions_of
+from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, bindings_of, footer
@@ -17,7 +19,10 @@ from lazy import circle
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lace_tui.app import LaceApp
+    from vault.vault import Surroundings
 
 __all__ = ["FirstRun"]
 
@@ -101,15 +106,22 @@ class FirstRun(Screen[None]):
 
             def named(name: str | None) -> None:
                 if name is not None:
-                    self.lace.make_vault(
-                        lambda folder, around: circle.accept(folder, around, line, name=name)[0], "lace accept INVITE"
-                    )
+                    self.lace.make_vault(partial(self._accept, line, name), "lace accept INVITE")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
             self.app.push_screen(Question("Join friends", text), named)
 
         text = "Paste the line your friend sent you; it begins with lace-."
         self.app.push_screen(Question("Join friends", text), given)
+
+    def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> Vault:
+        """Enter by the line, in a thread; say so when this clock makes it look too late."""
+        vault, invitation = circle.accept(folder, around, line, name=name)
+        doubt = invitation.doubt(around.tai())
+        if doubt:
+            tell = partial(self.lace.notify, inert(doubt), severity="warning", timeout=30, markup=False)
+            self.lace.call_from_thread(tell)
+        return vault
 
     def action_look_around(self) -> None:
         """Leave this screen for the made-up friends."""

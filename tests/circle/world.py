@@ -324,17 +324,12 @@ class Circle:
         return sum(int(answer.get("received") or 0) + int(answer.get("sent") or 0) for answer in answers)
 
     def welcome(self, name: str, host: Person) -> None:
-        """Invite somebody and let them in; their clock agrees with the host's on the day of the invitation."""
+        """Invite somebody and let them in, whatever their clock says."""
         line = self.run(host, "invite", name)
         if "error" in line:
             return
         friend = self.people[name]
-        clock = friend.world["now_ns"]
-        friend.world["now_ns"] = lambda: _CLOCKS[host.name][0] * _SECOND
-        try:
-            self.run(friend, "accept", str(line["invite"]), "--name", name)
-        finally:
-            friend.world["now_ns"] = clock
+        self.run(friend, "accept", str(line["invite"]), "--name", name)
         self.begun.append(name)
         for one in (friend, host, friend):
             self.visit_all(one)

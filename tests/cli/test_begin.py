@@ -212,11 +212,38 @@ def test_accept_refuses_a_spoiled_line_and_makes_nothing(
     assert not (bob.folder / "new").exists()
 
 
-def test_accept_refuses_an_invitation_whose_time_is_over(alice: Person, bob: Person) -> None:
-    alice.world["now_ns"] = lambda: 1_500_000_000 * 10**9
+def test_accept_with_a_clock_past_the_expiry_warns_and_goes_on(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-16: a friend whose clock is in 2286 enters by an invitation written in 2001, and is admitted."""
+    alice.world["now_ns"] = lambda: 978_307_200 * 10**9
+    bob.world["now_ns"] = lambda: 9_999_990_000 * 10**9
     alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
     line = alice.lace("invite", "bob")["invite"]
-    error_of(bob.run("--json", "accept", line), "invitation-expired")
+    result = bob.run("--json", "accept", line)
+    assert result.code == 0
+    (warning,) = [said for said in result.err.splitlines() if "clock" in said]
+    assert "2286-11-20 14:59" in warning
+    assert Invitation.decode(line).expires.to_utc_iso()[:16].replace("T", " ") in warning
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert [member["name"] for member in bob.lace("members")["members"]] == ["alice", "bob"]
+
+
+def test_the_inviter_judges_by_the_clock_that_wrote_the_expiry(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-16: whoever comes too late by the inviter's clock waits for a hand, whatever their own clock says."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    line = alice.lace("invite", "bob")["invite"]
+    expires = Invitation.decode(line).expires
+    bob.world["now_ns"] = lambda: 978_307_200 * 10**9
+    result = bob.run("--json", "accept", line)
+    assert (result.code, "clock" in result.err) == (0, False)
+    alice.world["now_ns"] = lambda: expires.seconds * 10**9
+    alice.lace("sync", "stick")
+    (request,) = alice.lace("requests")["requests"]
+    assert expires.to_utc_iso() in request["problem"]
+    alice.lace("admit", "bob")
+    assert [member["name"] for member in alice.lace("members")["members"]] == ["alice", "bob"]
 
 
 def test_accept_needs_some_name(alice: Person, bob: Person) -> None:

@@ -15,7 +15,6 @@ from lazy.invitations import (
     Invitation,
     InvitationContentError,
     InvitationDamagedError,
-    InvitationExpiredError,
     check_proof,
     group_id,
     invitation_id,
@@ -183,10 +182,13 @@ def test_secret_is_not_shown() -> None:
     assert b64a.encode(SAMPLE.secret) not in repr(SAMPLE)
 
 
-def test_time() -> None:
-    SAMPLE.check_time(Tai(1_799_999_999, 999_999_999))
-    with pytest.raises(InvitationExpiredError, match="friends"):
-        SAMPLE.check_time(Tai(1_800_000_000))
+def test_a_clock_past_the_expiry_is_told_and_refuses_nothing() -> None:
+    """LAZ-16: the sentence names both dates, for either clock may be wrong."""
+    assert SAMPLE.doubt(Tai(1_799_999_999, 999_999_999)) == ""
+    (sentence,) = SAMPLE.doubt(Tai(9_999_990_000)).splitlines()
+    for time in (Tai(9_999_990_000), SAMPLE.expires):
+        assert time.to_utc_iso()[:16].replace("T", " ") in sentence
+    assert SAMPLE.doubt(SAMPLE.expires)
 
 
 def test_proof_is_bound_to_secret_group_and_requester() -> None:
