@@ -413,6 +413,8 @@ def leave(vault: Vault, name: str) -> str:
     node = node_of(vault, name)
     if node == vault.node.text:
         raise NoSuchPeer(f"{name!r} is you, and you cannot leave yourself.")
+    if node in vault.store.meta("left").split():
+        raise NoSuchPeer(f"{name!r} is left already: nothing is synced with them.")
     with vault.writing() as w:
         w.store.run("DELETE FROM peer WHERE node = ?", node)
         w.store.run("DELETE FROM place WHERE peer = ?", node)
