@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lace_tui.app import LaceApp
-    from vault.vault import Surroundings
+    from vault.surroundings import Surroundings
 
 __all__ = ["FirstRun"]
 
