@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lazy.people import label_of, peers
 from lazy.places import places
@@ -52,22 +53,22 @@ class QueueEntry:
 
 
 def queue(vault: Vault) -> list[QueueEntry]:
-    """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56)."""
-    me = vault.node.text
-    log = vault.store.rows("SELECT seq, p FROM log WHERE node = ? ORDER BY seq", me)
+    """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56).
+
+    What several peers lack is read once.
+    """
+    confirmed = _confirmed(vault)
+    known = peers(vault)
+    shared = _shared(vault, min((confirmed.get(person.node, 0) for person in known), default=None))
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
     configured = places(vault)
     entries: list[QueueEntry] = []
-    for person in peers(vault):
-        row = vault.store.rows("SELECT seq FROM peer_vector WHERE node = ? AND of_node = ?", person.node, me)
-        confirmed = int(row[0][0]) if row else 0
+    for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
-        for seq, p in log:
-            number = int(seq)
-            if number <= confirmed:
-                continue
-            holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= number)
-            entries += _entries(vault, person.name, number, int(p), holding, tuple(s.name for s in serving))
+        for one in shared:
+            if one.seq > confirmed.get(person.node, 0):
+                holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
+                entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving)))
     return entries
 
 
@@ -76,10 +77,7 @@ def waiting_counts(vault: Vault) -> tuple[int, int]:
 
     As `queue` lists them, but counted from the tables: nothing is read for each entry.
     """
-    me = vault.node.text
-    confirmed = {
-        str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM peer_vector WHERE of_node = ?", me)
-    }
+    confirmed = _confirmed(vault)
     marks = [confirmed.get(person.node, 0) for person in peers(vault)]
     if not marks:
         return 0, 0
@@ -88,45 +86,54 @@ def waiting_counts(vault: Vault) -> tuple[int, int]:
         "SELECT l.seq, count(*), count(r.hash) FROM log l JOIN link k ON k.p = l.p JOIN sym s ON s.id = k.data"
         " AND s.s = 'entry' LEFT JOIN release r ON r.hash = k.t WHERE l.node = ? AND l.seq > ? GROUP BY l.seq"
     )
-    for seq, entries, released in vault.store.rows(counted, me, min(marks)):
+    for seq, entries, released in vault.store.rows(counted, vault.node.text, min(marks)):
         lacking = sum(mark < int(seq) for mark in marks)
         waiting += lacking * int(entries)
         unconfirmed += int(released)
     return waiting, unconfirmed
 
 
-def _entries(
-    vault: Vault, peer: str, seq: int, p: int, holding: tuple[str, ...], serving: tuple[str, ...]
-) -> list[QueueEntry]:
+class _Shared(NamedTuple):
+    """One thing in my log: the entry's number, what it shares, the same for people, and since when."""
+
+    seq: int
+    record: RecordHash
+    what: str
+    since: str
+
+
+def _confirmed(vault: Vault) -> dict[str, int]:
+    """Return up to which number each node said that it has my log."""
+    rows = vault.store.rows("SELECT node, seq FROM peer_vector WHERE of_node = ?", vault.node.text)
+    return {str(node): int(seq) for node, seq in rows}
+
+
+def _shared(vault: Vault, after: int | None) -> list[_Shared]:
+    """Return what my log shares after a number, in order; nothing where nobody is there to lack it."""
+    if after is None:
+        return []
+    rows = vault.store.rows(
+        "SELECT l.seq, k.t, r.tai FROM log l JOIN link k ON k.p = l.p JOIN sym s ON s.id = k.data AND s.s = 'entry'"
+        " JOIN rec r ON r.p = k.p WHERE l.node = ? AND l.seq > ? ORDER BY l.seq, l.p, k.idx",
+        vault.node.text,
+        after,
+    )
     found = []
-    for target, tai in vault.store.rows(
-        "SELECT k.t, r.tai FROM link k JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN rec r ON r.p = k.p"
-        " WHERE k.p = ? ORDER BY k.idx",
-        p,
-    ):
+    for seq, target, tai in rows:
         record = RecordHash.parse(str(target))
-        if holding:
-            state, reason = QueueState.ON_MEDIUM, f"on {', '.join(holding)}; {peer} has not confirmed it yet"
-        elif serving:
-            state, reason = QueueState.QUEUED, f"local, not pushed; send it with: lace sync {serving[0]}"
-        else:
-            state, reason = (
-                QueueState.QUEUED,
-                f"local, not pushed; no place serves {peer}: lace place add NAME DIR",
-            )
-        found.append(
-            QueueEntry(
-                peer,
-                seq,
-                record,
-                _what(vault, record),
-                Tai.parse(str(tai)).to_utc_iso(),
-                state,
-                holding or serving,
-                reason,
-            )
-        )
+        found.append(_Shared(int(seq), record, _what(vault, record), Tai.parse(str(tai)).to_utc_iso()))
     return found
+
+
+def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str, ...]) -> QueueEntry:
+    state = QueueState.ON_MEDIUM if holding else QueueState.QUEUED
+    if holding:
+        reason = f"on {', '.join(holding)}; {peer} has not confirmed it yet"
+    elif serving:
+        reason = f"local, not pushed; send it with: lace sync {serving[0]}"
+    else:
+        reason = f"local, not pushed; no place serves {peer}: lace place add NAME DIR"
+    return QueueEntry(peer, one.seq, one.record, one.what, one.since, state, holding or serving, reason)
 
 
 def _what(vault: Vault, record: RecordHash) -> str:

@@ -1,10 +1,10 @@
-"""The last answers of `status` and `changes`, kept until the store changes (LAZ-54, LAZ-56).
+"""The last answers of `status`, `queue`, `conflicts`, `vectors` and `changes`, kept until the store changes (LAZ-56).
 
-Status is a function of the store alone, and each write raises the store's generation in its own transaction. So an
-answer kept with its generation is right exactly as long as the two are equal, and asking again costs one look at one
-table, whatever the vault holds. That nothing changed in the folder is a function of the store and the folder: its
-answer is kept with the tree that was found, and is right while a look finds the folder as the scan before left it.
-These are views: lost or damaged, they are made anew.
+All but `changes` are functions of the store alone, and each write raises the store's generation in its own
+transaction. So an answer kept with its generation is right exactly as long as the two are equal, and asking again
+costs one look at one table, whatever the vault holds. That nothing changed in the folder is a function of the store
+and the folder: its answer is kept with the tree that was found, and is right while a look finds the folder as the scan
+before left it. These are views: lost or damaged, they are made anew.
 
 This module is read at every start of `lace status`; it imports nothing but SQLite.
 """
@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["CHANGES", "FORMS", "STATUS", "generation", "opened", "recall", "remember"]
+__all__ = ["CHANGES", "CONFLICTS", "FORMS", "QUEUE", "STATUS", "VECTORS", "generation", "opened", "recall", "remember"]
 
 STATUS: Final = "status"
+QUEUE: Final = "queue"
+CONFLICTS: Final = "conflicts"
+VECTORS: Final = "vectors"
 CHANGES: Final = "changes"
 FORMS: Final = ("json", "text", "colour")
 _SPLIT: Final = "\x00"  # in no form: every one of them is printable text
@@ -43,7 +46,7 @@ def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | No
 
     Args:
         db: as `opened` gives it.
-        what: `STATUS` or `CHANGES`.
+        what: `STATUS`, `QUEUE`, `CONFLICTS`, `VECTORS` or `CHANGES`.
         stamp: what else the answer depends on: the program's version, the folder's path and the like.
         form: which form.
     """

@@ -11,11 +11,13 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert
+from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.files import write_lazy_files
 from lazy.merging import merge_heads
 from lazy.places import places
+from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions, path_regions
 from vault.desks.diff import diff_trees
@@ -116,6 +118,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
     directory = context.cwd / args.drafts if args.drafts else None
     with vault.store.reading():
+        number = generation(vault)
         found = conflicts(vault, include_settled=args.all)
         rows = [conflict_data(vault, conflict) for conflict in found]
         blocks: list[list[str]] = [[] for _ in found]
@@ -135,7 +138,10 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         ]
         return "\n\n".join(texts)
 
-    return Answer({"conflicts": rows}, text)
+    answer = Answer({"conflicts": rows}, text)
+    if not (args.all or args.regions or args.drafts):
+        keep(vault, CONFLICTS, number, answer)
+    return answer
 
 
 def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:

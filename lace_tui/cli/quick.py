@@ -1,4 +1,4 @@
-"""`lace status` and `lace changes` asked again while nothing changed: the kept answer, without the program (LAZ-56).
+"""`lace status` and the like asked again while nothing changed: the kept answer, without the program (LAZ-56).
 
 What is not plainly this case goes the usual way, which also finds the words for everything that is wrong.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["changes_stamp", "kept_answer", "stamp"]
 
-_VERBS = ("status", "changes")
+_VERBS = ("status", "queue", "conflicts", "vectors", "changes")  # named as in `lazy.remembered`
 _DESK = "main"
 
 
@@ -52,10 +52,10 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
 
 
 def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str | None:
-    from lazy.remembered import CHANGES, STATUS, recall  # noqa: PLC0415
+    from lazy.remembered import CHANGES, recall  # noqa: PLC0415
 
-    if verb == "status":
-        return recall(db, STATUS, stamp(folder), form)
+    if verb != CHANGES:
+        return recall(db, verb, stamp(folder), form)
     from vault.desks.glance import is_as_scanned  # noqa: PLC0415
     from vault.desks.scancache import told_by  # noqa: PLC0415
 
@@ -76,7 +76,7 @@ def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str 
 
 
 def stamp(folder: str) -> str:
-    """Return what a kept status depends on besides the store."""
+    """Return what every kept answer depends on besides the store."""
     return f"{__version__} {folder}"
 
 

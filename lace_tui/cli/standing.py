@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint, as_json
-from lace_tui.cli.quick import stamp
+from lace_tui.cli.keeping import keep
+from lace_tui.cli.output import Answer, Paint
 from lazy.queue import QueueEntry, QueueState, queue
-from lazy.remembered import STATUS, generation, remember
+from lazy.remembered import QUEUE, STATUS, VECTORS, generation
 from lazy.status import DeskStatus, PeerStatus, Status, status
 from lazy.vectors import vectors
 
@@ -39,10 +39,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        if context.verb == "vectors":
-            return _vectors(vault)
-        if context.verb == "queue":
-            return _queue(vault)
+        if context.verb != "status":
+            make, what = (_vectors, VECTORS) if context.verb == "vectors" else (_queue, QUEUE)
+            with vault.store.reading():
+                number, answer = generation(vault), make(vault)
+            keep(vault, what, number, answer)
+            return answer
         with vault.store.reading():
             number = generation(vault)
             found = status(vault)
@@ -52,22 +54,13 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
             with context.watching() as watch:
                 tree = changes(vault, watch=watch)
-        else:
-            _keep(vault, number, found)
-    return Answer(_status_data(found, tree), lambda paint: _status_text(found, tree, paint))
+        answer = Answer(_status_data(found, tree), lambda paint: _status_text(found, tree, paint))
+        if tree is None:
+            keep(vault, STATUS, number, answer)
+    return answer
 
 
 # Status
-
-
-def _keep(vault: Vault, number: str, found: Status) -> None:
-    """Keep the answer in all its forms, so that asking again costs nothing while nothing changes."""
-    forms = {
-        "json": as_json(_status_data(found, None)),
-        "text": _status_text(found, None, Paint(is_on=False)),
-        "colour": _status_text(found, None, Paint(is_on=True)),
-    }
-    remember(vault, STATUS, number, stamp(found.vault), forms)
 
 
 def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
@@ -225,8 +218,7 @@ def _vectors(vault: Vault) -> Answer:
 
 
 def _queue(vault: Vault) -> Answer:
-    with vault.store.reading():
-        entries = queue(vault)
+    entries = queue(vault)
     rows = [
         {
             "peer": entry.peer,

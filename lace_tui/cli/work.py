@@ -10,10 +10,11 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint, as_json
+from lace_tui.cli.keeping import keep
+from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
-from lazy.remembered import CHANGES, generation, remember
+from lazy.remembered import CHANGES, generation
 from vault.desk_folders import known_desk
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
@@ -78,19 +79,18 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         return "\n".join(lines) or "Nothing changed."
 
     if desk == MAIN and not (found.items or found.problems or conflicted):
-        _keep(vault, number, found, data, text)
+        _keep(vault, number, found, Answer(data, text))
     return Answer(data, text)
 
 
-def _keep(vault: Vault, number: str, found: Changes, data: dict[str, Any], text: Callable[[Paint], str]) -> None:
+def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
     """Keep the answer that nothing changed, so that asking again costs a look at the folder and no more."""
     from vault.desks.scancache import told_by  # noqa: PLC0415
 
     top = StoredDirCache(vault, MAIN).load("")
     told = told_by(top)
     if told is not None and told[1] == found.tree.digest:
-        forms = {"json": as_json(data), "text": text(Paint(is_on=False)), "colour": text(Paint(is_on=True))}
-        remember(vault, CHANGES, number, changes_stamp(str(vault.folder), top), forms)
+        keep(vault, CHANGES, number, answer, depends=changes_stamp(str(vault.folder), top))
 
 
 def _conflicted(vault: Vault, desk: str) -> list[str]:

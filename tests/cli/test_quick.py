@@ -78,7 +78,7 @@ def test_a_kept_answer_is_what_status_says(here: Person) -> None:
 
 
 def test_every_write_makes_it_out_of_date(here: Person, tmp_path: Path) -> None:
-    """LAZ-56: no act changes the store without ending the answer kept before it."""
+    """LAZ-54: no act changes the store without ending the answer kept before it."""
     acts: list[tuple[str, ...]] = [
         ("commit", "-m", "two"),
         ("release", "1.0.0"),
@@ -97,9 +97,37 @@ def test_every_write_makes_it_out_of_date(here: Person, tmp_path: Path) -> None:
         assert _kept(here, "--json", "status") == fresh.text
 
 
+@pytest.mark.parametrize("verb", ["queue", "conflicts", "vectors"])
+def test_what_else_the_store_alone_answers_is_kept(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """LAZ-56: with a friend, something that waits and a conflict, in all forms; and every write ends it."""
+    here, bob = pair
+    monkeypatch.chdir(here.folder)
+    for person in (bob, here):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "1.5.0")
+        person.run("sync", "stick")
+    assert _kept(here, verb) is None
+    as_json, as_text = here.run("--json", verb), here.run(verb)
+    assert "bob" in as_text.text
+    assert _kept(here, "--json", verb) == _kept(here, verb, "--json") == as_json.text
+    assert _kept(here, verb) == as_text.text
+    assert _kept(here, verb, tty=True) is not None
+    here.write("b.txt", "new\n")
+    here.lace("commit", "-m", "new")
+    assert _kept(here, verb) is None
+    before = here.run(verb)
+    here.lace("release", "2.0.0")
+    assert _kept(here, verb) is None
+    assert here.run(verb).text == _kept(here, verb)
+    if verb != "conflicts":
+        assert here.run(verb).text != before.text
+
+
 def test_what_is_not_plainly_this_case_goes_the_usual_way(here: Person, tmp_path: Path) -> None:
     here.run("status")
-    for words in (["status", "--tree"], ["queue"], [], ["-C"], ["-C", "~", "status"], ["status", "main"]):
+    for words in (["status", "--tree"], ["conflicts", "--all"], [], ["-C"], ["-C", "~", "status"], ["status", "main"]):
         assert _kept(here, *words) is None
     assert _kept(here, "-C", str(tmp_path / "nowhere"), "status") is None
     assert kept_answer(["status"], {}, _Out(broken=True)) is False
