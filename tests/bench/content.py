@@ -24,7 +24,7 @@ from vault import work
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 
-__all__ = ["MIB", "Cost", "begin", "both", "commit_git", "git", "in_child", "size_of"]
+__all__ = ["MIB", "Cost", "begin", "both", "commit_git", "git", "in_child", "opened", "size_of", "timed_git"]
 
 MIB = 1 << 20
 _ROOT = Path(__file__).parents[2]
@@ -74,6 +74,18 @@ def commit_git(repository: Path) -> Cost:
     return Cost(time.perf_counter() - wall, _children() - cpu, 0)
 
 
+def timed_git(repository: Path, *words: str) -> Cost:
+    """Run git; its helpers count too."""
+    cpu, wall = _children(), time.perf_counter()
+    git(repository, *words)
+    return Cost(time.perf_counter() - wall, _children() - cpu, 0)
+
+
+def opened(folder: Path) -> Vault:
+    """Open a vault that `begin` made, or a friend's beside it."""
+    return Vault(folder, _world(folder))
+
+
 def in_child(act: str, folder: Path) -> Cost:
     """Run `commit`, `release`, `sync` or `update` of a vault in a process of its own; its start is not counted."""
     command = [sys.executable, "-m", "tests.bench.content", act, str(folder)]
@@ -112,7 +124,7 @@ _ACTS: dict[str, Callable[[Vault], object]] = {
 
 def _main() -> None:
     act, folder = sys.argv[1], Path(sys.argv[2])
-    with Vault(folder, _world(folder)) as vault:
+    with opened(folder) as vault:
         cpu, wall = time.process_time(), time.perf_counter()
         _ACTS[act](vault)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
