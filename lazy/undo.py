@@ -147,6 +147,10 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         )
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     with vault.writing() as w:
+        # While this waited for the vault somebody else may have released what it is about to take back.
+        if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:
+            raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
+        _refuse_shared(vault, head)
         written: tuple[str, ...] = ()
         if not keeps_folder:
             moved = follow(w, vault, desk, old, new, watch)
@@ -174,7 +178,10 @@ def _refuse_shared(vault: Vault, head: Head) -> None:
 def _forget(vault: Vault, head: Head, *, own: bool) -> None:
     """Take a revision out of the store, and its commit when it is mine and nothing else names it."""
     store = vault.store
-    named = "SELECT 1 FROM rev WHERE commit_hash = ?1 AND hash <> ?2 UNION SELECT 1 FROM parent WHERE parent = ?1"
+    named = (
+        "SELECT 1 FROM rev WHERE commit_hash = ?1 AND hash <> ?2 UNION SELECT 1 FROM parent WHERE parent = ?1"
+        " UNION SELECT 1 FROM release WHERE commit_hash = ?1"
+    )
     commit = None if store.rows(named, head.commit.text, head.rev.text) or not own else head.commit
     for record in (head.rev, commit):
         position = store.position(record) if record is not None else None

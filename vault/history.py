@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from vault.desks.diff import diff_trees
 from vault.errors import DataError, LaceError
@@ -18,6 +18,7 @@ from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store
+from vault.store.schema import VERSION_ORDER
 
 __all__ = [
     "CommitInfo",
@@ -207,12 +208,9 @@ def releases(
     ]
 
 
-# The order of `Version`, where the rows are: a desk may have thousands of releases. CAST reads the leading digits.
-_HIGHEST = (
-    "SELECT version FROM (SELECT version, substr(version, instr(version, '.') + 1) AS rest FROM release"
-    " WHERE desk = ? AND visible = 1) ORDER BY CAST(version AS INTEGER) DESC, CAST(rest AS INTEGER) DESC,"
-    " CAST(substr(rest, instr(rest, '.') + 1) AS INTEGER) DESC, version LIKE '%-merged' DESC LIMIT 1"
-)
+# The order of `Version`, where the rows are: a desk may have thousands of releases.
+_ORDER: Final = ", ".join(f"{words} DESC" for words in (*VERSION_ORDER, "version LIKE '%-merged'"))
+_HIGHEST: Final = f"SELECT version FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER} LIMIT 1"  # noqa: S608
 
 
 def highest_version(store: Store, desk: str) -> Version | None:

@@ -360,9 +360,9 @@ def next_version(vault: Vault, desk: str = MAIN) -> Version:
 def unreleased(vault: Vault, desk: str = MAIN) -> int:
     """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
     row = vault.store.rows(
-        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT max(number) FROM rev"
-        " WHERE node = ?1 AND desk = ?2 AND commit_hash IN"
-        " (SELECT commit_hash FROM release UNION ALL SELECT result FROM resolution)), 0)",
+        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT number FROM rev r"
+        " WHERE node = ?1 AND desk = ?2 AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash)) ORDER BY number DESC LIMIT 1), 0)",
         vault.node.text,
         desk,
     )

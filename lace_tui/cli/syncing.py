@@ -78,7 +78,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             names = asked or [place.name for place in places(vault)]
         if not names:
             raise NoSuchPlace("There is no place to sync with yet.")
-        link = parse_link(args.estimate) if getattr(args, "estimate", None) else None
+        asked_of = getattr(args, "estimate", None)
+        link = None if asked_of is None else parse_link(asked_of)
         dry_run = getattr(args, "dry_run", False) or link is not None
         if getattr(args, "follow", False):
             if dry_run:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import TypeGuard
 
 from lazy.circle import consider
 from lazy.live.evidence import note_vector
@@ -92,7 +93,7 @@ class Service:
             try:
                 sealed = parse_record(record)
                 value = read(sealed) if isinstance(sealed, Seal) else None
-                if not isinstance(sealed, Seal) or not isinstance(value, Request | Member):
+                if not isinstance(sealed, Seal) or not _may_ask(value, sealed, vault):
                     return None
                 node = sealed.signer if isinstance(value, Request) else value.node
                 if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
@@ -124,6 +125,14 @@ class Service:
                 self._tell(Served(label_of(vault, node.text), problem=f"a fault in lace itself: {error!r}"))
                 raise
             self._tell(served)
+
+
+def _may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
+    """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
+    if isinstance(value, Member):
+        rows = vault.store.rows("SELECT 1 FROM member WHERE node = ?", sealed.signer.text)
+        return bool(rows) or former(vault, sealed.signer.text) is not None
+    return isinstance(value, Request)  # whoever asks for themselves proves their key
 
 
 def _not_mine(vault: Vault, value: Request | Member) -> bool:

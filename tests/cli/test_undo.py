@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from lazy import undo as undoing
+from lazy.undo import NothingToUndo, undo
 from tests.people import Person
+from tests.vault.vaults import found, write
+from vault.history import line_head
+from vault.vault import Vault
+from vault.work import Watch, commit, release
 
 
 def _begin(alice: Person) -> None:
@@ -42,6 +50,27 @@ def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
     assert (told["code"], "lace release" in told["hint"]) == ("nothing-to-undo", True)
     alice.lace("label", "draft")
     assert "label" in alice.lace("undo", expect=2)["error"]["hint"]
+
+
+def test_a_release_that_comes_first_keeps_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody releases in another window while `undo` waits for the vault: what was shared is never taken back."""
+    vault = found(tmp_path)
+    for text in ("one", "two"):
+        write(vault, "a.txt", text)
+        commit(vault, text)
+
+    def released(_vault: Vault, _watch: Watch) -> None:
+        with Vault(vault.folder, vault.around) as other:
+            release(other, None, "")
+
+    monkeypatch.setattr(undoing, "finish_checkouts", released)
+    with pytest.raises(NothingToUndo):
+        undo(vault)
+    head = line_head(vault.store, vault.node.text, "main")
+    assert head is not None
+    assert head.number == 2
+    assert vault.store.position(head.commit) is not None
+    vault.close()
 
 
 def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_path: Path) -> None:

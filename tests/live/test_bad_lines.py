@@ -20,7 +20,8 @@ from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH
 from vault.keys import KeyStore
-from vault.records import Tai, Verifier
+from vault.profile import Member
+from vault.records import Seal, Tai, Verifier
 from vault.suite import SigningKey
 
 _CUTS = 12 if "LACE_TEST_PROFILE" in os.environ else 5
@@ -122,6 +123,10 @@ def test_who_is_not_let_in_learns_nothing(alice: Person, bob: Person, cara: Pers
         first = {name: ask(server.port, SYNC_PATH, headers, b"body") for name, headers in tries.items()}
         assert set(first.values()) == {(403, b"refused\n")}
         assert ask(server.port, REQUEST_PATH, {}, b"noise") == (403, b"refused\n")
+        for somebody in (bobs.verifier, SigningKey.from_seed(b"\x08" * 32).verifier):  # a member, and nobody
+            admission = Member.to_plex(group=session.group, node=somebody, label="x", tai=Tai.from_unix_ns(0))
+            asked = Seal.sign(admission, stranger).encode()
+            assert ask(server.port, REQUEST_PATH, {}, asked) == (403, b"refused\n")
         assert ask(server.port, "/lace/0/other", {}, b"") == (403, b"refused\n")
         assert ask(server.port, "/", {}, b"", "GET") == (403, b"refused\n")
         alice.write("secret.txt", "nobody may know")

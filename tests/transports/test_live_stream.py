@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import struct
+import time
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from transports.errors import BadStream
+from transports.http import server
 from transports.http.hello import WINDOW, HelloGate, Session, make_hello
 from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
@@ -121,3 +125,29 @@ def test_a_pace_is_kept() -> None:
     before = len(slept)
     free.spend(10**9)
     assert len(slept) == before
+
+
+def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[bytes]:
+    """Send one large piece over a line on which each message takes so long; return what arrived."""
+    monkeypatch.setattr(server, "_SILENCE", 0.2)
+    arrived: list[bytes] = []
+
+    async def send(message: Message) -> None:
+        await asyncio.sleep(seconds)
+        arrived.append(message.get("body", b""))
+
+    async def go() -> None:
+        answer = server._Answer(asyncio.get_running_loop(), send, Pace(None, time.monotonic, time.sleep))
+        await answer._push(b"x" * (1 << 20), more=False)
+
+    asyncio.run(go())
+    return arrived
+
+
+def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-17: what limits a connection is how long nothing moves, never how long a piece takes."""
+    arrived = _answered(monkeypatch, 0.03)
+    assert len(arrived) > 0.2 / 0.03
+    assert b"".join(arrived) == b"x" * (1 << 20)
+    with pytest.raises(TimeoutError):
+        _answered(monkeypatch, 30)

@@ -48,6 +48,7 @@ _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
 _SEND_BYTES = 1024 * 1024
+_STEP_BYTES = 64 * 1024  # what one silence is measured by, whatever is sent at once
 _REFUSAL: Final = b"refused\n"
 _REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
 
@@ -275,12 +276,15 @@ class _Answer:
         await self._push(bytes(self._waiting), more=False)
 
     async def _push(self, piece: bytes, *, more: bool) -> None:
-        async with asyncio.timeout(_SILENCE):
-            if not self.is_begun:
-                self.is_begun = True
-                headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
+        if not self.is_begun:
+            self.is_begun = True
+            headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
+            async with asyncio.timeout(_SILENCE):
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        for at in range(0, len(piece) or 1, _STEP_BYTES):
+            part, is_more = piece[at : at + _STEP_BYTES], more or at + _STEP_BYTES < len(piece)
+            async with asyncio.timeout(_SILENCE):  # a slow line is no silent one
+                await self._send({"type": "http.response.body", "body": part, "more_body": is_more})
 
 
 async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:

@@ -18,7 +18,15 @@ from typing import Final
 from vault.errors import EnvironmentFault
 from vault.store.guard import guard, install
 
-__all__ = ["DERIVED_TABLES", "SCHEMA_VERSION", "StoreTooNew", "create_derived", "migrate", "misshapen"]
+__all__ = [
+    "DERIVED_TABLES",
+    "SCHEMA_VERSION",
+    "VERSION_ORDER",
+    "StoreTooNew",
+    "create_derived",
+    "migrate",
+    "misshapen",
+]
 
 
 class StoreTooNew(EnvironmentFault):
@@ -118,6 +126,23 @@ CREATE TABLE sums(hash BLOB PRIMARY KEY, sha512 TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE audit(seq INTEGER PRIMARY KEY, p INTEGER NOT NULL, verb TEXT NOT NULL);
 """
 
+# The numbers of a version, X.Y.Z: CAST reads the leading digits. An index answers for just these words.
+_REST: Final = "substr(version, instr(version, '.') + 1)"
+VERSION_ORDER: Final = (
+    "CAST(version AS INTEGER)",
+    f"CAST({_REST} AS INTEGER)",
+    f"CAST(substr({_REST}, instr({_REST}, '.') + 1) AS INTEGER)",
+)
+# What a release asks of thousands of others: the highest version, who waits to be seen, what is released already,
+# which log entry shares it.
+_OF_RELEASES: Final = f"""
+CREATE INDEX release_order ON release(desk, {", ".join(VERSION_ORDER)}) WHERE visible = 1;
+CREATE INDEX release_hidden ON release(visible) WHERE visible = 0;
+CREATE INDEX release_commit ON release(commit_hash);
+CREATE INDEX resolution_result ON resolution(result);
+CREATE INDEX log_position ON log(p);
+"""
+
 DERIVED_TABLES: Final = tuple(
     line.split("(")[0].split()[2] for line in _DERIVED.splitlines() if line.startswith("CREATE TABLE")
 )
@@ -144,7 +169,7 @@ def create_derived(db: sqlite3.Connection) -> None:
     """Make the derived tables anew, empty; the caller holds the transaction."""
     for table in DERIVED_TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
-    _run(db, _DERIVED)
+    _run(db, _DERIVED + _OF_RELEASES)
 
 
 def _first(db: sqlite3.Connection) -> None:
@@ -203,7 +228,13 @@ def _revoked(db: sqlite3.Connection) -> None:
             _run(db, _DERIVED[_DERIVED.index(f"CREATE TABLE {table}(") : _DERIVED.index(following)])
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked)
+def _indexed(db: sqlite3.Connection) -> None:
+    """Version 9: indexes that keep the cost of a release apart from how many there are."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'release_order'").fetchone() is None:
+        _run(db, _OF_RELEASES)
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked, _indexed)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

@@ -70,7 +70,7 @@ class Views:
 
     def forget(self) -> None:
         """Drop what is noted for settling, after a transaction was rolled back or settled."""
-        self._nodes: set[str] = set()
+        self._nodes: dict[str, int] = {}  # whose logs to settle, with the lowest Seq that is new
         self._added: list[RecordHash] = []
         self._belonging = False
         self._is_whole: bool | None = None
@@ -103,7 +103,8 @@ class Views:
         if writer is not None:
             writer(self._db, p, value)
         if isinstance(value, LogEntry):
-            self._nodes.add(value.signer.text)
+            node = value.signer.text
+            self._nodes[node] = min(value.seq, self._nodes.get(node, value.seq))
             self._belonging = self._belonging or self._is_revoking()
         elif isinstance(value, Founding | Member | NodeCard | Revocation):
             self._belonging = True
@@ -117,15 +118,15 @@ class Views:
             turned = self._circle.settle(founding)
         if self._is_revoking():
             turned |= self._went_on_past_cut(me)
-        self._nodes |= turned
+        self._nodes |= dict.fromkeys(turned, 0)
         known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
         known |= {me} if me else set()
         is_less = self._turn_away(turned, known)
         roots: list[RecordHash] = []
-        for node in sorted(self._nodes & known):
+        for node in sorted(self._nodes.keys() & known):
             cut = self._circle.cut(node) if node != me else None  # my own log goes on here, whoever cut it
             if cut is None:
-                roots += self._settle_vector(node)
+                roots += self._settle_vector(node, self._nodes[node])
             else:
                 more, shrunk = self._settle_cut(node, cut)
                 roots += more
@@ -219,14 +220,21 @@ class Views:
         db.execute("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
         return True
 
-    def _settle_vector(self, node: str) -> list[RecordHash]:
-        """Move the vector of one node as far as its log is contiguous; return log entries that are shared now."""
+    def _settle_vector(self, node: str, lowest: int) -> list[RecordHash]:
+        """Move the vector of one node as far as its log is contiguous; return log entries that are shared now.
+
+        Args:
+            node: whose.
+            lowest: lowest Seq that is new; a log that was without a fork can have one only from there on.
+        """
         db = self._db
         rows = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
         before = VectorEntry(int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else VectorEntry.NONE
+        new = 0 if before.forked else min(lowest, before.seq + 1)
         fork = db.execute(
-            "SELECT min(seq) FROM (SELECT seq FROM log WHERE node = ? GROUP BY seq HAVING count(DISTINCT plex) > 1)",
-            (node,),
+            "SELECT min(seq) FROM (SELECT seq FROM log WHERE node = ? AND seq >= ?"
+            " GROUP BY seq HAVING count(DISTINCT plex) > 1)",
+            (node, new),
         ).fetchone()[0]
         start = before if fork is None or before.seq < fork else self._entry_at(node, int(fork) - 1)
         found = count(self._steps(node, start.seq), start, fork)
@@ -260,9 +268,10 @@ class Views:
         """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
         db = self._db
         db.execute(
-            "UPDATE release SET (seq, lamport) = (SELECT g.seq, g.lamport FROM link k JOIN log g ON g.p = k.p"
+            # From the release to what links it: the other way would read the whole log of its node.
+            "UPDATE release SET (seq, lamport) = (SELECT g.seq, g.lamport FROM link k CROSS JOIN log g ON g.p = k.p"
             "  JOIN sym s ON s.id = k.data AND s.s = 'entry'"
-            "  WHERE k.t = release.hash AND g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE visible = 0"
+            "  WHERE k.t = release.hash AND +g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE visible = 0"
         )
         whole = self._sharing.is_whole()
         counted = db.execute(
