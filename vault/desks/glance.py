@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 
 from vault.desks import scancache
-from vault.desks.folder import DIRECTORY_FLAGS
 
 __all__ = ["is_as_scanned"]
 
 _DOT_VAULT = ".vault"
+_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # `folder` has them too, and takes long to load
 _DEEPEST = 200  # directories below each other; deeper ones are the scan's
 
 
@@ -34,7 +34,7 @@ def is_as_scanned(
         OSError: something cannot be read.
     """
     with os.scandir(fd) as listing:
-        found = [entry for entry in listing if where or entry.name != _DOT_VAULT]
+        found = list(listing) if where else [entry for entry in listing if entry.name != _DOT_VAULT]
     names = [entry.name for entry in found]
     same = scancache.unchanged(load(where), context, names, found)
     if same is None or (where and _DOT_VAULT in names):
@@ -45,7 +45,7 @@ def is_as_scanned(
         return False
     for entry in found:
         if entry.is_dir(follow_symlinks=False):
-            below = os.open(entry.name, DIRECTORY_FLAGS, dir_fd=fd)
+            below = os.open(entry.name, _FLAGS, dir_fd=fd)
             try:
                 path = f"{where}/{entry.name}" if where else entry.name
                 if not is_as_scanned(below, context, load, path, depth + 1):

@@ -14,11 +14,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
-from vault.desks.folder import Signature
+if TYPE_CHECKING:
+    from vault.desks.folder import Signature
 
 __all__ = ["Seen", "SeenDirectory", "Unchanged", "context_of", "decode", "encode", "told_by", "unchanged"]
 
@@ -137,7 +138,7 @@ def unchanged(
                 (status := entry.stat(follow_symlinks=False)).st_size,
                 status.st_mtime_ns,
                 status.st_ctime_ns,
-                status.st_ino & 0xFFFF_FFFF_FFFF_FFFF,
+                status.st_ino,  # where it is longer than its field the directory is gone through name by name
                 status.st_mode,
             )
             for entry in found
