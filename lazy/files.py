@@ -6,9 +6,9 @@ Editing them by hand adds no trust and changes nothing: the next sync writes the
 from __future__ import annotations
 
 from lazy.conflicts import Conflict, conflicts, detected_iso
-from lazy.people import peers
+from lazy.people import Person, peers
 from lazy.places import places
-from lazy.queue import queue
+from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
 from vault.beside import READABLE, note_readable
 from vault.files import make_directory, write_atomic
@@ -18,7 +18,9 @@ from vault.records import Verifier
 from vault.sexp import Sexp, Symbol, clean_text, dumps
 from vault.vault import Vault
 
-__all__ = ["write_lazy_files"]
+__all__ = ["QUEUE_LINES", "write_lazy_files"]
+
+QUEUE_LINES = 2_000  # entries that a file of the queue names one by one; the rest is in `lace queue`
 
 
 def write_lazy_files(vault: Vault) -> None:
@@ -47,9 +49,17 @@ def _wanted(vault: Vault) -> dict[str, Sexp]:
         "vectors": (Symbol("vectors"), *_vectors(vault)),
         **{f"conflicts/{c.id}": _conflict(vault, c) for c in conflicts(vault)},
     }
-    waiting: dict[str, list[Sexp]] = {}
-    for entry in queue(vault):
-        line: Sexp = (
+    waiting: dict[str, list[QueueEntry]] = {}
+    for entry in queue(vault, QUEUE_LINES + 1):
+        waiting.setdefault(entry.peer, []).append(entry)
+    files = {person.name: _file_name(person) for person in peers(vault)}
+    return found | {f"queue/{files[peer]}": (Symbol("queue"), *_queue(entries)) for peer, entries in waiting.items()}
+
+
+def _queue(entries: list[QueueEntry]) -> list[Sexp]:
+    """Return what waits for a peer, the oldest first; of a long queue the first entries, and that there are more."""
+    lines: list[Sexp] = [
+        (
             Symbol("entry"),
             (Symbol("seq"), entry.seq),
             (Symbol("hash"), entry.record.text),
@@ -57,13 +67,16 @@ def _wanted(vault: Vault) -> dict[str, Sexp]:
             (Symbol("state"), Symbol(entry.state.value)),
             (Symbol("places"), *(clean_text(place) for place in entry.places)),
         )
-        waiting.setdefault(_file_name(vault, entry.peer), []).append(line)
-    return found | {f"queue/{name}": (Symbol("queue"), *lines) for name, lines in waiting.items()}
+        for entry in entries[:QUEUE_LINES]
+    ]
+    if len(entries) > QUEUE_LINES:
+        lines.append((Symbol("more"), "lace queue"))
+    return lines
 
 
-def _file_name(vault: Vault, peer: str) -> str:
+def _file_name(person: Person) -> str:
     """Return a file name for a peer that no user text can shape: the start of its key in hex."""
-    return next(Verifier.parse(person.node).key.hex()[:16] for person in peers(vault) if person.name == peer)
+    return Verifier.parse(person.node).key.hex()[:16]
 
 
 def _peers(vault: Vault) -> list[Sexp]:

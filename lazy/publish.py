@@ -6,7 +6,8 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from sys import intern
 
@@ -19,7 +20,7 @@ from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.publishing import Addition, Publication, publish, recover_bundles
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
-from transports.runs import BundleRef, Location
+from transports.runs import BundleRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
@@ -31,6 +32,8 @@ __all__ = ["Outgoing", "pending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
+_COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
+_LOCATED_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 
 
@@ -278,35 +281,38 @@ def _additions(
     sources: list[Listing],
     used: set[BundleRef],
 ) -> Iterator[Addition]:
-    # One text for each kind and App, and no list beside this one: a first visit brings a hundred thousand rows.
-    rows = [
-        row
-        for kind, digest, app, size in vault.store.db.execute(
-            "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
-            " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
-            " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
-            (after,),
-        )
-        if (row := (RecordHash(intern(str(kind)), bytes(digest)), intern(str(app)), int(size)))[0] not in known
-    ]
-    located = _located(vault, place, [row[0] for row in rows if row[1] not in _BELONGING], sources)
-    total, moved = sum(row[2] for row in rows), 0
-    copied = {row[0] for row in rows if row[0] not in located}
+    # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
+    located: dict[RecordHash, int] = {}
+    apps: list[str] = []
+    sizes = array("Q")
+    for kind, digest, app, size in vault.store.db.execute(
+        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
+        " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
+        " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
+        (after,),
+    ):
+        record = RecordHash(intern(str(kind)), bytes(digest))
+        if record not in known and record not in located:
+            located[record] = _COPIED if app in _BELONGING else _SOUGHT
+            apps.append(intern(str(app)))
+            sizes.append(int(size))
+    _locate(vault, place, located, sources)
+    total, moved = sum(sizes), 0
 
     def in_reach(base: RecordHash) -> bool:
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
-        if base in copied:
+        if located.get(base, 0) < 0:
             return True
         entry = known.entry(base)
         if entry is None or entry.location is None or entry.location.bundle is None:
             return False
         return entry.location.bundle.mailbox == vault.node
 
-    for number, (record, app, size) in enumerate(rows, start=1):
+    for number, ((record, source), app, size) in enumerate(zip(located.items(), apps, sizes, strict=True), start=1):
         moved += size
-        watch.travelled(number, len(rows), moved, total, "send")
-        location = located.get(record)
-        if location is None:
+        watch.travelled(number, len(sizes), moved, total, "send")
+        lies = sources[source].entry(record) if source >= 0 else None
+        if lies is None or lies.location is None:
             yield Addition(
                 record,
                 app,
@@ -314,9 +320,9 @@ def _additions(
                 near=lambda record=record: _near(vault, record, in_reach),  # type: ignore[misc]
             )
         else:
-            if location.bundle is not None:
-                used.add(location.bundle)
-            yield Addition(record, app, location=location)
+            if lies.location.bundle is not None:
+                used.add(lies.location.bundle)
+            yield Addition(record, app, location=lies.location)
 
 
 def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], bool]) -> Near | None:
@@ -327,21 +333,19 @@ def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], boo
     return Near(tuple(base for base, _ in found), b"".join(stored for _, stored in found))
 
 
-def _located(
-    vault: Vault, place: MailboxPlace, wanted: Sequence[RecordHash], sources: list[Listing]
-) -> dict[RecordHash, Location]:
-    """Return where records really lie on the medium: each place named by somebody is read before I name it too.
+def _locate(vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], sources: list[Listing]) -> None:
+    """Enter which source says where a record lies: each place named by somebody is read before I name it too.
 
-    Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine.
+    Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine. Where a
+    record lies takes some hundred bytes, so they are looked up some at a time, and only the source is kept.
     """
-    located: dict[RecordHash, Location] = {}
-    for source in sources:
-        lacking = [record for record in wanted if record not in located]
-        for fetched in fetch(place, vault.group, source, lacking, here=vault.store.stored_or_none):
-            entry = source.entry(fetched.hash)
-            if fetched.record is not None and entry is not None and entry.location is not None:
-                located[fetched.hash] = entry.location
-    return located
+    for number, source in enumerate(sources):
+        lacking = [record for record, at in located.items() if at == _SOUGHT]
+        for part in source.batches(lacking, _LOCATED_TOGETHER):
+            for fetched in fetch(place, vault.group, source, part, here=vault.store.stored_or_none):
+                entry = source.entry(fetched.hash)
+                if fetched.record is not None and entry is not None and entry.location is not None:
+                    located[fetched.hash] = number
 
 
 def _others(vault: Vault, place: MailboxPlace) -> list[Listing]:

@@ -52,23 +52,31 @@ class QueueEntry:
     reason: str
 
 
-def queue(vault: Vault) -> list[QueueEntry]:
+def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56).
 
     What several peers lack is read once.
+
+    Args:
+        vault: whose log it is.
+        most: entries of each peer, the oldest; all of them if it is None.
     """
     confirmed = _confirmed(vault)
     known = peers(vault)
-    shared = _shared(vault, min((confirmed.get(person.node, 0) for person in known), default=None))
+    starts = {confirmed.get(person.node, 0) for person in known}
+    if most is None:
+        everything = _shared(vault, min(starts)) if starts else []
+        shared = {start: [one for one in everything if one.seq > start] for start in starts}
+    else:
+        shared = {start: _shared(vault, start, most) for start in starts}
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
     configured = places(vault)
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
-        for one in shared:
-            if one.seq > confirmed.get(person.node, 0):
-                holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
-                entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving)))
+        for one in shared[confirmed.get(person.node, 0)]:
+            holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
+            entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving)))
     return entries
 
 
@@ -108,15 +116,14 @@ def _confirmed(vault: Vault) -> dict[str, int]:
     return {str(node): int(seq) for node, seq in rows}
 
 
-def _shared(vault: Vault, after: int | None) -> list[_Shared]:
-    """Return what my log shares after a number, in order; nothing where nobody is there to lack it."""
-    if after is None:
-        return []
+def _shared(vault: Vault, after: int, most: int = -1) -> list[_Shared]:
+    """Return what my log shares after a number, in order, and at most so many if `most` is no less than 0."""
     rows = vault.store.rows(
         "SELECT l.seq, k.t, r.tai FROM log l JOIN link k ON k.p = l.p JOIN sym s ON s.id = k.data AND s.s = 'entry'"
-        " JOIN rec r ON r.p = k.p WHERE l.node = ? AND l.seq > ? ORDER BY l.seq, l.p, k.idx",
+        " JOIN rec r ON r.p = k.p WHERE l.node = ? AND l.seq > ? ORDER BY l.seq, l.p, k.idx LIMIT ?",
         vault.node.text,
         after,
+        most,
     )
     found = []
     for seq, target, tai in rows:

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from transports.bundle import FrameReads, Slice
@@ -79,6 +80,19 @@ class Listing:
             ordered = tuple(sorted(slices, key=lambda wanted: wanted.offset))
             bundles[bundle].append(FrameReads(offset, stored, raw, ordered))
         return [BundleReads(bundle, tuple(reads)) for bundle, reads in bundles.items()]
+
+    def batches(self, wanted: Collection[RecordHash], size: int) -> Iterator[Collection[RecordHash]]:
+        """Yield what is listed of the wanted records, up to `size` at a time, in the order the medium holds them.
+
+        A few are yielded as they are, so that they cost what they are and not what is listed.
+        """
+        if len(wanted) <= size:
+            yield wanted
+            return
+        chosen = set(wanted)
+        listed = (record for record, _ in self.by_place() if record in chosen)
+        while part := list(islice(listed, size)):
+            yield part
 
     def _find(self, wanted: Collection[RecordHash]) -> Iterator[RunEntry]:
         if len(wanted) * _SCAN_SHARE > len(self):

@@ -50,6 +50,8 @@ __all__ = [
 
 ENTRY = struct.Struct("<BBHIII32s")
 FRAME = struct.Struct("<IQII")
+_COLLECTED = struct.Struct("<BIIII")  # of an entry that is collected: operation, App, frame, offset, length
+_Place = tuple["BundleRef | None", int, int, int]
 _MAGIC = b"lace-run/0\n"
 _KINDS = {ord("B"): "B", ord("P"): "P", ord("S"): "S"}
 ADD, WITHDRAW = ord("+"), ord("-")
@@ -165,18 +167,22 @@ class RunBuilder:
     """Collects additions and withdrawals into one run; the last word on a record counts."""
 
     def __init__(self) -> None:
-        self._entries: dict[RecordHash, tuple[str, Location | None]] = {}
+        # Packed, since a first visit adds a hundred thousand: what goes before the digest, by digest and kind.
+        self._entries: dict[bytes, bytes] = {}
+        self._apps: dict[str, int] = {}
+        self._places: dict[_Place, int] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def add(self, record: RecordHash, app: str, location: Location) -> None:
         """Advertise a record that lies at `location`."""
-        self._entries[record] = (app, location)
+        place = self._places.setdefault(location[:4], len(self._places))
+        self._put(record, _COLLECTED.pack(ADD, self._app(app), place, location.offset, location.length))
 
     def withdraw(self, record: RecordHash, app: str) -> None:
         """Withdraw a record that was advertised before."""
-        self._entries[record] = (app, None)
+        self._put(record, _COLLECTED.pack(WITHDRAW, self._app(app), 0, 0, 0))
 
     def build(self, covers: Iterable[str] = ()) -> Run:
         """Return the run.
@@ -184,34 +190,39 @@ class RunBuilder:
         Raises:
             DataError: an App is not one, or a table would overflow.
         """
-        apps = sorted({app for app, _ in self._entries.values()})
+        used_apps: set[int] = set()
+        used_places: set[int] = set()
+        for op, app_number, place, _, _ in map(_COLLECTED.unpack, self._entries.values()):
+            used_apps.add(app_number)
+            if op == ADD:
+                used_places.add(place)
+        apps = sorted(app for app, number in self._apps.items() if number in used_apps)
         for app in apps:
             check_app(app)
         places = sorted(
-            {location[:4] for _, location in self._entries.values() if location is not None},
+            (place for place, number in self._places.items() if number in used_places),
             key=lambda place: (place[0] is not None, place[0] or (), place[1]),
         )
         bundles = list(dict.fromkeys(place[0] for place in places))
         bundle_numbers = {bundle: number for number, bundle in enumerate(bundles)}
         frames = b"".join(FRAME.pack(bundle_numbers[place[0]], *place[1:]) for place in places)
         check_tables(len(apps), len(self._entries))
-        app_numbers = {app: number for number, app in enumerate(apps)}
-        frame_numbers = {place: number for number, place in enumerate(places)}
-        rows = []
-        for record, (app, location) in self._entries.items():
-            kind = ord(record.kind)
-            if location is None:
-                row = ENTRY.pack(kind, WITHDRAW, app_numbers[app], 0, 0, 0, record.digest)
-            else:
-                frame = frame_numbers[location[:4]]
-                row = ENTRY.pack(kind, ADD, app_numbers[app], frame, location.offset, location.length, record.digest)
-            rows.append(row)
-        rows.sort(key=_sort_key)
-        return Run(tuple(covers), tuple(apps), tuple(bundles), frames, b"".join(rows))
+        app_numbers = {self._apps[app]: number for number, app in enumerate(apps)}
+        frame_numbers = {self._places[place]: number for number, place in enumerate(places)}
+        entries = bytearray(len(self._entries) * ENTRY.size)
+        for position, key in enumerate(sorted(self._entries)):
+            op, app_number, place, offset, length = _COLLECTED.unpack(self._entries[key])
+            frame = frame_numbers[place] if op == ADD else 0
+            ENTRY.pack_into(
+                entries, position * ENTRY.size, key[32], op, app_numbers[app_number], frame, offset, length, key[:32]
+            )
+        return Run(tuple(covers), tuple(apps), tuple(bundles), frames, bytes(entries))
 
+    def _app(self, app: str) -> int:
+        return self._apps.setdefault(app, len(self._apps))
 
-def _sort_key(row: bytes) -> bytes:
-    return row[16:48] + row[:1]
+    def _put(self, record: RecordHash, packed: bytes) -> None:
+        self._entries[record.digest + record.kind.encode()] = packed
 
 
 def check_tables(apps: int, entries: int) -> None:

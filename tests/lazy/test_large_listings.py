@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.exchange
+import lazy.publish
 import transports.merging
 from lazy.sync import sync
 from lazy.update import update
@@ -23,6 +24,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
     monkeypatch.setattr(lazy.exchange, "_PART_RECORDS", size)
     monkeypatch.setattr(lazy.exchange, "_LOOK_RECORDS", 2)
+    monkeypatch.setattr(lazy.publish, "_LOCATED_TOGETHER", size)
     monkeypatch.setattr(transports.merging, "_PART_ENTRIES", 0)
     alice = found(tmp_path)
     write(alice, "a.txt", "one\n")
@@ -45,6 +47,8 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     shared = "SELECT b.digest FROM body b JOIN shared s USING (p) ORDER BY b.digest"
     assert bob.store.rows(shared) == alice.store.rows(shared)
     assert check(bob).ok
+    # What alice's mailbox holds is named in bob's own, and not copied: his bundles hold none of the film.
+    assert sum(path.stat().st_size for path in (tmp_path / "stick").rglob("*.bnd")) < 2 * 900_000
     (again,) = sync(bob, ["stick"])
     assert (again.problems, sum(len(each.received) for each in again.exchanges)) == ([], 0)
     alice.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import lazy.files
 from lazy.circle import requests
 from lazy.conflicts import conflicts
 from lazy.files import write_lazy_files
@@ -21,7 +22,7 @@ from transports.errors import PlaceUnreachable
 from vault.audit import read_audit
 from vault.audit_trail import trail
 from vault.names import Version
-from vault.sexp import loads
+from vault.sexp import Symbol, loads
 from vault.vault import Vault
 from vault.work import commit, release
 
@@ -85,6 +86,22 @@ def test_the_queue_is_per_peer_and_survives_restarts(pair: Pair) -> None:
     opened = again(alice)
     assert queue(opened) == waiting
     opened.close()
+
+
+def test_a_long_queue_names_its_first_entries_and_that_there_are_more(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-78: the file holds pending pushes, and stays small however many there are."""
+    alice, bob = pair
+    file = alice.dot / "lazy" / "queue" / f"{bob.node.key.hex()[:16]}.sexp"
+    release(alice, Version(3, 0, 0), "third")
+    write_lazy_files(alice)
+    whole = loads(file.read_text(), 1 << 20)
+    assert isinstance(whole, tuple)
+    assert len(whole) == 1 + len(queue(alice)) > 2
+    monkeypatch.setattr(lazy.files, "QUEUE_LINES", 1)
+    write_lazy_files(alice)
+    assert loads(file.read_text(), 1 << 20) == (*whole[:2], (Symbol("more"), "lace queue"))
 
 
 def test_the_lamport_counter_survives_restarts(pair: Pair) -> None:

@@ -100,6 +100,19 @@ def test_locate_groups_by_bundle_and_frame(words: Words, wanted: list[RecordHash
     assert sorted(found) == sorted({record_hash for record_hash in wanted if record_hash in listing})
 
 
+@given(changes, st.lists(hashes, max_size=30, unique=True), st.integers(1, 5))
+def test_batches_hold_what_is_listed_once_and_in_the_order_of_the_medium(
+    words: Words, wanted: list[RecordHash], size: int
+) -> None:
+    listing = Listing([build(words)])
+    parts = list(listing.batches(wanted, size))
+    if len(wanted) <= size:
+        assert parts == [wanted]
+        return
+    assert all(0 < len(part) <= size for part in parts)
+    assert [record for part in parts for record in part] == [r for r, _ in listing.by_place() if r in wanted]
+
+
 def test_locate_finds_the_same_by_search_and_by_scan() -> None:
     words: Words = [(RecordHash("P", random.Random(n).randbytes(32)), APPS[n % 3], location(n)) for n in range(500)]
     listing = Listing([build(words)])

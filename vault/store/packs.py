@@ -35,6 +35,7 @@ PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more fram
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
 _MAGIC: Final = b"LACEPCK0"
 _IN_FLIGHT: Final = 24  # frames a writing thread may lag behind
+_IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be a frame of 32 MiB
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 _CACHED_BYTES: Final = 8 << 20
@@ -287,7 +288,8 @@ class Packs:
             self._waiting.append((frame, self._write(frame, data)))
         else:
             self._waiting.append((frame, self._pool.submit(self._write, frame, data)))
-        while len(self._waiting) > (_IN_FLIGHT if self._pool is not None else 0):
+        most = _IN_FLIGHT if self._pool is not None else 0
+        while len(self._waiting) > most or (self._waiting and sum(map(len, self._here.values())) > _IN_FLIGHT_BYTES):
             self._collect()
 
     def _collect(self) -> None:
