@@ -67,6 +67,7 @@ def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bo
     deliverer.start()
     free_at = 0.0
     carried = 0
+    is_cut = False
     with suppress(OSError):
         while piece := source.recv(4096 if line.rate else 65536):
             limit = line.cut_after if is_down else line.cut_up_after
@@ -86,9 +87,11 @@ def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bo
                 break
     under_way.put((0.0, b""))
     deliverer.join()
-    for end in (source, target):
+    # Who has said everything may still be answered: then only this way ends, and the other one by itself.
+    ends = ((source, socket.SHUT_RDWR), (target, socket.SHUT_RDWR)) if is_cut else ((target, socket.SHUT_WR),)
+    for end, how in ends:
         with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+            end.shutdown(how)
 
 
 def _deliver(under_way: queue.SimpleQueue[tuple[float, bytes]], target: socket.socket) -> None:
