@@ -20,7 +20,7 @@ _ALL = [(road, way) for road in sorted(ROADS) for way in WAYS]
 
 @pytest.mark.parametrize(("road", "way"), _ALL if _LONG else [one for one in _ALL if one != ("git", "up")])
 def test_a_road_that_is_cut_goes_on_where_it_was(tmp_path: Path, road: str, way: str) -> None:
-    """LAZ-70, CYB-17: vault and medium are whole, the end is the same, and little is moved twice."""
+    """LAZ-10, LAZ-70, CYB-17: vault and medium are whole, the end is the same, and little is moved twice."""
     done = sweep(tmp_path, road, way, _CUTS, seed=3)
     assert done.faults == ()
     assert done.again < done.allowed

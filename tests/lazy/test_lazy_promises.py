@@ -10,13 +10,16 @@ import pytest
 import lazy.files
 from lazy.circle import requests
 from lazy.conflicts import conflicts
+from lazy.estimate import LINKS
 from lazy.files import write_lazy_files
 from lazy.people import members, peers
+from lazy.places import add_place
 from lazy.queue import queue
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
 from lazy.vectors import my_vector
+from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceUnreachable
 from vault.audit import read_audit
@@ -114,6 +117,47 @@ def test_the_lamport_counter_survives_restarts(pair: Pair) -> None:
     assert lamport == seen + 1
     assert bob.node.text != opened.node.text
     opened.close()
+
+
+def test_one_lamport_clock_counts_over_every_road(pair: Pair) -> None:
+    """LAZ-17: stick, git remote and another vault's directory move one counter; whoever hears of a number goes on."""
+    alice, bob = pair
+    root = alice.folder.parent
+    remote = bare_repository(root / "host.git")
+    for vault in pair:
+        add_place(vault, "host", f"git+file:{remote}", cwd=root)
+    add_place(alice, "beside", str(bob.folder), cwd=root)
+    add_place(bob, "beside", str(alice.folder), cwd=root)
+    for number, road in enumerate(("stick", "host", "beside")):
+        for speaker, hearer in (pair, pair[::-1]):
+            before = max_lamport(speaker)
+            release(speaker, Version(4 + number, int(speaker is bob), 0), "by this road")
+            assert max_lamport(speaker) == before + 1
+            for vault in pair * 2:
+                sync(vault, [road])
+            assert max_lamport(hearer) == max_lamport(speaker) == before + 1
+
+
+def max_lamport(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT max(lamport) FROM log")[0][0])
+
+
+def test_little_moves_where_little_changed_and_all_of_it_is_compressed(tmp_path: Path) -> None:
+    """LAZ-9: a first text is a fraction of its size, a changed line the work of a second at 128 kbit/s."""
+    alice = found(tmp_path)
+    lines = [f"{number}: the song of verse {number * number}\n" for number in range(30_000)]
+    write(alice, "song.txt", "".join(lines))
+    release(alice, None, "first")
+    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    (first,) = sync(alice, ["stick"])
+    size = sum(len(line) for line in lines)
+    assert first.bytes_written < size / 3
+    lines[15_000] = "15000: another line\n"
+    write(alice, "song.txt", "".join(lines))
+    release(alice, None, "second")
+    (second,) = sync(alice, ["stick"])
+    assert second.bytes_written < LINKS["isdn"].rate
+    alice.close()
 
 
 def test_vectors_move_only_with_what_was_stored(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
