@@ -35,6 +35,7 @@ class Writer:
         self.store = vault.store
         self._pending: list[Plex] = []
         self._near: dict[RecordHash, Sequence[RecordHash]] = {}
+        self._sums: dict[RecordHash, str] = {}
         self._pending_bytes = 0
         self._logged: tuple[int, bytes] | None = None
         self._afterwards: list[Callable[[], object]] = []
@@ -60,6 +61,10 @@ class Writer:
             self._near[plex.hash] = bases
         self.add(plex)
 
+    def add_sum(self, record: RecordHash, sha512: str) -> None:
+        """Keep the SHA-512 of a content that is queued or stored, so that a release need not read it again."""
+        self._sums[record] = sha512
+
     def content(self, record: RecordHash) -> bytes | None:
         """Return a whole content or page, what is queued included; this makes the writer a `Source`."""
         return whole_of(self.part, record)
@@ -82,7 +87,10 @@ class Writer:
         """Store what is queued."""
         pending, self._pending, self._pending_bytes = self._pending, [], 0
         near, self._near = self._near, {}
+        sums, self._sums = self._sums, {}
         self.put(pending, near)
+        if sums:
+            self.store.keep_sums(sums)
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""

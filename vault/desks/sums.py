@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha512
+from threading import Thread
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from blake3 import blake3
 
@@ -13,7 +15,10 @@ from vault.desks.ports import Source, SumCache
 from vault.desks.tree import Entry, check_depth, read_directory
 from vault.records import RecordHash
 
-__all__ = ["content_sha512"]
+__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "content_sha512"]
+
+SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
+_TOGETHER = 4 << 20  # bytes of one turn; as few as show nothing in memory
 
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
@@ -71,3 +76,48 @@ def _content(source: Source, entry: Entry, cache: SumCache, fresh: Fresh) -> str
         known = total.hexdigest()
         cache.put(entry.hash, known)
     return known
+
+
+@runtime_checkable
+class SumSink(Protocol):
+    """A sink that keeps the SHA-512 of a content beside its record, so that no release reads it all again."""
+
+    def add_sum(self, record: RecordHash, sha512: str, /) -> object:
+        """Take the value, 128 hex digits, of the content that a record stands for."""
+
+
+class Summing:
+    """The SHA-512 of a stream, worked out beside whatever else is done with the bytes.
+
+    It is the slowest digest of all; another thread of it costs the reader no time where there are two cores.
+    """
+
+    def __init__(self) -> None:
+        self._sum = sha512()
+        self._pieces: list[bytes] = []
+        self._bytes = 0
+        self._turn: Thread | None = None
+
+    def add(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        self._pieces.append(piece)
+        self._bytes += len(piece)
+        if self._bytes >= _TOGETHER:
+            self._join()
+            self._turn = Thread(target=self._update, args=(self._pieces,), daemon=True)
+            self._turn.start()
+            self._pieces, self._bytes = [], 0
+
+    def finish(self) -> str:
+        """Return the value of all of it, as 128 hex digits."""
+        self._join()
+        self._update(self._pieces)
+        return self._sum.hexdigest()
+
+    def _join(self) -> None:
+        if self._turn is not None:
+            self._turn.join()
+
+    def _update(self, pieces: list[bytes]) -> None:
+        for piece in pieces:
+            self._sum.update(piece)

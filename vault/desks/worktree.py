@@ -17,6 +17,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from hashlib import sha512
 from pathlib import Path
 from typing import Literal, NamedTuple
 from unicodedata import normalize
@@ -54,6 +55,7 @@ from vault.desks.paths import (
 )
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source
 from vault.desks.scancache import Seen, SeenDirectory
+from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink
 from vault.desks.tree import Entry, TwinNames, build_directory, lookup
 from vault.files import Unreadable
 from vault.records import RecordHash
@@ -143,6 +145,7 @@ def snapshot(
         pages = MemoryObjects(source, trees_only=True)
         scan = _Scan(group, pages, Tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
+        scan.sums = sink if isinstance(sink, SumSink) else None
         if room is not None:
             scan.room = room
         found = scan.run(fd, base)
@@ -183,6 +186,7 @@ class _Scan:
         self._has_modes = True
         self._steps = 0
         self.without: frozenset[str] = frozenset()
+        self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
         self.problems: list[Problem] = []
         self.unknown: set[str] = set()
@@ -430,6 +434,8 @@ class _Scan:
     def _keep(self, content: bytes) -> bytes:
         plex = data_plex(self._group, content)
         self._sink.add(plex)
+        if self.sums is not None and len(content) > SUM_AT_ONCE_BYTES:
+            self.sums.add_sum(plex.hash, sha512(content).hexdigest())
         return plex.hash.digest
 
     def _stream(self, fd: int, disk: str, path: str, size: int, old: Entry | None) -> tuple[bytes, Signature, int]:
@@ -441,17 +447,22 @@ class _Scan:
         if isinstance(sink, NearSink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
+        summing = Summing() if self.sums is not None else None
 
         def take(piece: bytes) -> None:
             self._cancel()
+            if summing is not None:
+                summing.add(piece)
             writer.add(piece)
             self._progress(self.files, 0, path)
 
         now = stream_file(fd, disk, take)
-        made = writer.finish().digest
+        made = writer.finish()
         if near is not None:
             near.finish()
-        return made, now, writer.size
+        if self.sums is not None and summing is not None:
+            self.sums.add_sum(made, summing.finish())
+        return made.digest, now, writer.size
 
 
 def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:

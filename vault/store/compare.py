@@ -6,6 +6,7 @@ The scratch store has the checked one attached as `live`, and no `body` of its o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha512
 
 from blake3 import blake3
 
@@ -108,7 +109,10 @@ def _exposure(scratch: Store) -> str:
 
 
 def _further_sums(scratch: Store) -> None:
-    """Compute Content-SHA512 of the trees of which only the checked store has one: it is a cache and may hold more."""
+    """Compute what only the checked store has sums of: it is a cache and may hold more.
+
+    That is trees that no release names, and files that were committed and not released yet.
+    """
     known = {
         bytes(row[0]) for row in scratch.db.execute("SELECT hash FROM live.sums EXCEPT SELECT hash FROM main.sums")
     }
@@ -123,6 +127,17 @@ def _further_sums(scratch: Store) -> None:
                 scratch.content_sum(RecordHash("P", bytes(digest)))
             except DataError:
                 continue  # its content is not whole here, so nothing may be known of it
+    for row in scratch.db.execute("SELECT hash FROM live.sums EXCEPT SELECT hash FROM main.sums").fetchall():
+        record = RecordHash("P", bytes(row[0]))
+        total = sha512()
+        try:
+            pieces = scratch.pieces(record)
+            for piece in pieces or ():
+                total.update(piece)
+        except DataError:
+            continue
+        if pieces is not None:
+            scratch.keep_sums({record: total.hexdigest()})
 
 
 def _shown(row: tuple[object, ...]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
-from vault.desks.sums import content_sha512
+from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512
 from vault.errors import DataError
 from vault.membership import Cut
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
@@ -31,7 +31,6 @@ from vault.store.views import Views
 __all__ = ["Store"]
 
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
-_SUMMED_BYTES = 8_192  # of one content; chunks of large files are larger, and summed in their order
 _FRESH_SUMS = 50_000
 _CHUNK = "Chunk+Link"  # header of a manifest
 _NEXT_GENERATION = (
@@ -147,7 +146,7 @@ class Store:
     def _note_sum(self, record: Plex) -> None:
         """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
         size = len(record.blob.data)
-        if 0 < size <= _SUMMED_BYTES and not any(name == _CHUNK for name, _ in record.extras):
+        if 0 < size <= SUM_AT_ONCE_BYTES and not any(name == _CHUNK for name, _ in record.extras):
             if len(self._fresh) >= _FRESH_SUMS:
                 self._fresh.clear()
             self._fresh[record.hash] = (size, sha512(record.blob.data).hexdigest())
@@ -297,6 +296,12 @@ class Store:
     def content_sum(self, tree: RecordHash) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
         return f"sha512:{content_sha512(self, tree, _Sums(self.db), self._fresh)}"
+
+    def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
+        """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
+        self.db.executemany(
+            "INSERT OR REPLACE INTO sums VALUES (?, ?)", [(record.digest, value) for record, value in sums.items()]
+        )
 
     def rebuild(self, me: str | None, founding: str | None) -> None:
         """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""

@@ -1,0 +1,91 @@
+"""The SHA-512 that a release signs is taken while a file is read, once, and is the file's own (APP-13)."""
+
+from __future__ import annotations
+
+import random
+from hashlib import sha512
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.vault.vaults import found
+from vault import work
+from vault.desks import sums
+from vault.desks.chunks import check_content
+from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
+from vault.errors import Cancelled
+from vault.fsck import check
+from vault.work import commit, release
+
+SIZES = (0, 1, SUM_AT_ONCE_BYTES, SUM_AT_ONCE_BYTES + 1, 262_144, 262_145, 5 << 20)
+
+
+@given(st.lists(st.integers(0, 3 << 20), max_size=5))
+@settings(max_examples=20, deadline=None)
+def test_a_stream_is_summed_however_it_is_split(sizes: list[int]) -> None:
+    pieces = [random.Random(size).randbytes(size) for size in sizes]
+    summing = Summing()
+    for piece in pieces:
+        summing.add(piece)
+    assert summing.finish() == sha512(b"".join(pieces)).hexdigest()
+
+
+def listed(folder: Path) -> str:
+    """Return the Content-SHA512 of a folder of plain files, as the documents define it, from the disk alone."""
+    lines = []
+    for file in sorted(folder.glob("*.bin")):
+        content = file.read_bytes()
+        lines.append(f"f - {len(content)} {sha512(content).hexdigest()} {file.name}\n")
+    return "sha512:" + sha512("".join(lines).encode()).hexdigest()
+
+
+def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = found(tmp_path)
+    for number, size in enumerate(SIZES):
+        (alice.folder / f"{number}.bin").write_bytes(random.Random(size).randbytes(size))
+    assert commit(alice, "one") is not None
+    read: list[int] = []
+    whole = check_content
+
+    def counted(source: object, entry: object, take: object) -> None:
+        read.append(entry.size)  # type: ignore[attr-defined]
+        whole(source, entry, take)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sums, "check_content", counted)
+    assert release(alice).content_sha512 == listed(alice.folder)
+    assert max(read, default=0) <= SUM_AT_ONCE_BYTES
+    with (alice.folder / "6.bin").open("r+b") as file:
+        file.seek(3 << 20)
+        file.write(b"another middle")
+    assert commit(alice, "two") is not None
+    assert release(alice).content_sha512 == listed(alice.folder)
+    assert max(read, default=0) <= SUM_AT_ONCE_BYTES
+
+
+def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    (alice.folder / "large.bin").write_bytes(random.Random(1).randbytes(300_000))
+    assert commit(alice, "not released") is not None
+    assert check(alice).ok
+    with alice.store.transaction():
+        alice.store.run("UPDATE sums SET sha512 = ?", "0" * 128)
+    (bad,) = check(alice).bad
+    assert (bad.kind, bad.name) == ("view", "sums")
+
+
+def test_a_commit_that_is_rolled_back_leaves_no_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = found(tmp_path)
+    (alice.folder / "large.bin").write_bytes(random.Random(2).randbytes(300_000))
+
+    def cut(*_: object) -> None:
+        raise Cancelled("cut off once everything was read")
+
+    monkeypatch.setattr(work, "record_commit", cut)
+    with pytest.raises(Cancelled):
+        commit(alice, "never made")
+    assert alice.store.rows("SELECT count(*) FROM sums") == [(0,)]
+    assert check(alice).ok
