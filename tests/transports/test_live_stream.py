@@ -6,6 +6,7 @@ import asyncio
 import io
 import struct
 import time
+from random import Random
 
 import pytest
 import zstandard
@@ -46,6 +47,20 @@ def test_what_is_written_is_read() -> None:
     assert [frame.kind.name for frame in frames] == ["INFO", "RECORDS", "REACHED", "NAMES", "NAMES", "OUTCOME"]
     assert (frames[1].records, frames[2].position, frames[2].data) == ((b"one", b"two" * 1000), 7, b"markmark")
     assert sum(len(frame.names) for frame in frames) == 5000
+
+
+@pytest.mark.parametrize("size", [1, 16_383, 16_384, 131_068, 131_069, 1 << 20])
+def test_noise_goes_as_it_is_and_any_zstd_reads_it(size: int) -> None:
+    noise = Random(size).randbytes(size)
+    out = io.BytesIO()
+    writer = StreamWriter(out.write)
+    writer.records([noise])
+    writer.end()
+    [frame] = read(out.getvalue())
+    assert frame.records == (noise,)
+    packed = out.getvalue()[5:-37]
+    assert len(packed) <= size + 64
+    assert zstandard.ZstdDecompressor().decompress(packed, max_output_size=size + 4)[4:] == noise
 
 
 def test_every_cut_and_every_flipped_bit_is_noticed() -> None:
@@ -138,7 +153,7 @@ def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[bytes]:
 
     async def go() -> None:
         answer = server._Answer(asyncio.get_running_loop(), send, Pace(None, time.monotonic, time.sleep))
-        await answer._push(b"x" * (1 << 20), more=False)
+        await answer._push([b"x" * (4 << 20)])
 
     asyncio.run(go())
     return arrived
@@ -148,6 +163,32 @@ def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """CYB-17: what limits a connection is how long nothing moves, never how long a piece takes."""
     arrived = _answered(monkeypatch, 0.03)
     assert len(arrived) > 0.2 / 0.03
-    assert b"".join(arrived) == b"x" * (1 << 20)
+    assert b"".join(arrived) == b"x" * (4 << 20)
     with pytest.raises(TimeoutError):
         _answered(monkeypatch, 30)
+
+
+def test_a_rate_makes_no_silence() -> None:
+    """CYB-17: a second's worth of bytes at a time, whatever is written: else the other side gives up."""
+    waits: list[float] = []
+    came: list[int] = []
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        now[0] += seconds
+
+    async def send(message: Message) -> None:
+        came.append(len(message.get("body", b"")))
+
+    async def run() -> None:
+        answer = server._Answer(asyncio.get_running_loop(), send, Pace(16_000, lambda: now[0], sleep))
+        await asyncio.to_thread(answer.write, b"x" * 1_000_000)
+        await asyncio.to_thread(answer.write, b"")
+        await answer.finish()
+
+    asyncio.run(run())
+    assert sum(came) == 1_000_000
+    assert max(came) <= 16_000
+    assert max(waits) <= 1.0
+    assert 60 < now[0] < 63

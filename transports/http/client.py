@@ -146,10 +146,13 @@ class LiveConnection:
         return data
 
     def _paced(self, body: Iterable[bytes]) -> Iterable[bytes]:
-        for piece in body:
-            self.count.written += len(piece)
-            self._pace.spend(len(piece))
-            yield piece
+        most = self._pace.portion
+        for whole in body:
+            for at in range(0, len(whole), most or len(whole) or 1):
+                piece = whole[at : at + most] if most else whole
+                self.count.written += len(piece)
+                self._pace.spend(len(piece))
+                yield piece
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")

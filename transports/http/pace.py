@@ -23,6 +23,11 @@ class Pace:
         self._monotonic, self._sleep = monotonic, sleep
         self._free_at = 0.0
 
+    @property
+    def portion(self) -> int | None:
+        """Bytes that are waited for at once: a second's worth, or the other side takes a slow line for a dead one."""
+        return None if self._rate is None else max(self._rate, 1)
+
     def spend(self, size: int) -> None:
         """Wait until so many bytes may have gone."""
         if self._rate is None or not size:

@@ -13,7 +13,7 @@ import socket
 import ssl
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -47,8 +47,10 @@ _IDLE_SECONDS = 60  # between two requests of one connection
 _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
-_SEND_BYTES = 1024 * 1024
-_STEP_BYTES = 64 * 1024  # what one silence is measured by, whatever is sent at once
+_SEND_BYTES = 2 * 1024 * 1024  # twice as many lie here for each exchange
+_STEP_BYTES = 64 * 1024  # what one silence is measured by, whatever is sent at once ...
+_QUICK_STEP_BYTES = 256 * 1024  # ... and this, while the line took the last step within
+_QUICK = 1.0  # seconds
 _REFUSAL: Final = b"refused\n"
 _REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
 
@@ -246,25 +248,40 @@ class _Answer:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, pace: Pace) -> None:
         self._loop, self._send, self._pace = loop, send, pace
-        self._waiting = bytearray()
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._most = min(_SEND_BYTES, pace.portion or _SEND_BYTES)
         self._sent: concurrent.futures.Future[None] | None = None
+        self._step = _STEP_BYTES
         self.is_begun = False
 
     def write(self, data: bytes) -> None:
         """Send, in pieces that are worth a trip through the loop; nothing (`b""`) sends what waits."""
-        self._waiting += data
-        if len(self._waiting) >= _SEND_BYTES or not data:
-            piece = bytes(self._waiting)
-            self._waiting.clear()
-            self._pace.spend(len(piece))
-            # One piece is on its way while the next one is made.
-            self._arrive()
-            self._sent = asyncio.run_coroutine_threadsafe(self._push(piece, more=True), self._loop)
+        if data:
+            self._parts.append(data)
+            self._size += len(data)
+        if self._size >= self._most or not data:
+            parts, self._parts, self._size = self._parts, [], 0
+            for some in self._portions(parts):
+                # Some parts are on their way while the next ones are made.
+                self._arrive()
+                self._sent = asyncio.run_coroutine_threadsafe(self._push(some), self._loop)
         if not data:
             self._arrive()
 
+    def _portions(self, parts: list[bytes]) -> Iterator[list[bytes]]:
+        """Yield what goes at once, each when it may go."""
+        most = self._pace.portion
+        if most is None:
+            yield parts
+            return
+        for part in parts:
+            for at in range(0, len(part), most):
+                self._pace.spend(min(most, len(part) - at))
+                yield [part[at : at + most]]
+
     def _arrive(self) -> None:
-        """Wait for the piece that is on its way."""
+        """Wait for the parts that are on their way."""
         sent, self._sent = self._sent, None
         if sent is not None:
             sent.result()
@@ -273,18 +290,34 @@ class _Answer:
         """Send the rest and end the body."""
         if self._sent is not None:
             await asyncio.wrap_future(self._sent)
-        await self._push(bytes(self._waiting), more=False)
+        await self._push(self._parts)
+        await self._give(b"", more=False)
 
-    async def _push(self, piece: bytes, *, more: bool) -> None:
+    async def _push(self, parts: list[bytes]) -> None:
+        gathered: list[bytes | memoryview] = []
+        size = 0
+        for part in parts:
+            view, at = memoryview(part), 0
+            while at < len(part):
+                cut = view[at : at + self._step - size]
+                gathered.append(cut)
+                at, size = at + len(cut), size + len(cut)
+                if size >= self._step:
+                    await self._give(b"".join(gathered), more=True)
+                    gathered, size = [], 0
+        if gathered:
+            await self._give(b"".join(gathered), more=True)
+
+    async def _give(self, body: bytes, *, more: bool) -> None:
         if not self.is_begun:
             self.is_begun = True
             headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
             async with asyncio.timeout(_SILENCE):
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        for at in range(0, len(piece) or 1, _STEP_BYTES):
-            part, is_more = piece[at : at + _STEP_BYTES], more or at + _STEP_BYTES < len(piece)
-            async with asyncio.timeout(_SILENCE):  # a slow line is no silent one
-                await self._send({"type": "http.response.body", "body": part, "more_body": is_more})
+        began = self._loop.time()
+        async with asyncio.timeout(_SILENCE):  # a slow line is no silent one
+            await self._send({"type": "http.response.body", "body": body, "more_body": more})
+        self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else _STEP_BYTES
 
 
 async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:

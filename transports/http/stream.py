@@ -32,6 +32,11 @@ _NAME_BYTES = 1 + DIGEST_BYTES
 _NAMES_A_FRAME = 4096
 _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
 
+_SAMPLE = 4096
+_PAYS = 0.95  # of the raw size
+_ZSTD_HEAD = b"\x28\xb5\x2f\xfd\xa0"  # magic; one segment, four bytes of size follow
+_ZSTD_BLOCK = 128 * 1024
+
 
 class FrameKind(Enum):
     """The letters."""
@@ -75,7 +80,7 @@ class StreamWriter:
     """Makes frames.
 
     Args:
-        write: takes the bytes, in pieces of a frame or more.
+        write: takes the bytes, in pieces of any size above none.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -93,8 +98,8 @@ class StreamWriter:
 
     def records(self, batch: Sequence[bytes]) -> None:
         """Send stored records."""
-        raw = b"".join(_LENGTH.pack(len(stored)) + stored for stored in batch)
-        self._frame(FrameKind.RECORDS, self._compress(raw))
+        raw = b"".join(part for stored in batch for part in (_LENGTH.pack(len(stored)), stored))
+        self._frame(FrameKind.RECORDS, *([self._compress(raw)] if self._pays(raw) else _as_it_is(raw)))
 
     def reached(self, position: int, mark: bytes) -> None:
         """Say that everything up to a position has been sent, and what record stands there."""
@@ -119,10 +124,18 @@ class StreamWriter:
         """Finish the body."""
         self._frame(FrameKind.END, self._hasher.digest())
 
-    def _frame(self, kind: FrameKind, data: bytes) -> None:
-        framed = _HEADER.pack(kind.value, len(data)) + data
-        self._hasher.update(framed)
-        self._write(framed)
+    def _frame(self, kind: FrameKind, *data: bytes) -> None:
+        # In pieces rather than their sum: a copy of all that travels costs as much as hashing it.
+        for piece in (_HEADER.pack(kind.value, sum(map(len, data))), *data):
+            self._hasher.update(piece)
+            if piece:
+                self._write(piece)
+
+    def _pays(self, raw: bytes) -> bool:
+        """Whether compressing is worth it: a sample of a large batch tells noise from the rest."""
+        middle = len(raw) // 2
+        sample = raw[middle : middle + _SAMPLE]
+        return len(raw) < 4 * _SAMPLE or len(self._compress(sample)) < _PAYS * len(sample)
 
 
 class StreamReader:
@@ -158,7 +171,8 @@ class StreamReader:
                 if data != before or self._source.read(1):
                     raise BadStream("The body is not what was sent.")
                 return
-            self._hasher.update(header + data)
+            self._hasher.update(header)
+            self._hasher.update(data)
             yield self._frame(kind, data)
 
     def _frame(self, kind: FrameKind, data: bytes) -> Frame:
@@ -207,6 +221,15 @@ class StreamReader:
             found.append(raw[end : end + length])
             at = end + length
         return tuple(found)
+
+
+def _as_it_is(raw: bytes) -> Iterator[bytes]:
+    """Yield the pieces of a zstd frame that holds bytes as they are; any reader of zstd understands it (RFC 8878)."""
+    yield _ZSTD_HEAD + len(raw).to_bytes(4, "little")
+    for at in range(0, len(raw), _ZSTD_BLOCK):
+        block = raw[at : at + _ZSTD_BLOCK]
+        yield (len(block) << 3 | (at + _ZSTD_BLOCK >= len(raw))).to_bytes(3, "little")
+        yield block
 
 
 def _names(data: bytes) -> tuple[RecordHash, ...]:
