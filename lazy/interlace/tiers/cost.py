@@ -1,0 +1,29 @@
+"""What reconciling costs in bytes, and the choices that follow: list or narrow, and how far the budget reaches.
+
+Figures are of the packed form (`packed`). Narrowing a partition of `count` advertisements costs the summaries of its
+children, and then the list of the one or two of them that differ; listing it costs all its advertisements, and one
+trip less.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ADVERTISEMENT_BYTES", "DEPTH_LIMIT", "SUMMARY_BYTES", "should_list"]
+
+SUMMARY_BYTES: Final = 33
+ADVERTISEMENT_BYTES: Final = 33
+DEPTH_LIMIT: Final = 12  # characters of a prefix (INT-160)
+_FAN: Final = 64
+
+
+def should_list(count: int, differing: int = 1) -> bool:
+    """Tell whether a partition is listed rather than narrowed.
+
+    Args:
+        count: advertisements in it, on the side that has more.
+        differing: how many of its children are expected to differ.
+    """
+    children = min(_FAN, count)
+    below = min(children, max(1, differing)) * count / _FAN
+    return count * ADVERTISEMENT_BYTES <= children * SUMMARY_BYTES + below * ADVERTISEMENT_BYTES
