@@ -15,6 +15,7 @@ from lazy.conflicts import note_version_conflicts
 from lazy.forks import forks
 from lazy.people import node_of
 from lazy.receive import Receiver, Refusal
+from vault.candidates import candidates, parse_record_address
 from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
 from vault.errors import CallerError
@@ -29,13 +30,21 @@ from vault.records.errors import RecordError
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "export", "put", "show"]
+__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "put", "show"]
 
 _RANGE = re.compile(r"([^@]+)@([0-9]{1,10})\.\.([0-9]{1,10})", re.ASCII)
 
 
 _BATCH_RECORDS = 500
 _BATCH_BYTES = 8 << 20
+
+
+class SeveralRecords(CallerError):
+    """A coordinate names several records, and one was asked for."""
+
+    code = "several-records"
+    exit_code = 2
+    hint = "Add [0] for the newest, [1] for the one before, or ask for all of them: lace record export ADDRESS"
 
 
 class NoSuchRecord(CallerError):
@@ -74,13 +83,16 @@ class PutResult:
 def show(vault: Vault, text: str) -> bytes:
     """Return the stored bytes of a record; a Plex may also be named that rests inside its Seal.
 
+    Args:
+        vault: where from.
+        text: a hash text, or an address: `////HASH` or `//GROUP//APP//NAME[selector]` (FAC-26, FAC-27).
+
     Raises:
-        NoSuchRecord: the text is no hash, or it is not here.
+        NoSuchRecord: the text names nothing, or it is not here.
+        SeveralRecords: a coordinate with several candidates; none of them is chosen for the person.
+        BadAddress: the text starts like an address and is none.
     """
-    try:
-        record = RecordHash.parse(text)
-    except RecordError as error:
-        raise NoSuchRecord(f"{text[:60]!r} is not a record's hash text.") from error
+    record = _at(vault, text) if text.startswith("//") else _named(text)
     stored = vault.store.stored(record)
     if stored is None and record.kind == "P":
         rows = vault.store.rows("SELECT b.bytes FROM rec r JOIN body b USING (p) WHERE r.plex = ?", record.digest)
@@ -91,6 +103,26 @@ def show(vault: Vault, text: str) -> bytes:
     return stored
 
 
+def _named(text: str) -> RecordHash:
+    try:
+        return RecordHash.parse(text)
+    except RecordError as error:
+        raise NoSuchRecord(f"{text[:60]!r} is not a record's hash text.") from error
+
+
+def _at(vault: Vault, text: str) -> RecordHash:
+    """Return the one record that an address names."""
+    address = parse_record_address(text)
+    if isinstance(address, RecordHash):
+        return address
+    found = candidates(vault.store, address)
+    if not found:
+        raise NoSuchRecord(f"No record here stands at {address}.")
+    if len(found) > 1:
+        raise SeveralRecords(f"{len(found)} records stand at {text[:200]}.")
+    return found[0]
+
+
 def export(vault: Vault, selector: str) -> Iterator[bytes]:
     """Yield the stored bytes of what a selector names, evidence before what it reaches.
 
@@ -98,10 +130,12 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
         vault: where from.
         selector: `shared` (all that friends get), an App such as `lace/release`, `[PEER/]DESK@A..B` for what is new
             between two revisions of a line, `DESK@VERSION` or a record's hash, the last two with everything they
-            reach; `forks` or `PEER/forks` for the proofs of forked logs.
+            reach; `forks` or `PEER/forks` for the proofs of forked logs; `//GROUP//APP//NAME[selector]` for the records
+            at a coordinate, the newest first (FAC-29).
 
     Raises:
         SelectsNothing: no record here answers to it.
+        BadAddress: it starts like an address and is none.
     """
     if selector == "forks" or selector.endswith("/forks"):
         proofs = forks(vault, node_of(vault, selector.removesuffix("/forks")) if "/" in selector else None)
@@ -118,6 +152,8 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
 
 
 def _positions(vault: Vault, selector: str) -> Iterable[int]:
+    if selector.startswith("//"):
+        return _addressed(vault, selector)
     if (span := _RANGE.fullmatch(selector)) is not None:
         return _between(vault, parse_address(span[1]), int(span[2]), int(span[3]))
     if selector == "shared":
@@ -127,6 +163,14 @@ def _positions(vault: Vault, selector: str) -> Iterable[int]:
         rows = vault.store.rows("SELECT r.p FROM rec r JOIN sym s ON s.id = r.app WHERE s.s = ? ORDER BY r.p", selector)
         return [int(str(row[0])) for row in rows]
     return _closure(vault, _roots(vault, selector))
+
+
+def _addressed(vault: Vault, text: str) -> list[int]:
+    address = parse_record_address(text)
+    if isinstance(address, RecordHash):
+        return _closure(vault, [address])
+    found = (vault.store.position(record) for record in candidates(vault.store, address))
+    return [position for position in found if position is not None]
 
 
 def _between(vault: Vault, address: Address, start: int, end: int) -> list[int]:

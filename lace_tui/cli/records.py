@@ -18,12 +18,16 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add what to show, put in or take out."""
     match verb:
         case "record show":
-            parser.add_argument("hash", metavar="HASH", help="a record's whole hash text")
+            parser.add_argument(
+                "hash", metavar="HASH", help="a record's whole hash text, or the address //GROUP//APP//NAME"
+            )
         case "record put":
             parser.add_argument("file", metavar="FILE", help="stored records, one after the other")
         case _:
             parser.add_argument(
-                "selector", metavar="SELECTOR", help="shared, forks, an App, DESK@VERSION, DESK@A..B or a hash"
+                "selector",
+                metavar="SELECTOR",
+                help="shared, forks, an App, DESK@VERSION, DESK@A..B, //GROUP//APP//NAME or a hash",
             )
 
 

@@ -45,9 +45,11 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def _check(checked: Checked) -> Answer:
     def text(paint: Paint) -> str:
         lines = [f"{number}  {' '.join(stratum)}" for number, stratum in enumerate(checked.strata, 1)]
+        if not checked.is_monotonic:
+            lines.append("It negates: what it selects in a sync may depend on the order in which records came.")
         return "\n".join([paint.strong(checked.id), *lines])
 
-    return Answer({"id": checked.id, "strata": checked.strata}, text)
+    return Answer({"id": checked.id, "monotonic": checked.is_monotonic, "strata": checked.strata}, text)
 
 
 def _eval(context: Context, checked: Checked, query: str, facts: str | None) -> Answer:

@@ -1,14 +1,17 @@
 """Both sides of an exchange in one process (INT-2, INT-164).
 
-The two machines meet as strangers would: what goes from one to the other is fact blocks and record bytes, read
-under the receiver's own limits. Each works on its own port, so neither store sees the other. It serves tests,
-and a place that is another vault's directory.
+The two machines meet as strangers would, each on its own port, so neither store sees the other. What goes from one to
+the other is either fact blocks and record bytes, read under the receiver's own limits, or the messages themselves,
+handed over as they are: the same transitions with the same results, without the cost of writing and reading.
+
+Who drives an exchange may look on. What it is told stays here: no store calls it, no rule and no peer sees it
+(INT-137).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lazy.interlace.errors import InterlaceAbort
@@ -17,6 +20,7 @@ from lazy.interlace.messages import (
     Close,
     Effect,
     Fault,
+    Message,
     PeerTick,
     Received,
     Responses,
@@ -28,9 +32,9 @@ from lazy.interlace.messages import (
 from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.wire import decode, encode
-from vault.records import RecordHash, Verifier
+from vault.records import RecordHash, Tai, Verifier
 
-__all__ = ["Engine", "Side", "Traffic", "run_exchange"]
+__all__ = ["Engine", "Notice", "Side", "Traffic", "run_exchange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,35 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """What whoever looks on is told after each message (INT-137).
+
+    Args:
+        side: 0 or 1, the side that has just taken a message.
+        phase: where it is now.
+        loops: which iteration it is in.
+        received: the records it has validated and stored so far.
+    """
+
+    side: int
+    phase: Phase
+    loops: int
+    received: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Parcel:
-    """What travels: fact blocks, and beside them modules or records; or the mark that ends a transfer."""
+    """What travels: fact blocks, and beside them modules or records; or the mark that ends a transfer.
+
+    A message that is handed over as it is stands in `direct`, with the tick that rides on it.
+    """
 
     blocks: tuple[bytes, ...] = ()
     modules: Mapping[str, bytes] = field(default_factory=dict)
     records: tuple[tuple[RecordHash, bytes], ...] = ()
     ends_transfer: bool = False
+    direct: Message | None = None
+    tick: Tai | None = None
 
 
 @dataclass(slots=True)
@@ -66,15 +92,21 @@ class Traffic:
 
 
 class Engine:
-    """Drives two machines over serialised blocks, a parcel at a time.
+    """Drives two machines, a parcel at a time.
 
     Args:
         one: a side.
         other: the other side.
+        serialised: whether messages go as fact blocks; else they are handed over as they are (INT-164).
+        notice: is told after each message; what it raises ends both machines and is raised again.
     """
 
-    def __init__(self, one: Side, other: Side) -> None:
+    def __init__(
+        self, one: Side, other: Side, *, serialised: bool = True, notice: Callable[[Notice], None] | None = None
+    ) -> None:
         self._sides = (one, other)
+        self._serialised = serialised
+        self._notice = notice
         self._queues: tuple[deque[_Parcel], deque[_Parcel]] = (deque(), deque())
         self.traffic = (Traffic(), Traffic())
 
@@ -91,11 +123,17 @@ class Engine:
                 for index in (0, 1):
                     if self._queues[index]:
                         self._deliver(index, self._queues[index].popleft())
-        except InterlaceAbort:
+                        self._tell(index)
+        except BaseException:
             self._close_both(CloseReason.CLOSED)
             raise
         self._close_both(CloseReason.CLOSED)
         return self._sides[0].machine.result, self._sides[1].machine.result
+
+    def _tell(self, index: int) -> None:
+        if self._notice is not None:
+            machine = self._sides[index].machine
+            self._notice(Notice(index, machine.phase, machine.loops, len(machine.ledger.received)))
 
     def _close_both(self, reason: CloseReason) -> None:
         for side in self._sides:
@@ -107,6 +145,9 @@ class Engine:
         machine = self._sides[sender].machine
         for effect in effects:
             if isinstance(effect, Send):
+                if not self._serialised:
+                    self._queues[1 - sender].append(_Parcel(direct=effect.message, tick=effect.tick))
+                    continue
                 parcel = self._parcel(machine, effect)
                 traffic = self.traffic[sender]
                 traffic.blocks += len(parcel.blocks)
@@ -135,6 +176,11 @@ class Engine:
             self._queue(index, machine.handle(Received(TransferEnd())))
             return
         proven = sender.proven if machine.phase is Phase.HELLO else None
+        if parcel.direct is not None:
+            if parcel.tick is not None:
+                machine.handle(PeerTick(parcel.tick.text))
+            self._queue(index, machine.handle(Received(parcel.direct, proven)))
+            return
         try:
             decoded = decode(machine, parcel.blocks, parcel.modules)
         except InterlaceAbort as error:
@@ -148,10 +194,10 @@ class Engine:
         self._queue(index, machine.handle(Received(message, proven)))
 
 
-def run_exchange(one: Side, other: Side) -> tuple[InterlaceResult, InterlaceResult]:
+def run_exchange(one: Side, other: Side, *, serialised: bool = True) -> tuple[InterlaceResult, InterlaceResult]:
     """Run a bounded exchange of two sides in this process and return both results.
 
     Raises:
         InterlaceAbort: a side broke a rule; what was stored before stays stored.
     """
-    return Engine(one, other).run()
+    return Engine(one, other, serialised=serialised).run()

@@ -190,6 +190,31 @@ def test_a_record_is_shown_as_its_bytes(settled: Person) -> None:
         assert settled.lace("record", "show", text, expect=2)["error"]["code"] == "no-such-record"
 
 
+def test_a_record_is_named_by_its_address(settled: Person) -> None:
+    """FAC-26, FAC-27, FAC-29: a hash address is one record; a coordinate names all versions, and chooses none."""
+    made = settled.lace("audit", "--verb", "seal-release")["entries"][0]["action"]["parameters"]["release"]
+    stored = settled.run("record", "show", made).out
+    at = f"//{settled.lace('status')['group']}//lace/release//main/1.0.0"
+    for text in (f"////{made}", at, f"{at}[0]", f"{at}[*]", f"{at}[{made}]"):
+        assert settled.run("record", "show", text).out == stored
+    assert settled.run("record", "export", at).out == stored
+    settled.write("notes.txt", "again\n")
+    settled.lace("commit", "-m", "again")
+    commits = at.replace("lace/release//main/1.0.0", "lace/commit//main")
+    assert settled.lace("record", "show", commits, expect=2)["error"]["code"] == "several-records"
+    tip = parse_record(settled.run("record", "show", f"{commits}[0]").out)
+    assert isinstance(tip, Seal)
+    assert tip.plex.blob.data == b"again"
+    assert records_of(settled.run("record", "export", commits).out)[0] == tip.hash
+    for text, code in ((f"{at}[9]", "no-such-record"), (f"{at}[x]", "bad-address"), ("//a//b", "bad-address")):
+        assert settled.lace("record", "show", text, expect=2)["error"]["code"] == code
+
+
+def records_of(data: bytes) -> list[RecordHash]:
+    """Return the hashes of the records of a stream."""
+    return [record.hash for record in iter_records(BytesIO(data))]
+
+
 def test_a_terminal_gets_a_record_harmless(settled: Person) -> None:
     settled.write("wild.txt", "\x1b[2J\x07")
     settled.lace("commit", "-m", "wild")

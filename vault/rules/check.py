@@ -52,6 +52,14 @@ class Checked:
         """The predicates it defines."""
         return frozenset(name for component in self.components for name in component)
 
+    @property
+    def is_monotonic(self) -> bool:
+        """Whether more facts can only select more: no rule negates anything.
+
+        Only then is what an exchange ends with the same whatever the order in which records came (INT-132..134).
+        """
+        return not any(literal.negated for rule in self.program.rules for literal in rule.body)
+
     def rules_of(self, predicate: str) -> tuple[Rule, ...]:
         """Return the rules that define a predicate, each once."""
         return tuple(dict.fromkeys(rule for rule in self.program.rules if rule.head.predicate == predicate))
