@@ -249,6 +249,7 @@ def remove_place(vault: Vault, name: str) -> Place:
     with vault.writing() as w:
         w.store.run("DELETE FROM place WHERE name = ?", name)
         w.store.run("DELETE FROM last_sync WHERE place = ?", name)
+        w.store.run("DELETE FROM beacon WHERE place = ?", name)
         note_encrypted(w, name, is_on=False)
         w.audit("lazy-leave", name, {"uri": place.uri})
     return place

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from sys import intern
 
+from lazy.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.sealing import rebased, wants_rebase
 from lazy.terms import hello_lines
@@ -114,7 +115,12 @@ def publish_mine(
             # What lies there is not whole: begin anew, with what is still good of it.
             done, files = _bring(vault, place, writer, _Mine(None, 0, trusted=False), None, watch)
     head = _head(vault, place, mine, done, vector)
+    beacon = due_on(vault, place)
+    if beacon is not None:
+        writer.put_beacon(beacon, with_head=head is not None)
     if head is None:
+        if beacon is not None:
+            writer.verify_written()
         _remember(vault, place, mine.head, top, files)
         return Outgoing(0, 0)
     sealed = Seal.sign(head.to_plex(vault.group), vault.key())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import FormerMember, Person, formers, peers
 from lazy.places import places
@@ -50,6 +51,7 @@ class PeerStatus:
         ahead: log entries I have that it lacks.
         unreleased: commits it says it has not released.
         evidence: how much was met that speaks against it (LAZ-73); `lace peers NAME` shows it.
+        beacon: what it last said of itself, unproven, if it says anything (LAZ-18).
     """
 
     name: str
@@ -61,6 +63,7 @@ class PeerStatus:
     ahead: int
     unreleased: int
     evidence: int = 0
+    beacon: SeenBeacon | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ def status(vault: Vault) -> Status:
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
         held = _held(vault)
-        against = counts(vault)
+        against, beacons = counts(vault), known_beacons(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
         cut = {Verifier.parse(gone.node) for gone in revoked}
@@ -122,6 +125,7 @@ def status(vault: Vault) -> Status:
                 ahead_behind(mine, known.get(person.node, VersionVector()), cut),
                 held.get(person.node),
                 against[person.node],
+                beacons.get(person.node),
             )
             for person in peers(vault)
         )
@@ -203,7 +207,12 @@ def _relation(
 
 
 def _peer(
-    vault: Vault, person: Person, difference: tuple[int, int], held: tuple[Version, Version] | None, evidence: int
+    vault: Vault,
+    person: Person,
+    difference: tuple[int, int],
+    held: tuple[Version, Version] | None,
+    evidence: int,
+    beacon: SeenBeacon | None,
 ) -> PeerStatus:
     row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", person.node)
     ahead, behind = difference
@@ -225,4 +234,5 @@ def _peer(
         ahead,
         int(row[0][1] or 0) if row else 0,
         evidence,
+        beacon,
     )

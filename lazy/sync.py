@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
 from lazy.exchange import MailboxReader, StrangersMailbox
 from lazy.people import label_of
@@ -156,6 +157,8 @@ def visit(
         result.sent += publish_mine(vault, medium, watch).records
     if pull:
         _note_closed(medium, result)
+        if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
+            read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
     return result
 

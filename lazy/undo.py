@@ -25,6 +25,7 @@ _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
 _SILENT = frozenset(
     {"lazy-pull", "lazy-push", "lazy-sync", "lazy-serve", "lace-refuse", "lace-conflict", "lace-admit"}
 ) | {
+    "lace-beacon",
     "lace-evidence",
     "lace-fork",
 }

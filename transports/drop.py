@@ -31,7 +31,7 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
-from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
+from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from transports.partial import PARTIAL, PartialFile
 from transports.runs import Run, RunRef, encode_run
@@ -46,6 +46,7 @@ _MARKER_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _MARKER_LIMIT = 256  # bytes
 _HEAD = "head.rec"
 _REQUEST = "request.rec"
+_BEACON = "beacon.rec"
 _NODE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NODES_LIMIT = 4096  # mailboxes of one group: a circle of friends is far smaller
 # What systems put on an empty stick by themselves.
@@ -169,6 +170,10 @@ class Drop:
     def read_request(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's request, or None if there is none."""
         return self._read_small(group, node, _REQUEST, REQUEST_FILE_LIMIT)
+
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's beacon, or None if there is none."""
+        return self._read_small(group, node, _BEACON, BEACON_FILE_LIMIT)
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading; close it after use.
@@ -359,6 +364,14 @@ class DropWriter:
         """Take the request away; nothing happens if there is none."""
         self._remove([_REQUEST])
 
+    def put_beacon(self, record: bytes, *, with_head: bool) -> None:
+        """Leave a beacon, or take it away when the record is empty."""
+        del with_head  # a file of its own either way
+        if record:
+            self._write(_BEACON, record)
+        else:
+            self._remove([_BEACON])
+
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Make everything written so far the mailbox's state.
 
@@ -384,7 +397,7 @@ class DropWriter:
             files = [entry.name for entry in os.scandir(self._directory) if entry.is_file(follow_symlinks=False)]
         self._remove([_HEAD, *(name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))])
         self.remove_request()
-        self._remove([PARTIAL])
+        self._remove([_BEACON, PARTIAL])
         with suppress(OSError):  # somebody's own file lies there
             self._directory.rmdir()
             self._directory.parent.rmdir()

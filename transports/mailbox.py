@@ -20,6 +20,7 @@ from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
 
 __all__ = [
+    "BEACON_FILE_LIMIT",
     "HEAD_FILE_LIMIT",
     "REQUEST_FILE_LIMIT",
     "ByteCount",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 HEAD_FILE_LIMIT = (1 << 20) + 64 * 1024  # bytes: the largest body and the headers of its record
+BEACON_FILE_LIMIT = 64 * 1024  # bytes: a record of at most 4 KiB, in an envelope to some hundred members
 REQUEST_FILE_LIMIT = 64 * 1024  # bytes: a request has an empty body and four short headers
 
 
@@ -85,6 +87,14 @@ class MailboxWriter(Protocol):
 
     def remove_request(self) -> None:
         """Take the request away; nothing happens if there is none."""
+
+    def put_beacon(self, record: bytes, *, with_head: bool) -> None:
+        """Leave a beacon, or take it away when the record is empty.
+
+        Args:
+            record: its bytes.
+            with_head: whether a head is published next, which takes it along where writing costs a trip.
+        """
 
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Make everything written so far the mailbox's state.
@@ -149,6 +159,9 @@ class MailboxPlace(Protocol):
 
     def read_request(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's request, or None if there is none."""
+
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's beacon, or None if there is none."""
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading; close it after use.

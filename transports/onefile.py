@@ -189,6 +189,11 @@ class OneFile:
         del group, node
         return None
 
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return None: a file that was mailed says how things were."""
+        del group, node
+        return None
+
     def needs(self) -> bytes | None:
         """Return what the file says its reader must have, as it was put there."""
         return self._small(_NEEDS)
@@ -327,6 +332,10 @@ class _Writer:
 
     def remove_request(self) -> None:
         """Do nothing: there is none."""
+
+    def put_beacon(self, record: bytes, *, with_head: bool) -> None:
+        """Refuse: nobody looks there for news."""
+        raise PlaceNotWritable("A bundle file carries no beacon.")
 
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Finish the file."""

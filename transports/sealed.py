@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol, cast
 
 from transports.bundle import BundleWriter, ByteSink
@@ -23,7 +23,7 @@ from vault.records.hashes import Verifier
 
 __all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
 
-_HEAD, _REQUEST = b"head", b"request"
+_HEAD, _REQUEST, _BEACON = b"head", b"request", b"beacon"
 _MAGIC_BYTES = 8
 
 
@@ -158,6 +158,20 @@ class SealedPlace:
         if box is None:
             return None if node == self.me and self.is_sealed(group) else self._inner.read_request(group, node)
         return box.request
+
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's beacon, or None if there is none.
+
+        Raises:
+            BadEnvelope, SealedToOthers: it cannot be opened, or is another's.
+        """
+        alias = self._alias(group, node)
+        if alias is None:
+            return self._inner.read_beacon(group, node)
+        owner, record = self._contents(self._inner.read_beacon(self._room(group), alias), alias, _BEACON)
+        if owner not in {None, node}:
+            raise BadEnvelope(f"The beacon in the mailbox of {node.text} is not of its owner.")
+        return record
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle as it is stored; `reveal` shows what it holds."""
@@ -319,6 +333,12 @@ class _SealedWriter:
         """Take the request away."""
         self._inner.remove_request()
         self._place.took(drops_request=True)
+
+    def put_beacon(self, record: bytes, *, with_head: bool) -> None:
+        """Leave a beacon that only members can open, or take it away when the record is empty."""
+        terms = replace(self._now(), ring=())  # the head hands the keys on
+        sealed = self._place.envelope(record, terms, _BEACON) if record else b""
+        self._inner.put_beacon(sealed, with_head=with_head)
 
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
         """Make everything written so far the mailbox's state, and take a plain mailbox of mine away."""

@@ -9,6 +9,8 @@ from lace_tui.cli.begin import formers_data, formers_lines
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.presence import beacon_data, beacon_note
+from lazy.beacon import known_beacons
 from lazy.people import label_of, node_of, peers
 from lazy.places import places
 from lazy.reputation import Reputation, reputation
@@ -37,8 +39,21 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def _all(vault: Vault) -> Answer:
     own = {place.peer: place.uri for place in places(vault) if place.peer}
     found = peers(vault)
-    rows = [{"peer": person.name, "uri": own.get(person.node), "key": person.node} for person in found]
-    lines = [f"{inert(person.name)}  {inert(own.get(person.node, 'at every shared place'))}" for person in found]
+    beacons = known_beacons(vault)
+    rows = [
+        {
+            "peer": person.name,
+            "uri": own.get(person.node),
+            "key": person.node,
+            "beacon": beacon_data(beacons.get(person.node)),
+        }
+        for person in found
+    ]
+    lines = []
+    for person in found:
+        said = beacon_note(beacons.get(person.node))
+        where = inert(own.get(person.node, "at every shared place"))
+        lines.append(f"{inert(person.name)}  {where}" + (f", {said}" if said else ""))
     lines += formers_lines(vault)
     data = {"peers": rows, "revoked": formers_data(vault)}
     return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
@@ -47,12 +62,15 @@ def _all(vault: Vault) -> Answer:
 def _one(vault: Vault, name: str) -> Answer:
     found = reputation(vault, node_of(vault, name))
     called = label_of(vault, found.node)
+    seen = known_beacons(vault).get(found.node)
 
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
-        return "\n".join([f"{inert(called)}  {found.node}", *others, *_evidence_lines(found, paint)])
+        said = [f"  {beacon_note(seen)}"] if seen is not None else []
+        return "\n".join([f"{inert(called)}  {found.node}", *others, *said, *_evidence_lines(found, paint)])
 
-    return Answer({"peer": called, "key": found.node, "keys": list(found.nodes), **_evidence_data(found)}, text)
+    data = {"peer": called, "key": found.node, "keys": list(found.nodes), "beacon": beacon_data(seen)}
+    return Answer({**data, **_evidence_data(found)}, text)
 
 
 def _evidence_data(found: Reputation) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.queue import QueueEntry, QueueState, queue
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
 from lazy.status import DeskStatus, PeerStatus, Status, status
@@ -93,6 +94,7 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
                 "ahead": peer.ahead,
                 "unreleased": peer.unreleased,
                 "evidence": peer.evidence,
+                "beacon": beacon_data(peer.beacon),
             }
             for peer in found.peers
         ],
@@ -180,6 +182,8 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
         line = f"  {inert(peer.name)}  {peer.state}, has {peer.versions}, last sync {_when(peer.last_sync)}"
         if peer.unreleased:
             line += paint.faint(f", {_count(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)")
+        if peer.beacon is not None:
+            line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.evidence:
             line += paint.warn(f", ! {peer.evidence} noted against: lace peers {inert(peer.name)}")
         lines.append(line)

@@ -320,6 +320,14 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace due", "lace -q due"),
     ),
     Verb(
+        "beacon",
+        _CLI + "presence",
+        _SYNC,
+        "Say how you are and when to expect you, or show what a friend last said; it proves nothing.",
+        "[NAME [--ask]] [--status S] [--next TEXT] [--off]",
+        examples=("lace beacon --status away --next 'on Sunday'", "lace beacon bob", "lace beacon bob --ask"),
+    ),
+    Verb(
         "status",
         _CLI + "standing",
         _SYNC,

@@ -12,6 +12,7 @@ from lace_tui.view import FILES_LIMIT, NeedKind, ago
 
 if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
+    from lazy.beacon import SeenBeacon
 
 __all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
 
@@ -132,5 +133,11 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         f"Not released by them, so they say: {peer.status.unreleased}",
         f"Met at: {', '.join(peer.places) or 'no place yet'}",
         f"Last read: {peer.status.last_sync or 'never'}",
+        *_said(peer.status.beacon),
     )
     return "A peer", lines, f"lace sync {target}"
+
+
+def _said(seen: SeenBeacon | None) -> tuple[str, ...]:
+    """Return what a peer says of itself, with the day it is said to be from."""
+    return () if seen is None else (f"Of itself it {seen.words}",)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TypeGuard
 
+from lazy.beacon import my_record
 from lazy.circle import consider
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
@@ -232,7 +233,7 @@ class _Request:
         after = place_of(vault, theirs.cursor)
         lists = theirs.lists or (after is None and not self.names and self._knows_much(theirs))
         cursor = mine if mine is not None and mine.epoch == theirs.here.epoch else None
-        standing = my_standing(vault, self.node, cursor=cursor, lists=lists)
+        standing = my_standing(vault, self.node, cursor=cursor, lists=lists, beacon=my_record(vault))
         writer.info(standing.encode())
         if has_sent:
             refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)

@@ -40,6 +40,7 @@ __all__ = [
 
 _VERSION: Final = 0
 _NODES_LIMIT = 10_000
+_BEACON_CHARACTERS = 8192
 MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
 _ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
@@ -84,6 +85,7 @@ class Standing:
         starts_after: position in its own log that the records it sends follow on; None when it sends none.
         lists: whether it wants, or sends, names instead of records.
         is_quiet: whether it wants nothing in return but how the other side stands.
+        beacon: of a server that publishes one: the record, for whoever asks; empty else.
     """
 
     plan: str
@@ -97,6 +99,7 @@ class Standing:
     starts_after: int | None = None
     lists: bool = False
     is_quiet: bool = False
+    beacon: bytes = b""
 
     def encode(self) -> bytes:
         """Return the frame's data."""
@@ -114,6 +117,8 @@ class Standing:
             "lists": self.lists,
             "quiet": self.is_quiet,
         }
+        if self.beacon:
+            value["beacon"] = b64a.encode(self.beacon)
         return json.dumps(value, separators=(",", ":")).encode()
 
     @classmethod
@@ -141,6 +146,7 @@ class Standing:
                 None if value["after"] is None else _number(value["after"]),
                 value["lists"] is True,
                 value["quiet"] is True,
+                _beacon(value.get("beacon", "")),
             )
         except (ValueError, KeyError, TypeError, RecursionError, RecordError) as error:
             raise BadStream("What the other side says of itself cannot be read.") from error
@@ -156,6 +162,12 @@ def _number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < _TOP_LIMIT:
         raise TypeError
     return int(value)
+
+
+def _beacon(value: Any) -> bytes:
+    if len(_text(value)) > _BEACON_CHARACTERS:
+        raise ValueError
+    return b64a.decode(value)
 
 
 def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> VectorEntry:
@@ -187,6 +199,7 @@ def my_standing(
     starts_after: int | None = None,
     lists: bool = False,
     is_quiet: bool = False,
+    beacon: bytes = b"",
 ) -> Standing:
     """Return what this vault says of itself to a peer, all of one moment."""
     announce = bool(vault.settings.get("announce-unreleased"))
@@ -206,6 +219,7 @@ def my_standing(
         starts_after=starts_after,
         lists=lists,
         is_quiet=is_quiet,
+        beacon=beacon,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Protocol
 
+from lazy.beacon import hear_beacon
 from lazy.circle import consider, request_record, wants_in
 from lazy.live.beside import Beside, beside
 from lazy.live.evidence import note_vector
@@ -38,7 +39,7 @@ from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["visit_beside", "visit_live"]
+__all__ = ["standing_there", "visit_beside", "visit_live"]
 
 _MAX_TRIPS = 16
 _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time: what a cut may cost twice
@@ -101,6 +102,24 @@ def visit_beside(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run:
         return visit.over(Beside(other, vault.node, visit.count, may_write=may_write), dry_run=dry_run)
 
 
+def standing_there(vault: Vault, place: Place) -> Standing:
+    """Ask a friend's server, or a vault beside mine, how it stands, and nothing else; neither side takes note.
+
+    Raises:
+        PlaceError, PeerError, BadStream: as `visit_live` and `visit_beside`.
+    """
+    if place.kind == AddressKind.VAULT:
+        other, may_write = beside(vault, place)
+        with closing(other):
+            visit = _Visit(vault, place, other.node, push=False, pull=False, watch=Watch(), is_proven=may_write)
+            return visit.ask_standing(Beside(other, vault.node, visit.count, may_write=may_write))
+    address = parse_live(place.uri)
+    visit = _Visit(vault, place, address.node, push=False, pull=False, watch=Watch())
+    pace = Pace(None, monotonic, vault.around.sleep)
+    with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
+        return visit.ask_standing(connection)
+
+
 @dataclass(slots=True)
 class _Answer:
     """What one answer said."""
@@ -155,6 +174,12 @@ class _Visit:
             return self._plan()
         self._run()
         return self.result
+
+    def ask_standing(self, connection: _Connection) -> Standing:
+        """Ask over a connection how the other side stands."""
+        self._connection = connection
+        asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
+        return self._ask(asking, lambda _: iter(())).standing
 
     def _is_let_in(self, connection: _Connection) -> bool:
         """Ask to be let in, where that is still to be done; tell whether to go on."""
@@ -251,6 +276,8 @@ class _Visit:
         if standing.lists:
             return answer  # a dry run remembers nothing
         self._settle(intake)
+        if self.pull and self.is_proven and self.vault.founding is not None:
+            hear_beacon(self.vault, self.place.name, self.peer, answer.standing.beacon)
         with self.vault.writing(receiving=True) as w:
             keep(w, self.peer, theirs=answer.standing.cursor)
             if self.vault.founding is not None and self.is_proven:

@@ -340,7 +340,10 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
     data = alice.lace("join", "bob", "../meet", "--key", KEY)
     uri = (tmp_path / "meet").as_uri()
     assert (data["peer"], data["uri"], data["key"]) == ("bob", uri, KEY)
-    assert alice.lace("peers") == {"peers": [{"peer": "bob", "uri": uri, "key": KEY}], "revoked": []}
+    assert alice.lace("peers") == {
+        "peers": [{"peer": "bob", "uri": uri, "key": KEY, "beacon": None}],
+        "revoked": [],
+    }
     assert f"bob  {uri}" in alice.text("peers")
     assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
     assert [path.name for path in (tmp_path / "meet").rglob("*") if path.is_file()] == [MARKER]

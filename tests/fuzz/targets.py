@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 
+from lazy.beacon import Beacon, Presence
 from lazy.interlace.ads import read_advertisements
 from lazy.interlace.facts import BlockPhase, format_block, parse_block
 from lazy.interlace.negotiate import Hello
@@ -295,6 +297,18 @@ def _hello(data: bytes) -> None:
     hello_facts(data.decode("utf-8", "replace").split("\n"))
 
 
+_GROUP = "friends/0123456789abcdef"
+_BEACON = Beacon(_KEY.verifier, Tai(1, 2), "alice", 4271, Version(2, 1, 0), Presence.AVAILABLE, "when ready")
+
+
+def _beacon(data: bytes) -> None:
+    """Judge the bytes as a beacon's record, and as the body of one that is well-formed."""
+    _quietly(lambda: Beacon.decode(data, _GROUP, _KEY.verifier))
+    plex = Plex.build(group=_GROUP, app="lace/beacon", name=_KEY.verifier.text, tai=Tai.ZERO, data=data)
+    found = Beacon.decode(plex.encode(), _GROUP, _KEY.verifier)
+    assert found.body() == data
+
+
 def _seeds_of_names() -> tuple[bytes, ...]:
     return (b"alice", b"1.2.3", b"friends", _KEY.verifier.text.encode(), next(iter(world().records)).text.encode())
 
@@ -316,6 +330,7 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
     "place": (_place, lambda: (b"/media/stick", b"git+ssh://host/repo.git", b"https://h:8/x", b"file:///a%20b")),
     "case": (_case, lambda: (b"bob/main@1.2.3", b"main@12", b"main@2024-05-06T07:08:09Z", b"main@label", b"bob@3")),
     "names": (_names, _seeds_of_names),
+    "beacon": (_beacon, lambda: (_BEACON.body(), replace(_BEACON, last_release=None).body(), _BEACON.encode(_GROUP))),
     "config": (_config, lambda: (b'share = "commits"\nsync-interval = 77\n', b'sync-strategy = "periodic"\n')),
     "mark": (MarkState.decode, lambda: (world().mark,)),
     "ignore": (_ignore, lambda: (b"*.o\n!keep.o\n/build/\na/**/b\n[a-z]?\n# x\n\\#y\n",)),

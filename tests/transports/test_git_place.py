@@ -224,6 +224,26 @@ def test_a_request_lies_there_until_it_is_taken_away(bare: Path, at: Callable[[s
     assert refs(bare) == before
 
 
+def test_a_beacon_goes_with_the_head_or_alone_and_is_taken_away(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """LAZ-18: beside a head it costs no push of its own."""
+    place = at("a")
+    place.writer(GROUP, NODE).put_beacon(b"here", with_head=False)
+    assert (at("b").read_beacon(GROUP, NODE), at("b").read_head(GROUP, NODE)) == (b"here", None)
+    before = refs(bare)
+    writer = place.writer(GROUP, NODE)
+    writer.put_beacon(b"away", with_head=True)
+    assert refs(bare) == before
+    put(place, key(1), additions(some_records(1)))
+    assert at("b").read_beacon(GROUP, NODE) == b"here"  # another writer's
+    writer = place.writer(GROUP, NODE)
+    writer.put_beacon(b"away", with_head=True)
+    writer.publish_head(b"a head")
+    assert (at("b").read_beacon(GROUP, NODE), at("b").read_head(GROUP, NODE)) == (b"away", b"a head")
+    place.writer(GROUP, NODE).put_beacon(b"", with_head=False)
+    assert at("b").read_beacon(GROUP, NODE) is None
+    assert at("b").read_head(GROUP, NODE) == b"a head"
+
+
 # Names and damage
 
 

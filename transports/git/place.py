@@ -32,7 +32,7 @@ from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
-from transports.mailbox import HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
+from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
 from vault.errors import DataError, EnvironmentFault, PlaceError
 from vault.records.hashes import Verifier
 
@@ -186,6 +186,11 @@ class GitPlace:
         """Return the bytes of a node's request, or None if there is none."""
         box = self.mailbox(group, node)
         return self._small(box.request if box else None, REQUEST_FILE_LIMIT, "request", node)
+
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's beacon, or None if there is none."""
+        box = self.mailbox(group, node)
+        return self._small(box.beacon if box else None, BEACON_FILE_LIMIT, "beacon", node)
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading; what of it is not here is fetched as it is read.

@@ -19,6 +19,7 @@ __all__ = ["PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "
 PIECE = MIB  # bytes of every piece but a file's last
 _HEAD = "head.rec"
 _REQUEST = "request.rec"
+_BEACON = "beacon.rec"
 _FILES = "files"
 _DATA = "data"
 _COUNT = "commits"
@@ -80,6 +81,7 @@ class Mailbox:
     Args:
         head: the snapshot head's record.
         request: the request's record.
+        beacon: the beacon's record.
         files: runs and bundles by name.
         data: commits with pieces, each with the pieces in it and the blob that lists them.
         commits: commits of the ref since it began.
@@ -87,6 +89,7 @@ class Mailbox:
 
     head: Stored | None = None
     request: Stored | None = None
+    beacon: Stored | None = None
     files: dict[str, Filed] = field(default_factory=dict)
     data: dict[str, Filed] = field(default_factory=dict)
     commits: int = 0
@@ -107,7 +110,7 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
         UnreadableFile: it holds none, or a damaged one.
     """
     root = private.tree(tip, _ROWS)
-    box = Mailbox(_small(root.get(_HEAD)), _small(root.get(_REQUEST)))
+    box = Mailbox(_small(root.get(_HEAD)), _small(root.get(_REQUEST)), _small(root.get(_BEACON)))
     rows = {
         (part, name): entry
         for part in (_FILES, _DATA)
@@ -129,10 +132,9 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
 def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
     """Store a mailbox's tree and return its id."""
     rows: dict[str, tuple[str, str]] = {}
-    if box.head is not None:
-        rows[_HEAD] = ("blob", box.head.oid)
-    if box.request is not None:
-        rows[_REQUEST] = ("blob", box.request.oid)
+    for name, small in ((_HEAD, box.head), (_REQUEST, box.request), (_BEACON, box.beacon)):
+        if small is not None:
+            rows[name] = ("blob", small.oid)
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
         rows[part] = ("tree", private.store_tree({name: ("blob", item.oid) for name, item in filed.items()}))
     rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))

@@ -80,6 +80,7 @@ class GitWriter:
         self._head: Stored | None = None
         self._request: Stored | None = None
         self._drops_request = False
+        self._beacon: Stored | bool = True  # what it will be; True for as it is, False for none
         self._pushed: str | None = None
         self._replaces: str | None = None
         self._name = place.ref(group, node)
@@ -129,6 +130,12 @@ class GitWriter:
         """Take the request away; nothing happens if there is none."""
         self._request, self._drops_request = None, True
         if self._base.request is not None:
+            self._push_all()
+
+    def put_beacon(self, record: bytes, *, with_head: bool) -> None:
+        """Leave a beacon, or take it away when the record is empty; the push of a head takes it along."""
+        self._beacon = self._stored(record) if record else False
+        if not with_head:
             self._push_all()
 
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
@@ -285,6 +292,10 @@ class GitWriter:
             for name in unnamed if self._named is not None else ():
                 del box.files[name]
         box.request = None if self._drops_request else self._request or box.request
+        if not isinstance(self._beacon, bool):
+            box.beacon = self._beacon
+        elif not self._beacon:
+            box.beacon = None
         box.commits += 1
         return box
 
@@ -325,7 +336,7 @@ class GitWriter:
 
     def _size(self, pieces: list[str], box: Mailbox) -> int:
         lists = 80 * (len(box.files) + len(box.data) + len(pieces))
-        small = sum(item.size for item in (box.head, box.request) if item is not None)
+        small = sum(item.size for item in (box.head, box.request, box.beacon) if item is not None)
         return sum(self._staged.get(oid, 0) for oid in pieces) + lists + small
 
     def _runs_of(self, record: bytes) -> set[str] | None:

@@ -21,7 +21,7 @@ from transports.drop import MARKER, group_directory, parse_marker
 from transports.errors import BadSnapshot, MissingFile, NotADrop, PlaceNotWritable, UnreadableFile, WrongDrop
 from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME
-from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, MailboxWriter
+from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
 from vault.errors import EnvironmentFault, PlaceError
 from vault.files import AtomicFile
 from vault.records.hashes import Verifier
@@ -133,6 +133,17 @@ class StaticMailbox:
         """Return None: who asks to be let in is not known yet, and a web server lists nobody."""
         del group, node
         return None
+
+    def read_beacon(self, group: str, node: Verifier) -> bytes | None:
+        """Return the bytes of a node's beacon, or None if there is none; a trip of its own."""
+        try:
+            answer = self._web.get(f"{_directory(group, node)}/beacon.rec")
+        except MissingFile:
+            return None
+        try:
+            return answer.read(BEACON_FILE_LIMIT) if answer is not None else None
+        except UnreadableFile as error:
+            raise BadSnapshot(f"The beacon of {node.text} has more than {BEACON_FILE_LIMIT} bytes.") from error
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading; only the parts that are read travel, where the server knows ranges.

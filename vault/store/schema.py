@@ -234,7 +234,16 @@ def _indexed(db: sqlite3.Connection) -> None:
         _run(db, _OF_RELEASES)
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked, _indexed)
+def _beacons(db: sqlite3.Connection) -> None:
+    """Version 10: the beacons that were read, by whom they speak of and where (LAZ-20)."""
+    _run(
+        db,
+        "CREATE TABLE beacon(node TEXT NOT NULL, place TEXT NOT NULL, tai TEXT NOT NULL, body BLOB NOT NULL,"
+        " seen TEXT NOT NULL, PRIMARY KEY(node, place)) WITHOUT ROWID;",
+    )
+
+
+_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked, _indexed, _beacons)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 
