@@ -34,6 +34,7 @@ _SAMPLE: Final = 16 << 10
 _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 # A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
 _HASH_LOG: Final = 20
+_HASH_LOG_MIN: Final = 12
 _WINDOW_LOG: Final = 21
 
 
@@ -62,8 +63,9 @@ def encode(data: bytes, prefix: bytes = b"", *, level: int = 3) -> tuple[int, by
     """
     zstandard = _zstd()
     if prefix:
+        table = min(_HASH_LOG, max(_HASH_LOG_MIN, (len(prefix) + len(data)).bit_length()))  # small ones start sooner
         parameters = zstandard.ZstdCompressionParameters.from_level(
-            level, window_log=_WINDOW_LOG, hash_log=_HASH_LOG, write_content_size=True
+            level, window_log=_WINDOW_LOG, hash_log=table, write_content_size=True
         )
         base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
         stored = zstandard.ZstdCompressor(dict_data=base, compression_params=parameters).compress(data)

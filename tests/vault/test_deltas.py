@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from tests.vault.vaults import found
 from vault.desks.chunks import ContentWriter, add_content
-from vault.desks.near import Near
+from vault.desks.near import Near, OldPages
+from vault.desks.pages import Entry, parse_page
 from vault.desks.ports import MemoryObjects
+from vault.desks.tree import build_directory
 from vault.errors import DataError
 from vault.frames import MAX_DEPTH
 from vault.fsck import check
@@ -60,6 +62,60 @@ def test_a_small_change_of_a_large_file_costs_little_and_is_given_back_exactly(a
             export_tree(fresh, trees[number], tmp_path / str(number))
             assert (tmp_path / str(number) / "large").read_bytes() == contents[number]
         assert check(fresh).ok
+
+
+def test_a_change_of_one_file_costs_the_same_however_large_its_folder_is(alice: Vault, tmp_path: Path) -> None:
+    """CLAY-29, CLAY-34: the lists of names rest as what changed of them too, and chains are cut short."""
+    for number in range(700):  # more than one page
+        (alice.folder / f"file-{number:04}").write_bytes(b"%d" % number)
+    (alice.folder / "sub").mkdir()
+    for number in range(200):  # one page
+        (alice.folder / "sub" / f"file-{number:04}").write_bytes(b"%d" % number)
+    commit(alice, "many")
+    sizes, trees = [stored_bytes(alice)], []
+    for number in range(12):
+        (alice.folder / "file-0300").write_bytes(b"version %d" % number)
+        (alice.folder / "sub" / "file-0100").write_bytes(b"below %d" % number)
+        commit(alice, f"version {number}")
+        standing = checkout_of(alice)
+        assert standing is not None
+        sizes.append(stored_bytes(alice))
+        trees.append(standing.tree)
+    added = [after - before for before, after in itertools.pairwise(sizes)]
+    assert sorted(added)[len(added) // 2] < 1_000  # two pages of names, of 15 kB and more each
+    assert max(added) > 10_000
+    with Vault(alice.folder, alice.around) as fresh:
+        for number in (11, 0, 6):
+            export_tree(fresh, trees[number], tmp_path / str(number))
+            assert (tmp_path / str(number) / "file-0300").read_bytes() == b"version %d" % number
+            assert (tmp_path / str(number) / "sub" / "file-0100").read_bytes() == b"below %d" % number
+            assert len(list((tmp_path / str(number)).iterdir())) == 701
+        assert check(fresh).ok
+
+
+def test_the_page_that_a_new_one_is_like_is_the_one_that_held_its_names() -> None:
+    """It is a hint: nothing comes of a page that is not here or is damaged, and a large change is not looked at whole."""
+    objects = MemoryObjects()
+    entries = [Entry("f", "-", 1, add_content(_GROUP, b"x", objects), f"name-{number:05}") for number in range(3_000)]
+    root, _ = build_directory(_GROUP, entries, objects)
+    like = OldPages(objects).of(root)
+    assert like is not None
+    assert like(1, "name-00000") == root
+    assert like(2, "") is None
+    for name in ("a", "name-00000", "name-01500", "name-02999", "z"):
+        page = like(0, name)
+        body = objects.content(page) if page is not None else None
+        names = [item.name for item in parse_page(body or b"").items]
+        assert names[0] <= name or name == "a"
+        assert name in names or name in "az"
+    assert OldPages(MemoryObjects()).of(root) is None
+    assert OldPages(objects).of(None) is None
+    assert OldPages(objects).of(add_content(_GROUP, b"no page", objects)) is None
+    many = OldPages(objects)
+    like = many.of(root)
+    assert like is not None
+    assert sum(like(0, "name-00000") is not None for _ in range(100)) < 100
+    assert many.of(root) is None
 
 
 def test_a_chain_with_a_broken_link_fails_by_name(alice: Vault) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from vault.desks.ports import MemoryObjects, Sink, Source
+from collections.abc import Sequence
+
+from vault.desks.ports import MemoryObjects, NearSink, Sink, Source
 from vault.desks.tree import Entry, MissingObject, read_directory
 from vault.records import Plex, RecordHash
 
-__all__ = ["BaseDirectory", "Tee"]
+__all__ = ["BaseDirectory", "Tee", "tee"]
 
 
 class Tee:
@@ -20,6 +22,24 @@ class Tee:
         """Take one record."""
         self._sink.add(plex)
         self._pages.add(plex)
+
+
+class _NearTee(Tee):
+    """The same over a sink that can use a hint."""
+
+    def __init__(self, sink: NearSink, pages: MemoryObjects) -> None:
+        super().__init__(sink, pages)
+        self._near = sink
+
+    def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> None:
+        """Take one record whose bytes are like those of `bases`."""
+        self._near.add_near(plex, bases)
+        self._pages.add(plex)
+
+
+def tee(sink: Sink, pages: MemoryObjects) -> Tee:
+    """Return a sink for both, which takes hints if the first does."""
+    return _NearTee(sink, pages) if isinstance(sink, NearSink) else Tee(sink, pages)
 
 
 class BaseDirectory:
@@ -37,14 +57,20 @@ class BaseDirectory:
         child._above = (self, name)
         return child
 
+    def root(self) -> RecordHash | None:
+        """Return the directory's root page; None when the base has no such directory."""
+        if self._above is not None:
+            entry = self._above[0].entries().get(self._above[1])
+            self._root = entry.hash if entry is not None and entry.is_dir else None
+            self._above = None
+        return self._root
+
     def entries(self) -> dict[str, Entry]:
         """Return the entries by name; none when the base has no such directory or its page is not here."""
         if self._entries is None:
-            if self._above is not None:
-                entry = self._above[0].entries().get(self._above[1])
-                self._root = entry.hash if entry is not None and entry.is_dir else None
+            root = self.root()
             try:
-                found = read_directory(self._source, self._root) if self._root is not None else ()
+                found = read_directory(self._source, root) if root is not None else ()
             except MissingObject:
                 found = ()
             self._entries = {entry.name: entry for entry in found}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from vault.desks.near import OldPages
 from vault.desks.paths import split_path
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, build_directory, lookup, read_directory
@@ -37,6 +38,7 @@ class _Trees(NamedTuple):
     source: Source
     sink: Sink
     group: str
+    old: OldPages
 
 
 @dataclass(slots=True)
@@ -80,7 +82,8 @@ def apply_changes(
     if top.is_set:
         root = top.entry.hash if top.entry is not None else None
     old = read_directory(source, root) if root is not None else ()
-    return build_directory(group, _apply(_Trees(source, sink, group), "", old, top), sink)[0]
+    trees = _Trees(source, sink, group, OldPages(source))
+    return build_directory(group, _apply(trees, "", old, top), sink, trees.old.of(root))[0]
 
 
 def _apply(trees: _Trees, where: str, old: tuple[Entry, ...], node: _Node) -> list[Entry]:
@@ -110,7 +113,8 @@ def _apply_below(trees: _Trees, path: str, now: Entry | None, change: _Node) -> 
     keeps_empty = change.is_set or (now is not None and not below)
     if not new and not keeps_empty:
         return None
-    root, size = build_directory(trees.group, new, trees.sink)
+    like = trees.old.of(now.hash if now is not None else None)
+    root, size = build_directory(trees.group, new, trees.sink, like)
     return Entry("d", "-", size, root, path.rpartition("/")[2])
 
 

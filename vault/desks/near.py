@@ -1,4 +1,4 @@
-"""Which older bytes a new chunk is like: the content a file had before, laid beside the one it has now.
+"""Which older bytes new ones are like: the content a file had before, laid beside the one it has now; and its folder's.
 
 Chunks that both versions share are the posts between which they differ; what is new between two posts is like what
 the older version had there. That is only a hint to the store, which may compress one against the other; the records
@@ -7,33 +7,29 @@ are the same without it (architecture, Encodings).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from vault.desks.chunks import CHUNK_MAX
-from vault.desks.ports import Source
+from vault.desks.pages import PageRef, parse_page
+from vault.desks.ports import NearSink, Source
+from vault.errors import DataError
 from vault.frames import MAX_BASES
 from vault.profile import Chunk, Manifest
 from vault.records import Plex, RecordHash
 
-__all__ = ["Near", "NearSink"]
+__all__ = ["Like", "Near", "OldPages"]
 
 _AHEAD = 2_048  # old chunks looked through for the next post: 32 MiB or so
 _GAP_BYTES = 128 << 10  # new bytes handed on together; so a base is seldom read for little
 _BASE_BYTES = 512 << 10
 _MANIFESTS = 8
+_PAGES = 64  # of one change: each rests in a frame of its own, and where much changes they compress well together
 
-
-@runtime_checkable
-class NearSink(Protocol):
-    """A sink that can use a hint."""
-
-    def add(self, plex: Plex, /) -> object:
-        """Take one record."""
-
-    def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> object:
-        """Take one record whose bytes are like those of `bases`, which are here."""
+Like: TypeAlias = Callable[[int, str], RecordHash | None]
+"""Given a level and a first name, the older page that a new one is like."""
 
 
 class Near:
@@ -166,3 +162,57 @@ class Near:
     def _opened(self, manifest: Manifest) -> tuple[int, Iterator[Chunk]]:
         self._manifests.setdefault(manifest.level, deque()).append((self._seen, manifest.hash))
         return manifest.level, iter(manifest.chunks)
+
+
+class OldPages:
+    """The pages that directories had before, as what their new pages are like.
+
+    A change of one file makes one new page on each level above it, which differs from the old one in one hash.
+
+    Args:
+        source: where old pages are read.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._left = _PAGES
+
+    def of(self, root: RecordHash | None) -> Like | None:
+        """Return how to find the old pages of a directory, or None when it had none or enough was said already."""
+        if root is None or self._left <= 0:
+            return None
+        try:
+            levels = self._levels(root)
+        except DataError:  # it is only a hint
+            return None
+        if not levels:
+            return None
+
+        def like(level: int, name: str) -> RecordHash | None:
+            found = levels.get(level)
+            if found is None or self._left <= 0:
+                return None
+            self._left -= 1
+            return found[1][max(0, bisect_right(found[0], name) - 1)]
+
+        return like
+
+    def _levels(self, root: RecordHash) -> dict[int, tuple[list[str], list[RecordHash]]]:
+        """Return first names and records of the pages of each level; those of level 0 are not read."""
+        level = self._level(root)
+        if level is None:
+            return {}
+        found = {level: ([""], [root])}
+        while level:
+            refs = [ref for page in found[level][1] for ref in self._refs(page)]
+            level -= 1
+            found[level] = ([ref.name for ref in refs], [ref.hash for ref in refs])
+        return {level: pages for level, pages in found.items() if pages[1]}
+
+    def _level(self, root: RecordHash) -> int | None:
+        body = self._source.content(root)
+        return parse_page(body).level if body is not None else None
+
+    def _refs(self, page: RecordHash) -> list[PageRef]:
+        body = self._source.content(page)
+        return [item for item in parse_page(body).items if isinstance(item, PageRef)] if body is not None else []

@@ -1,7 +1,8 @@
 """Patches: how one content follows from another, verified when they are applied (CLAY-31 to CLAY-33).
 
 Two kinds are made: the whole new content, and lines that are skipped and replaced. Applying the second looks at every
-line it takes away; content that is not what the patch was made of is refused and stays as it is.
+line it takes away; content that is not what the patch was made of is refused and stays as it is. How content becomes
+the list that such a patch is about is said by the patch itself, its preprocessing (CLAY-36).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
 from vault.errors import DataError
@@ -19,6 +21,7 @@ __all__ = [
     "Patch",
     "PatchMismatch",
     "PatchUnsupported",
+    "Pre",
     "Replace",
     "Skip",
     "Step",
@@ -42,11 +45,31 @@ class PatchMismatch(DataError):
 
 
 class PatchUnsupported(DataError):
-    """A patch of a kind that is reserved and not applied by this version: blocks, or trees."""
+    """A patch, or its preprocessing, of a kind that is reserved and not applied by this version."""
 
     code = "patch-unsupported"
     exit_code = 49
     hint = "Send the whole content instead."
+
+
+class Pre(StrEnum):
+    """What is done to content before a list patch is applied, and undone after it (CLAY-36)."""
+
+    NONE = "none"
+    """Nothing: the content is a list of one piece."""
+    LF = "lf"
+    """LF text: a piece ends after each line feed, and nowhere else; what stands after the last is one more."""
+
+    def pieces(self, content: bytes) -> list[bytes]:
+        """Return the list that a content is; joined it is the content again, so nothing needs to be undone."""
+        if self is Pre.NONE or not content:
+            return [content] if content else []
+        lines = content.split(b"\n")
+        last = lines.pop()
+        return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+_RESERVED_PRE: Final = frozenset({"jam", "blocks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +116,15 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Kind `c`: steps from the first line on; what follows the last step stays."""
+    """Kind `c`: steps from the first piece on; what follows the last step stays.
+
+    Args:
+        steps: in order.
+        pre: how the content is cut into pieces; lines, where nothing else is said.
+    """
 
     steps: tuple[Step, ...]
+    pre: Pre = Pre.LF
 
 
 Patch = Whole | Lines
@@ -107,7 +136,7 @@ def between(old: bytes, new: bytes) -> Patch:
 
     if not can_merge(old, new):
         return Whole(new)
-    return Lines(tuple(_steps(old.splitlines(keepends=True), new.splitlines(keepends=True))))
+    return Lines(tuple(_steps(Pre.LF.pieces(old), Pre.LF.pieces(new))))
 
 
 def _steps(old: Sequence[bytes], new: Sequence[bytes]) -> list[Step]:
@@ -129,7 +158,7 @@ def apply_patch(patch: Patch, old: bytes) -> bytes:
     """
     if isinstance(patch, Whole):
         return patch.content
-    lines = old.splitlines(keepends=True)
+    lines = patch.pre.pieces(old)
     made: list[bytes] = []
     at = 0
     for step in patch.steps:
@@ -153,21 +182,21 @@ def apply_patch(patch: Patch, old: bytes) -> bytes:
 def values(patch: Patch) -> dict[str, Any]:
     """Return a patch as JSON has it; text as text, other bytes in base64."""
     if isinstance(patch, Whole):
-        return {"kind": "a", "content": _shown(patch.content)}
+        return {"kind": "a", "pre": Pre.NONE.value, "content": _shown(patch.content)}
     steps: list[dict[str, Any]] = []
     for step in patch.steps:
         if isinstance(step, Skip):
             steps.append({"skip": step.lines})
         else:
             steps.append({"old": [_shown(line) for line in step.old], "new": [_shown(line) for line in step.new]})
-    return {"kind": "c", "steps": steps}
+    return {"kind": "c", "pre": patch.pre.value, "steps": steps}
 
 
 def parse(value: Any) -> Patch:
     """Read a patch from plain values.
 
     Raises:
-        PatchUnsupported: its kind is `b` or `d`.
+        PatchUnsupported: its kind is `b` or `d`, or its preprocessing is `jam` or `blocks`.
         PatchMismatch: it breaks the format.
     """
     if not isinstance(value, dict):
@@ -175,12 +204,22 @@ def parse(value: Any) -> Patch:
     kind = value.get("kind")
     if kind in ("b", "d"):
         raise PatchUnsupported(f"A patch of kind {kind} is not applied by this version.")
-    if kind == "a":
+    pre = _pre(value.get("pre", Pre.LF if kind == "c" else Pre.NONE))
+    if kind == "a" and pre is Pre.NONE:
         return Whole(_bytes(value.get("content")))
     steps = value.get("steps")
     if kind != "c" or not isinstance(steps, list) or len(steps) > _STEPS_LIMIT:
-        raise PatchMismatch("A patch has the kind a or c, and c has steps.")
-    return Lines(tuple(_step(step) for step in steps))
+        raise PatchMismatch("A patch has the kind a, of content as it is, or the kind c, which has steps.")
+    return Lines(tuple(_step(step) for step in steps), pre)
+
+
+def _pre(name: Any) -> Pre:
+    if isinstance(name, str) and name in _RESERVED_PRE:
+        raise PatchUnsupported(f"Content preprocessed as {name} is not patched by this version.")
+    try:
+        return Pre(name)
+    except ValueError:
+        raise PatchMismatch("The preprocessing of a patch is none or lf.") from None
 
 
 def _step(value: Any) -> Step:

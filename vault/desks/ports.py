@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
 from vault.records import Plex, RecordHash
 
-__all__ = ["DirCache", "MemoryCache", "MemoryObjects", "Sink", "Source", "SumCache"]
+__all__ = ["DirCache", "MemoryCache", "MemoryObjects", "NearSink", "Sink", "Source", "SumCache"]
 
 
 class Source(Protocol):
@@ -33,6 +33,17 @@ class Sink(Protocol):
 
     def add(self, plex: Plex, /) -> object:
         """Take one record."""
+
+
+@runtime_checkable
+class NearSink(Protocol):
+    """A sink that can use a hint."""
+
+    def add(self, plex: Plex, /) -> object:
+        """Take one record."""
+
+    def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> object:
+        """Take one record whose bytes are like those of `bases`, which are here."""
 
 
 class DirCache(Protocol):

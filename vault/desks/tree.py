@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
@@ -28,8 +29,11 @@ from vault.desks.pages import (
     parse_page,
 )
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import NearSink, Sink, Source
 from vault.records import RecordHash
+
+if TYPE_CHECKING:
+    from vault.desks.near import Like
 
 __all__ = [
     "MAX_DIRECTORY_ENTRIES",
@@ -58,13 +62,16 @@ MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to 
 _SINGLE = 512  # items that are always one page
 
 
-def build_directory(group: str, entries: Iterable[Entry], sink: Sink) -> tuple[RecordHash, int]:
+def build_directory(
+    group: str, entries: Iterable[Entry], sink: Sink, like: Like | None = None
+) -> tuple[RecordHash, int]:
     """Add the pages of a directory to the sink; return its root page and the sum of its sizes.
 
     Args:
         group: the full group id.
         entries: in any order.
         sink: takes every page, also those it has already.
+        like: the older pages that new ones are like; a hint for a sink that can use one.
 
     Raises:
         TwinNames: two names are equal, or equal after NFC and case folding (CLAY-27, APP-12).
@@ -76,17 +83,22 @@ def build_directory(group: str, entries: Iterable[Entry], sink: Sink) -> tuple[R
     _check_twins([item.name for item in items])
     level = 0
     while True:
-        refs = [_add_page(group, Page(level, tuple(part)), sink) for part in _cut(level, items)]
+        refs = [_add_page(group, Page(level, tuple(part)), sink, like) for part in _cut(level, items)]
         if len(refs) == 1:
             return refs[0].hash, refs[0].size
         items = refs
         level += 1
 
 
-def _add_page(group: str, page: Page, sink: Sink) -> PageRef:
+def _add_page(group: str, page: Page, sink: Sink, like: Like | None) -> PageRef:
     plex = tree_plex(group, format_page(page))
-    sink.add(plex)
-    return PageRef(page.entries, page.size, plex.hash, page.items[0].name if page.items else "")
+    name = page.items[0].name if page.items else ""
+    old = like(page.level, name) if like is not None else None
+    if old is not None and old != plex.hash and isinstance(sink, NearSink):
+        sink.add_near(plex, (old,))
+    else:
+        sink.add(plex)
+    return PageRef(page.entries, page.size, plex.hash, name)
 
 
 def _cut(level: int, items: Sequence[Entry | PageRef]) -> list[Sequence[Entry | PageRef]]:

@@ -24,7 +24,7 @@ from unicodedata import normalize
 
 from vault.desks import scancache
 from vault.desks.absent import load_absent
-from vault.desks.basetree import BaseDirectory, Tee
+from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
@@ -41,7 +41,7 @@ from vault.desks.folder import (
     stream_file,
 )
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
-from vault.desks.near import Near, NearSink
+from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
     MAX_PATH_BYTES,
@@ -53,7 +53,7 @@ from vault.desks.paths import (
     name_problem,
     twin_key,
 )
-from vault.desks.ports import DirCache, MemoryObjects, Sink, Source
+from vault.desks.ports import DirCache, MemoryObjects, NearSink, Sink, Source
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink
 from vault.desks.tree import Entry, TwinNames, build_directory, lookup
@@ -143,7 +143,7 @@ def snapshot(
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
     try:
         pages = MemoryObjects(source, trees_only=True)
-        scan = _Scan(group, pages, Tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
+        scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
         scan.sums = sink if isinstance(sink, SumSink) else None
         if room is not None:
@@ -184,6 +184,7 @@ class _Scan:
         self._ignore = Ignore()
         self._context = b""
         self._has_modes = True
+        self._old_pages = OldPages(source)
         self._steps = 0
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
@@ -289,7 +290,8 @@ class _Scan:
         if seen is not None and items == known and list(items) == list(known):  # the tree depends on nothing else
             return seen.digest, seen.size
         made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
-        tree, size = build_directory(self._group, made, self._sink)
+        like = self._old_pages.of(base.root()) if isinstance(self._sink, NearSink) else None
+        tree, size = build_directory(self._group, made, self._sink, like)
         blob = scancache.encode(SeenDirectory(tree.digest, size, items), self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)

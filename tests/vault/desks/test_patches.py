@@ -12,6 +12,7 @@ from vault.desks.patches import (
     Lines,
     PatchMismatch,
     PatchUnsupported,
+    Pre,
     Replace,
     Skip,
     Whole,
@@ -43,7 +44,7 @@ def test_a_patch_looks_at_every_line_it_takes_away(old: bytes, new: bytes, other
     except PatchMismatch:
         return
     if isinstance(patch, Lines):
-        at, lines = 0, other.splitlines(keepends=True)
+        at, lines = 0, Pre.LF.pieces(other)
         for step in patch.steps:
             size = step.lines if isinstance(step, Skip) else len(step.old)
             assert isinstance(step, Skip) or tuple(lines[at : at + size]) == step.old
@@ -72,6 +73,38 @@ def test_four_kinds_and_two_that_work() -> None:
             parse({"kind": kind})
 
 
+@given(_ANY)
+def test_preprocessing_is_undone_by_joining(content: bytes) -> None:
+    """CLAY-36: none is one piece, LF text ends after line feeds only."""
+    for pre in Pre:
+        assert b"".join(pre.pieces(content)) == content
+    assert len(Pre.NONE.pieces(content)) == bool(content)
+    lines = Pre.LF.pieces(content)
+    assert all(line.endswith(b"\n") and b"\n" not in line[:-1] for line in lines[:-1])
+    assert lines == [] or b"\n" not in lines[-1][:-1]
+
+
+def test_a_patch_names_its_preprocessing_and_the_reserved_ones_are_not_supported() -> None:
+    """CLAY-36: a carriage return ends no line; what is not said follows from the kind."""
+    assert values(between(b"a\rb\n", b"a\rc\n")) == {
+        "kind": "c",
+        "pre": "lf",
+        "steps": [{"old": ["a\rb\n"], "new": ["a\rc\n"]}],
+    }
+    assert values(Whole(b"x"))["pre"] == "none"
+    assert parse({"kind": "c", "steps": []}) == Lines((), Pre.LF)
+    whole = parse({"kind": "c", "pre": "none", "steps": [{"old": ["a\nb\n"], "new": ["c"]}]})
+    assert apply_patch(whole, b"a\nb\n") == b"c"
+    with pytest.raises(PatchMismatch):
+        apply_patch(whole, b"a\n")
+    for name in ("jam", "blocks"):
+        with pytest.raises(PatchUnsupported, match=name):
+            parse({"kind": "c", "pre": name, "steps": []})
+    for wrong in ({"kind": "a", "pre": "lf", "content": "x"}, {"kind": "c", "pre": "crlf", "steps": []}):
+        with pytest.raises(PatchMismatch):
+            parse(wrong)
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (
@@ -81,7 +114,7 @@ _JSON = st.recursive(
 )
 
 
-@given(_JSON | st.fixed_dictionaries({"kind": st.sampled_from("abcd"), "steps": _JSON, "content": _JSON}))
+@given(_JSON | st.fixed_dictionaries({"kind": st.sampled_from("abcd"), "pre": _JSON, "steps": _JSON, "content": _JSON}))
 def test_a_patch_from_a_file_is_one_or_an_error(value: object) -> None:
     try:
         patch = parse(value)
