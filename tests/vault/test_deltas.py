@@ -94,7 +94,7 @@ def test_a_change_of_one_file_costs_the_same_however_large_its_folder_is(alice: 
 
 
 def test_the_page_that_a_new_one_is_like_is_the_one_that_held_its_names() -> None:
-    """It is a hint: nothing comes of a page that is not here or is damaged, and a large change is not looked at whole."""
+    """It is a hint: nothing comes of a page that is not here or is damaged, nor is a large change looked at whole."""
     objects = MemoryObjects()
     entries = [Entry("f", "-", 1, add_content(_GROUP, b"x", objects), f"name-{number:05}") for number in range(3_000)]
     root, _ = build_directory(_GROUP, entries, objects)
