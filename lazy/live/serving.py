@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import TypeGuard
 
 from lazy.beacon import my_record
 from lazy.circle import consider
+from lazy.interlace.tiers import pack_offer
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
+from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
-from lazy.live.standing import Cursor, Standing, agree, known, my_standing, place_of
+from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing, place_of
 from lazy.people import former, label_of
 from lazy.receive import Receiver
 from lazy.results import PlaceResult
@@ -36,6 +39,7 @@ __all__ = ["Served", "Service", "speak"]
 
 _NAMES_LIMIT = 2_000_000
 _HALF = 2
+_ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _REQUESTS = 100  # that wait here at most
 _SERVED = "serve"  # the place where requests came in, for those who list them
 
@@ -158,6 +162,7 @@ class _Request:
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
+        self.asks = b""
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
         frames = iter(StreamReader(source))
@@ -220,6 +225,10 @@ class _Request:
                 self.names += frame.names
                 if len(self.names) > _NAMES_LIMIT:
                     raise BadStream(f"The client asks for more than {_NAMES_LIMIT} records at once.")
+            elif frame.kind is FrameKind.TIER:
+                self.asks += frame.data
+                if len(self.asks) > _ASKS_LIMIT:
+                    raise BadStream("The client asks for more partitions than there are.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
                 yield frame
             else:
@@ -229,19 +238,27 @@ class _Request:
 
     def _speak(self, writer: StreamWriter, theirs: Standing, *, has_sent: bool) -> Iterator[int]:
         vault = self.vault
-        mine = known(vault, self.node).mine
         after = place_of(vault, theirs.cursor)
-        lists = theirs.lists or (after is None and not self.names and self._knows_much(theirs))
-        cursor = mine if mine is not None and mine.epoch == theirs.here.epoch else None
-        standing = my_standing(vault, self.node, cursor=cursor, lists=lists, beacon=my_record(vault))
+        # A restored vault says nothing of its own before it has its own entries again.
+        is_mute = not self.is_read_only and held_back(vault) is not None
+        told = None if is_mute else self._told(theirs)
+        lists = told is None and (theirs.lists or (after is None and not self.names and self._knows_much(theirs)))
+        asks_hints = lists and not is_mute and self._wants_hints(theirs, after)
+        cursor = self._my_cursor(theirs, told)
+        standing = my_standing(vault, self.node, cursor=cursor, lists=lists and not asks_hints, beacon=my_record(vault))
+        standing = replace(standing, asks_hints=asks_hints, here=told.here if told else standing.here)
         writer.info(standing.encode())
         if has_sent:
             refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)
             writer.outcome(Outcome(len(self.receiver.received), refused).encode())
-        if theirs.is_quiet or (not self.is_read_only and held_back(vault) is not None):
-            return  # a restored vault says nothing of its own before it has its own entries again
+        if told is not None:
+            writer.tier(pack_offer(told.offer))
+        if theirs.is_quiet or is_mute:
+            return
         for (record,) in vault.store.rows("SELECT record FROM request ORDER BY node LIMIT ?", _REQUESTS):
             writer.request(bytes(record))
+        if told is not None or asks_hints:
+            return
         if self.names:
             yield from send_named(vault, writer, self.names, Watch())
         if lists:
@@ -249,6 +266,27 @@ class _Request:
         elif after is not None or not self.names:
             left_out = set(self.receiver.received)
             yield from send_after(vault, writer, after or 0, standing.here, left_out, Watch())
+
+    def _told(self, theirs: Standing) -> Told | None:
+        """Return the answer in tiers, where that was asked and costs less than the records."""
+        if theirs.as_of is None and (not theirs.hints or self.names or not self._knows_much(theirs)):
+            return None
+        return tell(self.vault, theirs, self.asks, may_write=not self.is_read_only)
+
+    def _wants_hints(self, theirs: Standing, after: int | None) -> bool:
+        """Tell whether a client that knows tiers and predicted nothing should do so, instead of getting every name."""
+        if not theirs.tiers or theirs.hints or after is not None:
+            return False
+        return int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]) >= HINTS_FROM
+
+    def _my_cursor(self, theirs: Standing, told: Told | None) -> Cursor | None:
+        """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""
+        if told is not None and told.is_equal and not theirs.lists and not self.is_read_only:
+            with self.vault.writing(receiving=True) as w:
+                keep(w, self.node, mine=theirs.here)
+            return theirs.here
+        mine = known(self.vault, self.node).mine
+        return mine if mine is not None and mine.epoch == theirs.here.epoch else None
 
     def _knows_much(self, theirs: Standing) -> bool:
         """Tell whether a client without a cursor has so much already that names are cheaper than records."""

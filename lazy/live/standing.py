@@ -27,6 +27,7 @@ from vault.writer import Writer
 
 __all__ = [
     "MARK_BYTES",
+    "TIERS",
     "Cursor",
     "Known",
     "Standing",
@@ -41,6 +42,8 @@ __all__ = [
 _VERSION: Final = 0
 _NODES_LIMIT = 10_000
 _BEACON_CHARACTERS = 8192
+_HINTS_LIMIT = 4096  # characters
+TIERS: Final = 1
 MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
 _ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
@@ -86,6 +89,10 @@ class Standing:
         lists: whether it wants, or sends, names instead of records.
         is_quiet: whether it wants nothing in return but how the other side stands.
         beacon: of a server that publishes one: the record, for whoever asks; empty else.
+        tiers: the version of reconciling in tiers that it knows; 0 for none.
+        hints: what it predicts of the other side's state: hints, and the digest of all; empty when it does not.
+        as_of: the place in the other side's log by which it asks for partitions.
+        asks_hints: whether it would rather be told hints than list everything.
     """
 
     plan: str
@@ -100,10 +107,14 @@ class Standing:
     lists: bool = False
     is_quiet: bool = False
     beacon: bytes = b""
+    tiers: int = 0
+    hints: bytes = b""
+    as_of: Cursor | None = None
+    asks_hints: bool = False
 
     def encode(self) -> bytes:
         """Return the frame's data."""
-        value = {
+        value: dict[str, object] = {
             "v": _VERSION,
             "plan": self.plan,
             "operand": self.operand,
@@ -116,9 +127,16 @@ class Standing:
             "after": self.starts_after,
             "lists": self.lists,
             "quiet": self.is_quiet,
+            "tiers": self.tiers,
         }
         if self.beacon:
             value["beacon"] = b64a.encode(self.beacon)
+        if self.hints:
+            value["hints"] = b64a.encode(self.hints)
+        if self.as_of is not None:
+            value["as_of"] = [self.as_of.epoch, self.as_of.at, self.as_of.mark]
+        if self.asks_hints:
+            value["asks_hints"] = True
         return json.dumps(value, separators=(",", ":")).encode()
 
     @classmethod
@@ -147,6 +165,10 @@ class Standing:
                 value["lists"] is True,
                 value["quiet"] is True,
                 _beacon(value.get("beacon", "")),
+                _number(value.get("tiers", 0)),
+                b64a.decode(_text(value.get("hints", ""))[:_HINTS_LIMIT]),
+                _cursor(*value["as_of"]) if "as_of" in value else None,
+                value.get("asks_hints") is True,
             )
         except (ValueError, KeyError, TypeError, RecursionError, RecordError) as error:
             raise BadStream("What the other side says of itself cannot be read.") from error
@@ -200,6 +222,7 @@ def my_standing(
     lists: bool = False,
     is_quiet: bool = False,
     beacon: bytes = b"",
+    tiers: int = TIERS,
 ) -> Standing:
     """Return what this vault says of itself to a peer, all of one moment."""
     announce = bool(vault.settings.get("announce-unreleased"))
@@ -220,6 +243,7 @@ def my_standing(
         lists=lists,
         is_quiet=is_quiet,
         beacon=beacon,
+        tiers=tiers,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Protocol
 
@@ -17,9 +17,11 @@ from lazy.circle import consider, request_record, wants_in
 from lazy.live.beside import Beside, beside
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
+from lazy.live.offering import HINTS_FROM
 from lazy.live.outcome import Outcome
-from lazy.live.sending import amount, send_after
-from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
+from lazy.live.sending import amount, send_after, send_named
+from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
+from lazy.live.walking import Walk
 from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
@@ -46,6 +48,7 @@ _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time
 _PIECE = 256 * 1024
 _NAMES_LIMIT = 2_000_000
 _HOLES = 10_000
+_TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
 def visit_live(
@@ -127,6 +130,7 @@ class _Answer:
     standing: Standing
     outcome: Outcome | None = None
     names: list[RecordHash] = field(default_factory=list)
+    tier: bytearray = field(default_factory=bytearray)
 
 
 class _Connection(Protocol):
@@ -163,6 +167,11 @@ class _Visit:
         self._theirs: set[RecordHash] = set()  # what they listed, and so need not be sent
         self._damaged: set[RecordHash] = set()
         self._sent = 0
+        self._walk: Walk | None = None
+        self._is_walking = False
+        self._knows_tiers = True
+        self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
+        self._walks = 0
 
     def over(self, connection: _Connection, *, dry_run: bool) -> PlaceResult:
         """Do all of it over a connection, and return what it came to."""
@@ -202,16 +211,33 @@ class _Visit:
         """Count what would move."""
         self.result.planned = True
         memory = known(self.vault, self.peer)
-        answer = self._ask(my_standing(self.vault, self.peer, cursor=memory.mine, lists=True), lambda _: iter(()))
+        self._begin_walk(memory.mine)
+        answer = self._ask_plan(memory.mine)
+        for _ in range(_MAX_TRIPS):
+            if not self._goes_on:
+                break
+            answer = self._ask_plan(memory.mine)
         if self.pull:
             here = self.vault.store.have(answer.names)
             self.result.records_to_receive = len(set(answer.names) - here - self.receiver.refused_before())
         if self.push:
-            cursor = self._cursor_of(answer.standing)
-            self.result.sent, self.result.bytes_to_send = amount(self.vault, cursor)
+            self.result.sent, self.result.bytes_to_send = self._to_send(answer)
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
         self.result.vector_after = self.result.vector_before
         return self.result
+
+    def _ask_plan(self, cursor: Cursor | None) -> _Answer:
+        standing = my_standing(self.vault, self.peer, cursor=cursor, lists=True, tiers=self._knows_tiers * TIERS)
+        answer = self._ask(self._with_walk(standing), self._asking)
+        answer.names += self._walked(answer) or ()
+        return answer
+
+    def _to_send(self, answer: _Answer) -> tuple[int, int]:
+        """Return how many records the other side lacks, as far as is known, and their bytes."""
+        cursor = self._cursor_of(answer.standing)
+        if cursor or self._walk is None or self._walk.difference is None:
+            return amount(self.vault, cursor)
+        return len(self._walk.difference.missing), self._walk.lacking_bytes()
 
     def _run(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
@@ -232,26 +258,38 @@ class _Visit:
         if after is not None and amount(self.vault, after)[1] > _EAGER_BYTES:
             after = None
         wanted: list[RecordHash] = []
+        self._begin_walk(memory.mine)
         for _ in range(_MAX_TRIPS):
             after, wanted = self._next(self._trip(after, wanted))
             self._asked.update(wanted)
-            if after is None and not wanted and not self._has_news():
+            if after is None and not wanted and not self._goes_on and not self._has_news():
                 return
 
     def _trip(self, after: int | None, wanted: list[RecordHash]) -> _Answer:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
         vault = self.vault
         cursor = known(vault, self.peer).mine
-        standing = my_standing(vault, self.peer, cursor=cursor, starts_after=after, is_quiet=not self.pull)
+        standing = my_standing(
+            vault,
+            self.peer,
+            cursor=cursor,
+            starts_after=after,
+            is_quiet=not self.pull,
+            tiers=self._knows_tiers * TIERS,
+        )
+        standing = self._with_walk(standing)
         self._told = standing.vector
 
         def body(writer: StreamWriter) -> Iterator[int]:
             writer.names(wanted)
-            yield 0
+            yield from self._asking(writer)
             if after is not None:
-                yield from send_after(
-                    vault, writer, after, standing.here, self._theirs.union(self.receiver.received), self.watch
-                )
+                first = after
+                if self._walk is not None and after < self._walk.here.at and self._walk.difference is not None:
+                    yield from send_named(vault, writer, self._walk.lacks(), self.watch)
+                    first = self._walk.here.at
+                left_out = self._theirs.union(self.receiver.received)
+                yield from send_after(vault, writer, first, standing.here, left_out, self.watch)
 
         return self._ask(standing, body)
 
@@ -312,6 +350,10 @@ class _Visit:
                 answer.names += frame.names
                 if len(answer.names) > _NAMES_LIMIT:
                     raise BadStream(f"The server lists more than {_NAMES_LIMIT} records at once.")
+            elif frame.kind is FrameKind.TIER:
+                answer.tier += frame.data
+                if len(answer.tier) > _TIER_LIMIT:
+                    raise BadStream(f"The server tells more than {_TIER_LIMIT} bytes of its records at once.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
@@ -337,10 +379,14 @@ class _Visit:
         if answer.outcome is not None:
             self._note_refusals(answer.outcome)
         wanted: list[RecordHash] = []
+        names = self._walked(answer)
+        if self._goes_on:
+            return None, []
         if self.pull:
-            if answer.standing.lists:
-                settled = self.vault.store.have(answer.names) | self.receiver.refused_before()
-                wanted = [name for name in answer.names if name not in settled]
+            if answer.standing.lists or names is not None:
+                listed = answer.names if names is None else names
+                settled = self.vault.store.have(listed) | self.receiver.refused_before()
+                wanted = [name for name in listed if name not in settled]
                 self._listed = answer.standing.here
             else:
                 wanted = [hole for hole in self._holes() if hole not in self._asked]
@@ -351,8 +397,67 @@ class _Visit:
         if not self.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
-        top = int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        if self._should_walk(answer.standing):
+            self._is_walking = not wanted  # else after what is wanted came
+            return None, wanted
+        top = self._top()
         return (cursor if top > cursor else None), wanted
+
+    # Where neither side has a cursor of the other
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether something is still to be learned of what they have."""
+        return self._is_walking or self._is_unanswered
+
+    def _begin_walk(self, cursor: Cursor | None) -> None:
+        """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
+        self._is_walking = cursor is None and self._top() >= HINTS_FROM
+
+    def _should_walk(self, theirs: Standing) -> bool:
+        """Tell whether to learn what they have before I send: they have no place in my log, and I hold much."""
+        is_known = place_of(self.vault, theirs.cursor) is not None or self._walk is not None
+        if is_known or not (theirs.tiers and self._knows_tiers) or self._walks > 1:
+            return False
+        return self._top() - len(self._theirs) - len(self.receiver.received) >= HINTS_FROM
+
+    def _with_walk(self, standing: Standing) -> Standing:
+        """Add what the walk says next."""
+        if not self._is_walking:
+            return standing
+        if self._walk is None:
+            self._walks += 1
+            self._walk = Walk(self.vault, self.peer, standing.here)
+        if self._walk.as_of is None:
+            return replace(standing, hints=self._walk.hints)
+        return replace(standing, as_of=self._walk.as_of)
+
+    def _asking(self, writer: StreamWriter) -> Iterator[int]:
+        if self._is_walking and self._walk is not None and self._walk.asks:
+            writer.tier(self._walk.asks)
+        yield 0
+
+    def _walked(self, answer: _Answer) -> list[RecordHash] | None:
+        """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
+        self._is_unanswered = False
+        if self._walk is None:
+            self._is_walking = answer.standing.asks_hints and self._knows_tiers
+        if not self._is_walking or self._walk is None:
+            return None
+        self._is_walking = False
+        if not answer.tier:
+            self._walk = None  # it sends names, or records: it knows no tiers, or I have little of what it has
+        elif not self._walk.take(bytes(answer.tier), answer.standing.here):
+            self._walk, self._knows_tiers, self._is_unanswered = None, False, True
+        elif self._walk.difference is None:
+            self._is_walking = True
+        else:
+            self._advertised += len(self._walk.difference.added)
+            return [record for record, _ in self._walk.difference.added]
+        return None
+
+    def _top(self) -> int:
+        return int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
 
     def _has_news(self) -> bool:
         """Tell whether my vector is another one than I last said: the evidence that their queue waits for."""

@@ -12,6 +12,18 @@ from tempfile import mkdtemp
 from blake3 import blake3
 from cryptography.x509 import load_pem_x509_certificate
 
+from lazy.interlace.limits import DEFAULT_LIMITS
+from lazy.interlace.tiers import (
+    Asks,
+    MemoryShelf,
+    TierReader,
+    answer,
+    answer_hints,
+    pack_asks,
+    pack_offer,
+    read_asks,
+    read_offer,
+)
 from transports import sealing
 from transports.drop import marker_text, parse_marker
 from transports.http.hello import HelloGate, Session, make_hello
@@ -143,6 +155,31 @@ def _certificates() -> tuple[bytes, ...]:
     return (load_pem_x509_certificate(made.certificate).public_bytes(Encoding.DER),)
 
 
+@cache
+def _shelf(count: int) -> MemoryShelf:
+    entries = {RecordHash("P", blake3(str(n).encode()).digest()): (("App", 0, "lace/data"),) for n in range(count)}
+    return MemoryShelf(_KEY.verifier.text, entries)
+
+
+def _tier(data: bytes) -> None:
+    """Read an answer and asks, and let a reader take the answer as its first."""
+    _quietly(lambda: answer(_shelf(90), read_asks(data), DEFAULT_LIMITS))
+    offer = read_offer(data)
+    reader = TierReader([_shelf(90)])
+    reader.begin()
+    reader.take(offer)
+
+
+def _tiers() -> tuple[bytes, ...]:
+    few, many = _shelf(90), _shelf(400)
+    offer = answer_hints(many, few.hints(), DEFAULT_LIMITS)
+    return (
+        pack_offer(offer),
+        pack_offer(answer(many, Asks(("00", "0_"), ("1", "2")), DEFAULT_LIMITS)),
+        pack_asks(Asks(("0", "1z"), ("2",))),
+    )
+
+
 def _quietly(act: Callable[[], object]) -> None:
     try:
         act()
@@ -154,6 +191,7 @@ ROADS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]
     "envelope": (_envelope, _envelopes),
     "onefile": (_one_file, _one_files),
     "body": (_body, _bodies),
+    "tier": (_tier, _tiers),
     "greeting": (_hello, lambda: (make_hello(_KEY, _session(), "/exchange", _NOW, _entropy).encode(),)),
     "certificate": (_certificate, _certificates),
     "marker": (parse_marker, lambda: (marker_text("0" * 32),)),

@@ -25,13 +25,14 @@ from vault.suite import SigningKey
 _NAME = RecordHash("S", b"\x01" * 32)
 
 
-def body(*, end: bool = True, names: int = 5000) -> bytes:
+def body(*, end: bool = True, names: int = 5000, tier: int = 600_000) -> bytes:
     out = io.BytesIO()
     writer = StreamWriter(out.write)
     writer.info(b"{}")
     writer.records([b"one", b"two" * 1000])
     writer.reached(7, b"markmark")
     writer.names([_NAME] * names)
+    writer.tier(b"t" * tier)
     writer.outcome(b"[]")
     if end:
         writer.end()
@@ -44,9 +45,19 @@ def read(data: bytes) -> list[Frame]:
 
 def test_what_is_written_is_read() -> None:
     frames = read(body())
-    assert [frame.kind.name for frame in frames] == ["INFO", "RECORDS", "REACHED", "NAMES", "NAMES", "OUTCOME"]
+    assert [frame.kind.name for frame in frames] == [
+        "INFO",
+        "RECORDS",
+        "REACHED",
+        "NAMES",
+        "NAMES",
+        "TIER",
+        "TIER",
+        "OUTCOME",
+    ]
     assert (frames[1].records, frames[2].position, frames[2].data) == ((b"one", b"two" * 1000), 7, b"markmark")
     assert sum(len(frame.names) for frame in frames) == 5000
+    assert b"".join(frame.data for frame in frames if frame.kind is FrameKind.TIER) == b"t" * 600_000
 
 
 @pytest.mark.parametrize("size", [1, 16_383, 16_384, 131_068, 131_069, 1 << 20])
@@ -65,7 +76,7 @@ def test_noise_goes_as_it_is_and_any_zstd_reads_it(size: int) -> None:
 
 def test_every_cut_and_every_flipped_bit_is_noticed() -> None:
     """LAZ-70: the digest at the end covers everything; frames before a fault may have been read."""
-    whole = body(names=50)
+    whole = body(names=50, tier=3000)
     for size in range(0, len(whole), 7):
         with pytest.raises(BadStream):
             read(whole[:size])

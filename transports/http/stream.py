@@ -25,6 +25,7 @@ _RECORD_LIMIT = (1 << 20) + 64 * 1024  # bytes of one stored record
 _RAW_LIMIT = BATCH_BYTES + _RECORD_LIMIT + 4096
 _FRAME_LIMIT = 2 << 20  # bytes of one frame
 _INFO_LIMIT = 1 << 20
+_TIER_BYTES = 512 * 1024  # of an answer in tiers that go into one frame
 _HEADER = struct.Struct(">cI")
 _LENGTH = struct.Struct(">I")
 _POSITION = struct.Struct(">Q8s")
@@ -45,6 +46,7 @@ class FrameKind(Enum):
     RECORDS = b"r"  # stored records, compressed
     REACHED = b"c"  # the position that is reached with all before
     NAMES = b"n"  # names of records: listed by a server, wanted by a client
+    TIER = b"t"  # what lies where the two sides differ: asked for by a client, answered by a server
     REQUEST = b"q"  # a sealed request to be let in, passed on to members
     OUTCOME = b"o"  # what became of records that were sent: JSON
     END = b"e"  # BLAKE3 of all before
@@ -56,7 +58,7 @@ class Frame:
 
     Args:
         kind: its letter.
-        data: bytes of an info, outcome or request; the mark of a position.
+        data: bytes of an info, outcome, tier or request; the mark of a position.
         records: of a batch.
         names: of a list.
         position: reached.
@@ -108,6 +110,11 @@ class StreamWriter:
     def request(self, record: bytes) -> None:
         """Pass on somebody's request to be let in."""
         self._frame(FrameKind.REQUEST, self._compress(record))
+
+    def tier(self, data: bytes) -> None:
+        """Ask where the two sides differ, or answer it; cut into frames where it is long."""
+        for at in range(0, len(data), _TIER_BYTES):
+            self._frame(FrameKind.TIER, self._compress(data[at : at + _TIER_BYTES]))
 
     def names(self, names: Iterable[RecordHash]) -> None:
         """Name records."""

@@ -13,7 +13,7 @@ over the summaries of all its partitions, and a reader that comes to another one
 
 A reader predicts the peer's state from what it holds itself: whoever holds the same records advertises the same, but
 for the source. So two friends who met over a stick find at their first meeting on a line that nothing is missing, for
-the price of 64 hints of four bytes.
+the price of 64 hints of three bytes.
 
 | module | what it knows |
 |---|---|

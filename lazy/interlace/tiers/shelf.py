@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 STATE_DEPTH: Final = 2  # characters of the prefixes whose summaries make the digest of a state (INT-102)
-HINT_BYTES: Final = 4  # of a root: says where to look, and proves nothing
+HINT_BYTES: Final = 3  # of a root: says where to look, and proves nothing
 _RECORD = b"lace-advertisement-record/v1"
 _STATE = b"lace-advertisement-state/v1"
 _DIGEST_BITS: Final = 256
@@ -83,6 +83,10 @@ def digests_of(source: str, entries: Iterable[Entry]) -> list[bytes]:
     return list(map(_Digester(source), entries))
 
 
+def _summary(prefix: str, digests: Sequence[bytes]) -> Summary | None:
+    return Summary(prefix, len(digests), merkle_root(digests)) if digests else None
+
+
 def summary_of(source: str, prefix: str, entries: Sequence[Entry]) -> Summary:
     """Return the summary of a partition that holds something."""
     return Summary(prefix, len(entries), merkle_root(digests_of(source, entries)))
@@ -119,23 +123,29 @@ class Shelf(ABC):
     def summary(self, prefix: str) -> Summary | None:
         """Return the summary of a partition; None when it is empty."""
         if prefix not in self._summaries:
-            self.keep(prefix, self.entries(prefix))
+            self._learn(prefix, self.entries(prefix))
         return self._summaries[prefix]
-
-    def keep(self, prefix: str, entries: Sequence[Entry]) -> None:
-        """Make and keep the summary of a partition whose entries were read."""
-        root = merkle_root(map(self._digest, entries))
-        self._summaries[prefix] = Summary(prefix, len(entries), root) if entries else None
 
     def children(self, prefix: str) -> tuple[Summary, ...]:
         """Return the summaries of the partitions one character below, but for the empty ones (INT-103)."""
         names = [prefix + character for character in ALPHABET]
-        if any(name not in self._summaries for name in names):
-            groups = dict(divided(self.entries(prefix), len(prefix) + 1))
-            for name in names:
-                if name not in self._summaries:
-                    self.keep(name, groups.get(name, ()))
-        return tuple(found for name in names if (found := self._summaries[name]) is not None)
+        if prefix and any(name not in self._summaries for name in names):
+            self._learn(prefix, self.entries(prefix))
+        return tuple(found for name in names if (found := self.summary(name)) is not None)
+
+    def recall(self, summaries: Mapping[str, Summary | None]) -> None:
+        """Take summaries that were made before, of partitions that did not change; None for empty ones."""
+        self._summaries.update(summaries)
+
+    def _learn(self, prefix: str, entries: Sequence[Entry]) -> None:
+        """Make the summaries of a partition and of those one character below it: what is read is read once."""
+        digests = list(map(self._digest, entries))
+        self._summaries[prefix] = _summary(prefix, digests)
+        self._summaries.update(dict.fromkeys(prefix + character for character in ALPHABET))
+        first = 0
+        for name, group in divided(entries, len(prefix) + 1):
+            self._summaries[name] = _summary(name, digests[first : first + len(group)])
+            first += len(group)
 
     def hints(self) -> bytes:
         """Return, for each partition of one character, the first bytes of its root."""

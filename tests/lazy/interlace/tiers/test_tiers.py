@@ -111,7 +111,7 @@ def test_the_figures_of_a_meeting_without_a_cursor() -> None:
         assert len(reader.difference().added) == extra
         assert len(came) <= 2
         assert sum(came) <= most
-        assert sum(sent) <= 256 + 3 * extra + 8
+        assert sum(sent) <= 192 + 3 * extra + 8
 
 
 def test_a_digest_is_that_of_the_advertisement() -> None:
@@ -206,7 +206,7 @@ def test_an_answer_is_to_the_question() -> None:
     with pytest.raises(MalformedPartitionSummary):
         reader.take(Offer(listings=lists[1:]))
     with pytest.raises(MalformedPartitionSummary):
-        answer_hints(source, b"1234", DEFAULT_LIMITS)
+        answer_hints(source, b"123", DEFAULT_LIMITS)
     with pytest.raises(ListingTooLarge):
         answer(source, Asks(lists=("0",)), replace(DEFAULT_LIMITS, max_advertisement_records=10))
     with pytest.raises(ListingTooLarge):
