@@ -37,7 +37,7 @@ from vault.work import Watch
 __all__ = ["MailboxReader", "OtherGroupHead", "StrangersMailbox"]
 
 _BATCH_RECORDS = 1000
-_BATCH_BYTES = 8 << 20  # held twice while it is checked: as it came, and as records
+_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
 

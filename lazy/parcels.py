@@ -36,7 +36,7 @@ _RANGE = re.compile(r"([^@]+)@([0-9]{1,10})\.\.([0-9]{1,10})", re.ASCII)
 
 
 _BATCH_RECORDS = 500
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 2 << 20
 
 
 class SeveralRecords(CallerError):
