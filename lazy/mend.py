@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lazy.files import write_lazy_files
+from lazy.live.asking import ask_for
 from lazy.places import Place, places
 from lazy.publish import publish_mine
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
@@ -156,12 +157,24 @@ def _fetch(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[Reco
     """Fetch records from any place and any mailbox there; return those that are here again."""
     found: set[RecordHash] = set()
     for place in places(vault) if wanted else ():
-        with suppress(LaceError):
-            for record in _offered(vault, open_medium(vault, place), [r for r in wanted if r not in found], watch):
+        try:
+            for record in _offered_at(vault, place, [r for r in wanted if r not in found], watch):
                 with vault.writing(receiving=True) as w:
                     w.put([record])
                 found.add(record.hash)
+        except Cancelled:
+            raise
+        except LaceError:
+            continue  # another place may have it
     return found
+
+
+def _offered_at(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:
+    """Yield verified records that a place has, of whatever kind it is."""
+    if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
+        yield from ask_for(vault, place, wanted, watch)
+    else:
+        yield from _offered(vault, open_medium(vault, place), wanted, watch)
 
 
 def _offered(vault: Vault, medium: MailboxPlace, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:

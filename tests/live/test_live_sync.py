@@ -293,3 +293,45 @@ def test_what_rotted_at_the_server_is_not_refused_for_ever(alice: Person, bob: P
     assert records(alice) == records(bob)
     bob.lace("update")
     assert (bob.folder / "b.txt").read_text() == "two\n"
+
+
+def _rot(person: Person, needle: bytes) -> None:
+    """Change one byte of a shared record where it rests."""
+    with sqlite3.connect(person.folder / ".vault" / "store.db") as db:
+        db.create_function("fold", -1, lambda *_: b"")
+        found_at = "SELECT b.p, b.bytes FROM body b JOIN shared USING (p) WHERE instr(b.bytes, CAST(? AS BLOB))"
+        p, good = db.execute(found_at, (needle.decode(),)).fetchone()
+        db.execute("UPDATE body SET bytes = ? WHERE p = ?", (bytes(good).replace(needle, needle[::-1]), p))
+
+
+def test_what_rotted_here_comes_back_from_a_friend_who_serves(alice: Person, bob: Person) -> None:
+    """APP-13, CYB-11: the good copy of a named record, from a live place, and nothing else moves."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        everything = records(bob)
+        alice.write("b.txt", "two\n")
+        alice.lace("release", "1.1.0")
+        _rot(bob, b"first")
+        assert bob.lace("fsck", expect=1)["ok"] is False
+        healed = bob.lace("fsck", "--repair")
+        assert (healed["ok"], healed["bad"]) == (True, [])
+        assert records(bob) == everything
+        assert bob.lace("sync", "home")["received"] > 0
+    assert records(alice) == records(bob)
+    _rot(bob, b"first")
+    lost = bob.lace("fsck", "--repair", expect=1)
+    assert [bad["code"] for bad in lost["bad"]] == ["lost"]
+
+
+def test_what_rotted_here_comes_back_from_the_vault_beside(alice: Person) -> None:
+    """APP-13: as from a friend who serves, whether or not the key of the other vault lies here."""
+    found(alice)
+    desk = Person("desk", alice.home, alice.folder.parent / "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    desk.lace("sync", "laptop")
+    _rot(desk, b"first")
+    assert desk.lace("fsck", "--repair")["ok"] is True
+    assert records(desk) == records(alice)
