@@ -172,7 +172,7 @@ class _Request:
         theirs = Standing.decode(first.data)
         agree(self.vault, self.node, theirs)
         came = self._take(frames, theirs)
-        writer = StreamWriter(write)
+        writer = StreamWriter(write, knows_words=theirs.tiers > 0)
         sent = 0
         for count in self._speak(writer, theirs, has_sent=came > 0 or theirs.starts_after is not None):
             sent += count

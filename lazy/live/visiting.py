@@ -7,7 +7,7 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Protocol
@@ -34,7 +34,7 @@ from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from transports.mailbox import ByteCount
-from vault.errors import DataError, PeerError
+from vault.errors import DataError, LaceError, PeerError
 from vault.history import releases
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.suite import SigningKey
@@ -170,6 +170,7 @@ class _Visit:
         self._walk: Walk | None = None
         self._is_walking = False
         self._knows_tiers = True
+        self._knows_words = bool(vault.store.meta(self._words_key))
         self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
         self._walks = 0
 
@@ -296,8 +297,9 @@ class _Visit:
     def _ask(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> _Answer:
         assert self._connection is not None  # noqa: S101 - set before anything is asked
         pieces = self._pieces(standing, body)
-        frames = iter(StreamReader(self._connection.post(SYNC_PATH, self.vault.key(), pieces)))
-        first = next(frames, None)
+        with self._words_doubted():
+            frames = iter(StreamReader(self._connection.post(SYNC_PATH, self.vault.key(), pieces)))
+            first = next(frames, None)
         if first is None or first.kind is not FrameKind.INFO:
             raise BadStream("The server does not say where it stands.")
         answer = _Answer(Standing.decode(first.data))
@@ -318,9 +320,27 @@ class _Visit:
             hear_beacon(self.vault, self.place.name, self.peer, answer.standing.beacon)
         with self.vault.writing(receiving=True) as w:
             keep(w, self.peer, theirs=answer.standing.cursor)
+            if bool(answer.standing.tiers) != self._knows_words:
+                self._knows_words = bool(answer.standing.tiers)
+                w.store.set_meta(self._words_key, "1" if self._knows_words else "")
             if self.vault.founding is not None and self.is_proven:
                 note_vector(w, self.peer, answer.standing, self.place.name, self.vault.around.tai())
         return answer
+
+    @property
+    def _words_key(self) -> str:
+        return f"words {self.peer.text}"
+
+    @contextmanager
+    def _words_doubted(self) -> Iterator[None]:
+        """Speak plainly the next time when a body in short words got no answer: an older lace may run there now."""
+        try:
+            yield
+        except LaceError:
+            if self._knows_words and self.count.written:
+                with self.vault.writing(receiving=True) as w:
+                    w.store.set_meta(self._words_key, "")
+            raise
 
     def _settle(self, intake: Intake) -> None:
         """Judge what waited for evidence, and count what was taken as taken."""
@@ -331,7 +351,7 @@ class _Visit:
 
     def _pieces(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
         parts: list[bytes] = []
-        writer = StreamWriter(parts.append)
+        writer = StreamWriter(parts.append, knows_words=self._knows_words)
         writer.info(standing.encode())
         for sent in body(writer):
             self._sent += sent

@@ -6,6 +6,7 @@ import asyncio
 import io
 import struct
 import time
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from transports.errors import BadStream
-from transports.http import server
+from transports.http import server, stream
 from transports.http.hello import WINDOW, HelloGate, Session, make_hello
 from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
@@ -58,6 +59,31 @@ def test_what_is_written_is_read() -> None:
     assert (frames[1].records, frames[2].position, frames[2].data) == ((b"one", b"two" * 1000), 7, b"markmark")
     assert sum(len(frame.names) for frame in frames) == 5000
     assert b"".join(frame.data for frame in frames if frame.kind is FrameKind.TIER) == b"t" * 600_000
+
+
+def test_a_standing_in_short_words_is_half_as_long_and_the_same() -> None:
+    """The words are those that docs/formats.md writes down."""
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    words = page.split("The dictionary of `j`")[1].split("```text\n")[1].split("```")[0].replace("\n", "").encode()
+    assert stream._WORDS.as_bytes() == words
+    said = words[160:900]
+    plain, short = io.BytesIO(), io.BytesIO()
+    for out, knows in ((plain, False), (short, True)):
+        writer = StreamWriter(out.write, knows_words=knows)
+        writer.info(said)
+        writer.end()
+        assert [(frame.kind, frame.data) for frame in read(out.getvalue())] == [(FrameKind.INFO, said)]
+    assert 2 * len(short.getvalue()) < len(plain.getvalue())
+    assert (
+        zstandard.ZstdDecompressor(
+            dict_data=zstandard.ZstdCompressionDict(words, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        ).decompress(short.getvalue()[5:-37])
+        == said
+    )
+    broken = bytearray(short.getvalue())
+    broken[9] ^= 1
+    with pytest.raises(BadStream):
+        read(bytes(broken))
 
 
 @pytest.mark.parametrize("size", [1, 16_383, 16_384, 131_068, 131_069, 1 << 20])

@@ -39,6 +39,24 @@ _ZSTD_HEAD = b"\x28\xb5\x2f\xfd\xa0"  # magic; one segment, four bytes of size f
 _ZSTD_BLOCK = 128 * 1024
 
 
+# What every standing says, as a dictionary for zstd (raw content): what is said most stands last.
+_WORDS = zstandard.ZstdCompressionDict(
+    b'"as_of":["","asks_hints":true"hints":"true"beacon":""received":0,"refused":[]}'
+    b'.H3",1,"",0],["V..H3",0,"",0]],"unreleased":0,"here":["{"v":0,"plan":"E.",'
+    b'"operand":"R.7XsJTHMK5zwE6_TcMTmPDxA0RqsZ0Xo2zuodOium2mx","facet":"selector",'
+    b'"hello":["HelloSigner(\'V..H3\')","HelloTAI(\'17:\')","HelloTickInterval(\'10000000000\')",'
+    b"\"HelloRecordFormat('H3')\",\"HelloAdvertisedField('App')\","
+    b"\"HelloLimit('max_advertisement_records','100000')\",\"HelloLimit('max_fact_block_bytes','67108864')\","
+    b"\"HelloLimit('max_loop_iterations','16')\",\"HelloLimit('max_narrowing_depth','12')\","
+    b"\"HelloLimit('max_partition_summaries','16384')\",\"HelloLimit('max_total_transferred_bytes','1073741824')\","
+    b"\"HelloLimit('phase_timeout_seconds','30')\"],"
+    b'"vector":[["V.","unreleased":null,"here":["",,""],"cursor":["",0,""],"after":null,'
+    b'"lists":false,"quiet":false,"tiers":1}',
+    dict_type=zstandard.DICT_TYPE_RAWCONTENT,
+)
+_SHORT_INFO = b"j"  # an info that is packed with these words
+
+
 class FrameKind(Enum):
     """The letters."""
 
@@ -83,16 +101,22 @@ class StreamWriter:
 
     Args:
         write: takes the bytes, in pieces of any size above none.
+        knows_words: whether the reader knows the words of standings, which halves them.
     """
 
-    def __init__(self, write: Callable[[bytes], object]) -> None:
+    def __init__(self, write: Callable[[bytes], object], *, knows_words: bool = False) -> None:
         self._write = write
+        self._knows_words = knows_words
         self._hasher = blake3()
         self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
     def info(self, data: bytes) -> None:
         """Say who I am and where I stand."""
-        self._frame(FrameKind.INFO, self._compress(data))
+        if self._knows_words:
+            packer = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True, dict_data=_WORDS)
+            self._framed(_SHORT_INFO, packer.compress(data))
+        else:
+            self._frame(FrameKind.INFO, self._compress(data))
 
     def outcome(self, data: bytes) -> None:
         """Say what became of what was sent."""
@@ -132,8 +156,11 @@ class StreamWriter:
         self._frame(FrameKind.END, self._hasher.digest())
 
     def _frame(self, kind: FrameKind, *data: bytes) -> None:
+        self._framed(kind.value, *data)
+
+    def _framed(self, letter: bytes, *data: bytes) -> None:
         # In pieces rather than their sum: a copy of all that travels costs as much as hashing it.
-        for piece in (_HEADER.pack(kind.value, sum(map(len, data))), *data):
+        for piece in (_HEADER.pack(letter, sum(map(len, data))), *data):
             self._hasher.update(piece)
             if piece:
                 self._write(piece)
@@ -168,7 +195,7 @@ class StreamReader:
             header = self._take(_HEADER.size)
             letter, size = _HEADER.unpack(header)
             try:
-                kind = FrameKind(letter)
+                kind = FrameKind.INFO if letter == _SHORT_INFO else FrameKind(letter)
             except ValueError as error:
                 raise BadStream("A frame is of an unknown kind.") from error
             if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST} else _FRAME_LIMIT):
@@ -180,7 +207,10 @@ class StreamReader:
                 return
             self._hasher.update(header)
             self._hasher.update(data)
-            yield self._frame(kind, data)
+            yield self._short_info(data) if letter == _SHORT_INFO else self._frame(kind, data)
+
+    def _short_info(self, data: bytes) -> Frame:
+        return Frame(FrameKind.INFO, self._unpacked(data, _INFO_LIMIT, zstandard.ZstdDecompressor(dict_data=_WORDS)))
 
     def _frame(self, kind: FrameKind, data: bytes) -> Frame:
         if kind is FrameKind.RECORDS:
@@ -204,12 +234,12 @@ class StreamReader:
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _unpacked(self, data: bytes, limit: int) -> bytes:
+    def _unpacked(self, data: bytes, limit: int, unpacker: zstandard.ZstdDecompressor | None = None) -> bytes:
         try:
             size = zstandard.get_frame_parameters(data).content_size
             if not 0 < size <= limit:  # unknown sizes are far above
                 raise BadStream("A frame holds more than it may, or nothing.")
-            raw = self._decompress.decompress(data, max_output_size=size)
+            raw = (unpacker or self._decompress).decompress(data, max_output_size=size)
         except zstandard.ZstdError as error:
             raise BadStream("A frame cannot be unpacked.") from error
         if len(raw) != size:
