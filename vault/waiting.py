@@ -50,6 +50,14 @@ class Request:
     is_range: bool = False
 
     @property
+    def is_backwards(self) -> bool:
+        """Whether its end is before its start by their own words, whatever the line will hold (CLAY-47)."""
+        start, end = self.start, self.end
+        if isinstance(start, Number) and isinstance(end, Number):
+            return end.value < start.value
+        return isinstance(start, Date) and isinstance(end, Date) and end.tai < start.tai
+
+    @property
     def alarm(self) -> Tai | None:
         """When a clock has to wake it: the earlier of its dates (CLAY-50)."""
         dates = [case.tai for case in (self.start, self.end) if isinstance(case, Date)]
@@ -131,9 +139,12 @@ class Waiting:
     def _begin(self, line: Line) -> bool:
         """Find where a range begins; False while that is not known (CLAY-46)."""
         number = line.head if self.request.start is None else line.resolve(self.request.start)
-        if number == NEVER:
+        # What has not begun may wait, unless it is over: its end is here, so that nothing lies between (CLAY-46).
+        is_over = number is None and self.request.end is not None and line.resolve(self.request.end) is not None
+        if number == NEVER or is_over or self.request.is_backwards:
             self.closed = Closed(is_null=True)
-        if number is None or number == NEVER:
+            return False
+        if number is None:
             return False
         self._next = number
         return True

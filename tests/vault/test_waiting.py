@@ -81,6 +81,14 @@ def test_what_can_never_come_is_closed_with_null() -> None:
     waiting = Waiting(Request(Number(3), Number(2), is_range=True))
     assert waiting.step(line(["a", "b", "c"])) == []
     assert closing(waiting) == Closed(is_null=True)
+    dates = [parse_case(f"2099-01-01T00:0{minute}Z") for minute in (2, 1)]
+    for start, end in ((Number(9), Number(5)), (Number(9), Number(2)), (Label("later"), Number(2)), tuple(dates)):
+        waiting = Waiting(Request(start, end, is_range=True))
+        assert waiting.step(line(["a", "b", "c"])) == []
+        assert closing(waiting) == Closed(is_null=True)
+    waiting = Waiting(Request(Label("later"), Number(5), is_range=True))
+    assert waiting.step(line(["a", "b", "c"])) == []
+    assert closing(waiting) is None
     never = Line(0, lambda _case: NEVER, lambda _number: Answer(Outcome.NEVER))
     for request in (Request(Number(1)), Request(Number(1), Number(2), is_range=True)):
         waiting = Waiting(request)
