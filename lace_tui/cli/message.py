@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
-import subprocess
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -54,6 +52,9 @@ def edit_file(path: Path, editor: str) -> None:
     Raises:
         EditorFailed: the editor cannot be started, or ended with a failure.
     """
+    import shlex  # noqa: PLC0415 - most messages stand on the command line
+    import subprocess  # noqa: PLC0415
+
     try:
         # The person chose this program in their own environment.
         done = subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603

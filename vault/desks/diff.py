@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -138,5 +137,7 @@ def text_diff(
     old, new = before.decode().splitlines(), after.decode().splitlines()
     if max(len(old), len(new)) > _MAX_LINES:
         return [f"The text is too long to compare: {len(old)} lines before, {len(new)} lines after."]
+    import difflib  # noqa: PLC0415 - most diffs are of trees
+
     lines = list(difflib.unified_diff(old, new, *names, n=context, lineterm=""))
     return lines or ["Only line ends differ."]
