@@ -7,6 +7,7 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from lazy.interlace.ads import Fields
@@ -34,7 +35,7 @@ from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["MailboxReader", "OtherGroupHead", "StrangersMailbox"]
+__all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
 _BATCH_RECORDS = 1000
 _BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records
@@ -104,6 +105,22 @@ class _Port:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One mailbox as a visit found it. Its head names every run by its digest, so it settles what can be read.
+
+    Args:
+        node: whose.
+        head: the head that lay there.
+    """
+
+    node: Verifier
+    head: SeenHead
+
+
+_Seen = tuple[tuple[int, RecordHash], frozenset[str], bool]
+
+
 class MailboxReader:
     """Reads the mailboxes of one place into one vault.
 
@@ -122,64 +139,78 @@ class MailboxReader:
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
 
-    def read(self, node: Verifier) -> ExchangeResult | None:
-        """Run the exchange with a node's mailbox; None when there is nothing new in it.
+    def look(self, node: Verifier) -> Reading | None:
+        """Settle what is to be read of a node's mailbox; None when there is none, or it is mine as I left it.
 
         Raises:
-            StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `_read`.
-        """
-        try:
-            return self._read(node)
-        except MissingFile:
-            return self._read(node)  # its owner merged runs while we read: the new head names what is there
-
-    def _read(self, node: Verifier) -> ExchangeResult | None:
-        """Run the exchange with a node's mailbox; None when there is nothing new in it.
-
-        Raises:
-            StrangersMailbox: its owner is no member, and nothing in it says otherwise.
             RolledBack: its head is older than the one seen here before (CYB-18).
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
         head = read_head(self._place, self._vault.group, node)
-        if head is None:
+        if head is None or (node == self._vault.node and self._is_mine(head)):
             return None
-        if node == self._vault.node and self._is_mine(head):
-            return None
-        proven = self._check(node, head)
+        self._check(node, head)
         seen = self._seen(node)
         check_number(seen[0] if seen else None, head.mark)
+        return Reading(node, head)
+
+    def take(self, reading: Reading) -> ExchangeResult | None:
+        """Run the exchange with a mailbox as it was looked at; None when there is nothing new in it.
+
+        Raises:
+            StrangersMailbox: its owner is no member, and nothing in it says otherwise.
+            PeerError, DataError, PlaceError: as `look`.
+        """
+        try:
+            return self._take(reading)
+        except MissingFile:
+            again = self.look(reading.node)  # its owner merged runs since: the new head names what is there
+            return self._take(again) if again is not None else None
+
+    def _take(self, reading: Reading) -> ExchangeResult | None:
+        node, head = reading.node, reading.head
+        # Judged again: what another mailbox brought since may say who belongs.
+        proven = self._check(node, head)
+        seen = self._seen(node)
         received = len(self._receiver.received)
         if self._is_strange(node):
             proven = self._prove(node, head, looked_at=seen is not None and seen[0][1] == head.seal.hash)
-        if seen and seen[0][1] == head.seal.hash and seen[2] and not self._holes_remain():
+        if self._is_read(head, seen):
             self._note_vector(node, head)
             return None
-        known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
-        listing = read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
-        return self._run(node, head, listing, proven=proven, since=received)
+        return self._run(node, head, self._listing(node, head, seen), proven=proven, since=received)
 
-    def missing(self, node: Verifier, counted: set[RecordHash]) -> tuple[int, int]:
-        """Count what a mailbox lists and this vault lacks, for a dry run; writes nothing.
+    def _is_read(self, head: SeenHead, seen: _Seen | None) -> bool:
+        """Tell whether everything that a head names was dealt with before."""
+        return seen is not None and seen[0][1] == head.seal.hash and seen[2] and not self._holes_remain()
+
+    def _listing(self, node: Verifier, head: SeenHead, seen: _Seen | None) -> Listing:
+        """Return what a mailbox lists, without the runs that were dealt with before."""
+        known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
+        return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
+
+    def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
+        """Count what `take` would ask for at most: what is listed, missing here and never refused; writes nothing.
 
         Args:
-            node: whose mailbox.
+            reading: the mailbox as it was looked at.
             counted: what was counted in others, which is left out; what is counted here is added.
 
         Returns:
             Records, and the bytes that are read for them.
 
         Raises:
-            StrangersMailbox, RolledBack, PeerError, DataError, PlaceError: as `read`.
+            StrangersMailbox: its owner is no member as far as is known now.
+            PeerError, DataError, PlaceError: as `take`.
         """
-        head = read_head(self._place, self._vault.group, node)
-        if head is None or node == self._vault.node:
-            return 0, 0
-        self._check(node, head)
+        node, head = reading.node, reading.head
         if self._is_strange(node):
             raise self._strange(node)
-        listing = read_mailbox(self._place, self._vault.group, node, head.head)
+        seen = self._seen(node)
+        if self._is_read(head, seen):
+            return 0, 0
+        listing = self._listing(node, head, seen)
         records = {record for record, _ in listing.items()} - counted
         records -= self._vault.store.have(records)
         records -= self._receiver.refused_before()
@@ -269,7 +300,7 @@ class MailboxReader:
     def _holes_remain(self) -> bool:
         return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
 
-    def _seen(self, node: Verifier) -> tuple[tuple[int, RecordHash], frozenset[str], bool] | None:
+    def _seen(self, node: Verifier) -> _Seen | None:
         row = self._vault.store.rows(
             "SELECT number, head, runs, whole FROM seen WHERE place_id = ? AND node = ?",
             self._place.place_id,

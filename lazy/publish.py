@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import intern
 
 from lazy.beacon import due_on
@@ -29,11 +29,12 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
-__all__ = ["Outgoing", "pending", "publish_mine", "publish_once"]
+__all__ = ["Outgoing", "Sending", "pending", "plan_sending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
+_END = (1 << 63) - 1  # after every number of the exposure log
 _LOCATED_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 
@@ -57,23 +58,63 @@ class _Mine:
     trusted: bool
 
 
+_ANEW = _Mine(None, 0, trusted=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What a visit puts on a place, settled before it begins: what became shared after one number up to another.
+
+    The exposure log only grows at its end, so the two numbers name the same records whenever they are asked.
+
+    Args:
+        mine: my mailbox as it lies there.
+        upto: the last number of the exposure log that goes.
+        vector: what the head will say I hold: nothing beyond that number.
+        is_anew: whether all of the mailbox is written again.
+    """
+
+    mine: _Mine
+    upto: int
+    vector: tuple[VectorEntry, ...]
+    is_anew: bool
+
+    def amount(self, vault: Vault, place: MailboxPlace) -> Outgoing:
+        """Count what goes: records that the mailbox does not list yet, and their bytes."""
+        mine = _ANEW if self.is_anew else self.mine
+        try:
+            listing = None if mine.trusted or self.is_anew else _listing(vault, place, mine)
+        except DataError:
+            listing = None
+        records = size = 0
+        for record, length in _exposed_sizes(vault, mine.at, self.upto):
+            if listing is None or record not in listing:
+                records += 1
+                size += length
+        return Outgoing(records, size)
+
+
+def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
+    """Settle what `publish_mine` adds to a place; writes nothing."""
+    mine = _my_mailbox(vault, place)
+    with vault.store.reading():  # the vector must not speak of a release that is not among the records read
+        top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        vector = _vector(vault)
+    return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
+
+
 def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
     """Say what `publish_mine` would add to a place; writes nothing."""
-    mine = _my_mailbox(vault, place)
-    try:
-        listing = None if mine.trusted else _listing(vault, place, mine)
-    except DataError:
-        listing = Listing([])
-    records = size = 0
-    for record, length in _exposed_sizes(vault, mine.at):
-        if listing is None or record not in listing:
-            records += 1
-            size += length
-    return Outgoing(records, size)
+    return plan_sending(vault, place).amount(vault, place)
 
 
 def publish_mine(
-    vault: Vault, place: MailboxPlace, watch: Watch = Watch(), *, on_other: Callable[[], None] | None = None
+    vault: Vault,
+    place: MailboxPlace,
+    watch: Watch = Watch(),
+    *,
+    planned: Sending | None = None,
+    on_other: Callable[[], None] | None = None,
 ) -> Outgoing:
     """Bring my mailbox on a place up to date; nothing new means nothing written.
 
@@ -84,6 +125,7 @@ def publish_mine(
         vault: whose mailbox it is.
         place: where it lies.
         watch: progress and cancel.
+        planned: what goes, as it was settled and perhaps shown before; settled now without it.
         on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
             was restored, or a copy of it wrote, and reads what that one said first.
 
@@ -95,25 +137,24 @@ def publish_mine(
     if vault.founding is None:
         return Outgoing(0, 0)
     vault.check_mark()
-    mine = _my_mailbox(vault, place)
-    if on_other is not None and mine.head is not None and not _wrote(vault, place, mine.head):
+    plan = planned or plan_sending(vault, place)
+    if on_other is not None and plan.mine.head is not None and not _wrote(vault, place, plan.mine.head):
         on_other()
         vault.check_mark()
-    with vault.store.reading():  # the vector must not speak of a release that is not among the records read
-        top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
-        vector = _vector(vault)
-    is_anew = wants_rebase(vault, place.place_id)
+        plan = plan_sending(vault, place)  # what that one said is mine too
+    mine, top, vector = plan.mine, plan.upto, plan.vector
+    is_anew = plan.is_anew
     writer = place.writer(vault.group, vault.node)
     done = Publication(mine.head.head.runs if mine.head else ())
     files: set[BundleRef] | None = None
     if is_anew:
-        done, files = _rebase(vault, place, writer, watch)
+        done, files = _rebase(vault, place, writer, top, watch)
     elif top > mine.at or not mine.trusted:
         try:
-            done, files = _bring(vault, place, writer, mine, _listing(vault, place, mine), watch)
+            done, files = _bring(vault, place, writer, plan, _listing(vault, place, mine), watch)
         except DataError:
             # What lies there is not whole: begin anew, with what is still good of it.
-            done, files = _bring(vault, place, writer, _Mine(None, 0, trusted=False), None, watch)
+            done, files = _bring(vault, place, writer, replace(plan, mine=_ANEW), None, watch)
     head = _head(vault, place, mine, done, vector)
     beacon = due_on(vault, place)
     if beacon is not None:
@@ -158,10 +199,10 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
         writer,
         runs=(),
         listing=None,
-        additions=_additions(vault, place, after, watch, Listing([]), left, set()),
+        additions=_additions(vault, place, (after, _END), watch, Listing([]), left, set()),
         cancel=_asked(watch),
     )
-    head = _head(vault, place, _Mine(None, 0, trusted=False), done, vector)
+    head = _head(vault, place, _ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
     sealed = Seal.sign(head.to_plex(vault.group), vault.key())
@@ -174,11 +215,12 @@ def _bring(
     vault: Vault,
     place: MailboxPlace,
     writer: MailboxWriter,
-    mine: _Mine,
+    plan: Sending,
     listing: Listing | None,
     watch: Watch,
 ) -> tuple[Publication, set[BundleRef]]:
     """Publish what the listing lacks; without a listing everything. Return also the bundles it then rests on."""
+    mine = plan.mine
     known = listing if listing is not None else Listing([])
     sources = _others(vault, place)
     if listing is None:
@@ -193,14 +235,14 @@ def _bring(
         writer,
         runs=mine.head.head.runs if mine.head else (),
         listing=known,
-        additions=_additions(vault, place, mine.at, watch, known, sources, used),
+        additions=_additions(vault, place, (mine.at, plan.upto), watch, known, sources, used),
         cancel=_asked(watch),
     )
     return done, {*known.bundles(), *done.bundles, *used}
 
 
 def _rebase(
-    vault: Vault, place: MailboxPlace, writer: MailboxWriter, watch: Watch
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, upto: int, watch: Watch
 ) -> tuple[Publication, set[BundleRef]]:
     """Write all of my mailbox anew under the key of now, and rest on nothing that was written before."""
     done = publish(
@@ -210,7 +252,7 @@ def _rebase(
         writer,
         runs=(),
         listing=None,
-        additions=_additions(vault, place, 0, watch, Listing([]), [], set()),
+        additions=_additions(vault, place, (0, upto), watch, Listing([]), [], set()),
         cancel=_asked(watch),
     )
     return done, set(done.bundles)
@@ -269,11 +311,12 @@ def _listing(vault: Vault, place: MailboxPlace, mine: _Mine) -> Listing | None:
     return listing
 
 
-def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]:
+def _exposed_sizes(vault: Vault, after: int, upto: int) -> Iterator[tuple[RecordHash, int]]:
     for kind, digest, size in vault.store.rows(
         "SELECT b.kind, b.digest, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
-        " LEFT JOIN packed k USING (p) WHERE e.at > ? ORDER BY e.at",
+        " LEFT JOIN packed k USING (p) WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
         after,
+        upto,
     ):
         yield RecordHash(str(kind), bytes(digest)), int(size)
 
@@ -281,7 +324,7 @@ def _exposed_sizes(vault: Vault, after: int) -> Iterator[tuple[RecordHash, int]]
 def _additions(
     vault: Vault,
     place: MailboxPlace,
-    after: int,
+    between: tuple[int, int],
     watch: Watch,
     known: Listing,
     sources: list[Listing],
@@ -294,8 +337,8 @@ def _additions(
     for kind, digest, app, size in vault.store.db.execute(
         "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
         " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
-        " JOIN sym s ON s.id = r.app WHERE e.at > ? ORDER BY e.at",
-        (after,),
+        " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
+        between,
     ):
         record = RecordHash(intern(str(kind)), bytes(digest))
         if record not in known and record not in located:

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
-from lazy.exchange import MailboxReader, StrangersMailbox
+from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import label_of
 from lazy.places import NoSuchPlace, Place, is_mine, serving
-from lazy.publish import pending, publish_mine
+from lazy.plans import VisitPlan, amount, plan_visit
+from lazy.publish import publish_mine
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, vector_of
@@ -26,11 +27,11 @@ from transports.mailbox import MailboxPlace
 from transports.sealed import SealedPlace
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
-from vault.records import RecordHash, Verifier, parse_record
+from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["sync", "visit"]
+__all__ = ["carry_out", "show", "sync", "visit"]
 
 MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
@@ -130,12 +131,44 @@ def visit(
         if not pull:
             medium.writer(vault.group, vault.node)  # says why not
         push = False
-    result = PlaceResult(place.name, place.kind, planned=dry_run)
+    plan = plan_visit(vault, place.name, medium, push=push, pull=pull)
+    return show(vault, place, medium, plan) if dry_run else carry_out(vault, place, medium, plan, watch=watch)
+
+
+def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> PlaceResult:
+    """Return what carrying out a plan would move, from listings alone; nothing is written.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    result = PlaceResult(place.name, place.kind, planned=True)
+    result.vector_before = result.vector_after = vector_of(vault)
+    found = amount(vault, medium, plan)
+    result.problems += found.problems
+    result.sent, result.bytes_to_send = found.sent.records, found.sent.bytes
+    if plan.readings is not None:
+        result.records_to_receive, result.bytes_to_receive = found.received, found.bytes_received
+        if plan.sending is not None:
+            result.sent += found.received  # my mailbox then names them too, where they lie already
+    result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
+    return result
+
+
+def carry_out(
+    vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan, *, watch: Watch = Watch()
+) -> PlaceResult:
+    """Do what a plan says, and nothing that came to the medium or the vault after it was made.
+
+    What mailboxes bring may say that somebody else belongs, whose mailbox is then read too.
+
+    Raises:
+        PlaceError: the medium refuses or went away; what was stored stays.
+        Cancelled: the person stopped it.
+    """
+    result = PlaceResult(place.name, place.kind)
     result.vector_before = vector_of(vault)
     before = {release.hash for release in releases(vault.store)}
-    if dry_run:
-        _plan(vault, place, medium, result, push=push, pull=pull)
-        return result
+    push, pull = plan.sending is not None, plan.readings is not None
     reason = held_back(vault)
     if reason is None:
         if not medium.is_read_only:
@@ -147,10 +180,10 @@ def visit(
         if push and reason is None:
             reader = MailboxReader(vault, medium, receiver, watch)
             result.sent += publish_mine(
-                vault, medium, watch, on_other=lambda: _read_myself(vault, reader, result)
+                vault, medium, watch, planned=plan.sending, on_other=lambda: _read_myself(vault, reader, result)
             ).records
         if pull:
-            _read_all(vault, place, medium, receiver, result, watch, may_sign=reason is None)
+            _read_all(vault, place, medium, plan, receiver, result, watch, may_sign=reason is None)
     finally:
         close_round(vault, receiver, result, before)
     if push and pull:
@@ -167,23 +200,33 @@ def _read_all(
     vault: Vault,
     place: Place,
     medium: MailboxPlace,
+    plan: VisitPlan,
     receiver: Receiver,
     result: PlaceResult,
     watch: Watch,
     *,
     may_sign: bool,
 ) -> None:
-    """Read every mailbox until a pass brings nothing new: no record, and nobody admitted."""
+    """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
+
+    A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
+    and what was encrypted may be readable.
+    """
     reader = MailboxReader(vault, medium, receiver, watch)
+    readings = {reading.node: reading for reading in plan.readings or ()}
+    faults = dict(plan.faults)
     for number in range(1, MAX_PASSES + 1):
         result.passes = number
         result.problems.clear()
         progress = False
-        for node in medium.nodes(vault.group):
+        for node in plan.nodes if number == 1 else medium.nodes(vault.group):
             watch.cancelled()
             if node != vault.node and may_sign:
                 progress |= _admit(vault, place, medium, node, result)
-            progress |= _read_one(vault, reader, node, result)
+            if number == 1 and node in faults:
+                result.problems.append(faults[node])
+            elif node in readings or number > 1:
+                progress |= _read_one(vault, reader, node, readings, result)
         if not progress:
             return
 
@@ -204,10 +247,16 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
     return True
 
 
-def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: PlaceResult) -> bool:
-    """Run the exchange with one mailbox; tell whether it brought anything new."""
+def _read_one(
+    vault: Vault, reader: MailboxReader, node: Verifier, readings: dict[Verifier, Reading], result: PlaceResult
+) -> bool:
+    """Run the exchange with one mailbox as it was first looked at; tell whether it brought anything new."""
     try:
-        exchange = reader.read(node)
+        reading = readings.get(node) or reader.look(node)
+        if reading is None:
+            return False
+        readings[node] = reading
+        exchange = reader.take(reading)
     except PlaceError:
         raise
     except StrangersMailbox as error:
@@ -239,7 +288,8 @@ def _read_one(vault: Vault, reader: MailboxReader, node: Verifier, result: Place
 def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> None:
     """Read my own mailbox where another wrote it under my key: a copy of this vault, or it before it was restored."""
     try:
-        exchange = reader.read(vault.node)
+        reading = reader.look(vault.node)
+        exchange = reader.take(reading) if reading is not None else None
     except (DataError, PeerError):
         return  # it is damaged or went back in time: it is written anew
     if exchange is not None:
@@ -253,27 +303,3 @@ def _note_closed(medium: MailboxPlace, result: PlaceResult) -> None:
         what = "1 mailbox here is" if closed == 1 else f"{closed} mailboxes here are"
         text = f"{what} encrypted to others: somebody new who asked another member, or a friend who must sync first."
         result.problems.append(Problem(SealedToOthers.code, text))
-
-
-def _plan(vault: Vault, place: Place, medium: MailboxPlace, result: PlaceResult, *, push: bool, pull: bool) -> None:
-    """Fill in what a visit would move, from listings alone; nothing is written."""
-    del place
-    if push:
-        outgoing = pending(vault, medium)
-        result.sent, result.bytes_to_send = outgoing.records, outgoing.bytes
-    if pull:
-        reader = MailboxReader(vault, medium, Receiver(vault, result.name), Watch())
-        counted: set[RecordHash] = set()
-        total = 0
-        for node in medium.nodes(vault.group):
-            try:
-                records, size = reader.missing(node, counted)
-                result.records_to_receive += records
-                total += size
-            except (DataError, PeerError) as error:
-                result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
-        result.bytes_to_receive = total
-        if push:
-            result.sent += result.records_to_receive  # my mailbox then names them too, where they lie already
-    result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
-    result.vector_after = result.vector_before
