@@ -79,6 +79,8 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
         except PlaceError:
             raise
         except (DataError, PeerError) as error:
+            if node == vault.node:
+                continue  # the visit writes it anew, or says so
             faults.append((node, Problem(error.code, error.message, label_of(vault, node.text))))
         else:
             readings += [reading] if reading is not None else []

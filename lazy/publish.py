@@ -29,7 +29,7 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
-__all__ = ["Outgoing", "Sending", "pending", "plan_sending", "publish_mine", "publish_once"]
+__all__ = ["Outgoing", "Sending", "exposed", "pending", "plan_sending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
@@ -98,9 +98,13 @@ def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
     """Settle what `publish_mine` adds to a place; writes nothing."""
     mine = _my_mailbox(vault, place)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
-        top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
-        vector = _vector(vault)
+        top, vector = exposed(vault), _vector(vault)
     return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
+
+
+def exposed(vault: Vault) -> int:
+    """Return the last number of the exposure log."""
+    return int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
 
 
 def pending(vault: Vault, place: MailboxPlace) -> Outgoing:

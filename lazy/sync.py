@@ -7,8 +7,8 @@ last read costs one small read. What one mailbox gets wrong is named, and the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
@@ -16,7 +16,7 @@ from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import label_of
 from lazy.places import NoSuchPlace, Place, is_mine, serving
 from lazy.plans import VisitPlan, amount, plan_visit
-from lazy.publish import publish_mine
+from lazy.publish import exposed, publish_mine
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, vector_of
@@ -25,13 +25,22 @@ from transports.address import AddressKind
 from transports.errors import SealedToOthers
 from transports.mailbox import MailboxPlace
 from transports.sealed import SealedPlace
-from vault.errors import DataError, LaceError, PeerError, PlaceError
+from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["carry_out", "show", "sync", "visit"]
+__all__ = ["PlanOutdated", "Prepared", "carry_out", "move", "prepare", "show", "sync", "visit"]
+
+
+class PlanOutdated(CallerError):
+    """What was shown is no longer what would move."""
+
+    code = "plan-outdated"
+    exit_code = 2
+    hint = "Run the same command again: it shows what would move now."
+
 
 MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
@@ -64,15 +73,99 @@ def sync(
         PeerError, DataError: the only server visited is not who it should be, or breaks the format.
         Cancelled: the person stopped it; what was stored stays.
     """
+    if dry_run:
+        return list(prepare(vault, names, push=push, pull=pull, watch=watch).shown)
+
+    def act(place: Place) -> PlaceResult:
+        return _visit(vault, place, push=push, pull=pull, dry_run=False, watch=watch)
+
+    return _each(vault, _places(vault, names), act, pull=pull, dry_run=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Visits that are settled and not begun.
+
+    Args:
+        shown: what each would move, one a place.
+        push: whether something is to be sent.
+        pull: whether something is to be read.
+        plans: by place, the opened medium and the plan that was shown; a live server or another vault has none, since
+            it answers with what is there when it is asked.
+        places: to visit, without those that could not be looked at.
+    """
+
+    shown: tuple[PlaceResult, ...]
+    push: bool
+    pull: bool
+    plans: Mapping[str, tuple[MailboxPlace, VisitPlan]]
+    places: tuple[Place, ...]
+
+
+def prepare(
+    vault: Vault, names: Sequence[str], *, push: bool = True, pull: bool = True, watch: Watch = Watch()
+) -> Prepared:
+    """Settle what visits would move, and change nothing, here or there; `move` does it.
+
+    Raises:
+        As `sync`.
+    """
+    plans: dict[str, tuple[MailboxPlace, VisitPlan]] = {}
+
+    def look(place: Place) -> PlaceResult:
+        if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
+            return _visit(vault, place, push=push, pull=pull, dry_run=True, watch=watch)
+        medium = open_medium(vault, place)
+        plan = plan_visit(vault, place.name, medium, push=_may_push(vault, medium, push=push, pull=pull), pull=pull)
+        result = show(vault, place, medium, plan)
+        plans[place.name] = (medium, plan)
+        return result
+
+    found = _places(vault, names)
+    shown = _each(vault, found, look, pull=pull, dry_run=True)
+    there = {result.name for result in shown if not result.queued}
+    return Prepared(tuple(shown), push, pull, plans, tuple(place for place in found if place.name in there))
+
+
+def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[PlaceResult]:
+    """Carry out what was settled and shown; what one place brings goes on to the next, as in every sync.
+
+    Raises:
+        PlanOutdated: this vault shared something since; nothing was moved.
+        PlaceError, Cancelled, and the like: as `sync`.
+    """
+    top = exposed(vault)
+    for _, plan in prepared.plans.values():
+        if plan.sending is not None and plan.sending.upto != top:
+            raise PlanOutdated("Something was shared here after what would move was shown. Nothing was moved.")
+    left = dict(prepared.plans)
+
+    def act(place: Place) -> PlaceResult:
+        if place.name not in left:
+            return _visit(vault, place, push=prepared.push, pull=prepared.pull, dry_run=False, watch=watch)
+        return carry_out(vault, place, *left.pop(place.name), watch=watch)
+
+    return _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
+
+
+def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
+    """Return the places that names stand for, each once, without this vault's own address."""
     wanted: dict[str, Place] = {place.name: place for name in names for place in serving(vault, name)}
     visited = [place for place in wanted.values() if not is_mine(vault, place)]
     if wanted and not visited:
         raise NoSuchPlace("That is the address of your own server: friends visit it, you do not.")
+    return visited
+
+
+def _each(
+    vault: Vault, visited: Sequence[Place], act: Callable[[Place], PlaceResult], *, pull: bool, dry_run: bool
+) -> list[PlaceResult]:
+    """Visit each place; one that fails is told beside the others, unless it is all there is."""
     results: list[PlaceResult] = []
     failed: list[LaceError] = []
     for place in visited:
         try:
-            results.append(_visit(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch))
+            results.append(act(place))
         except PlaceError as error:
             if pull:
                 failed.append(error)
@@ -127,12 +220,20 @@ def visit(
         PlaceError: the medium refuses or went away; what was stored stays.
         Cancelled: the person stopped it.
     """
-    if medium.is_read_only:
-        if not pull:
-            medium.writer(vault.group, vault.node)  # says why not
-        push = False
+    push = _may_push(vault, medium, push=push, pull=pull)
     plan = plan_visit(vault, place.name, medium, push=push, pull=pull)
     return show(vault, place, medium, plan) if dry_run else carry_out(vault, place, medium, plan, watch=watch)
+
+
+def _may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
+    """Tell whether something is sent to a medium: nothing to one that is only read.
+
+    Raises:
+        PlaceNotWritable: it is only read, and nothing is to be read.
+    """
+    if medium.is_read_only and not pull:
+        medium.writer(vault.group, vault.node)  # says why not
+    return push and not medium.is_read_only
 
 
 def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> PlaceResult:
@@ -225,7 +326,7 @@ def _read_all(
                 progress |= _admit(vault, place, medium, node, result)
             if number == 1 and node in faults:
                 result.problems.append(faults[node])
-            elif node in readings or number > 1:
+            elif node in readings or node == vault.node or number > 1:
                 progress |= _read_one(vault, reader, node, readings, result)
         if not progress:
             return

@@ -21,7 +21,7 @@ from lazy.estimate import LINKS, Link, estimate, parse_link
 from lazy.places import NoSuchPlace, places
 from lazy.results import ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
-from lazy.sync import sync
+from lazy.sync import move, prepare, sync
 from transports.address import AddressKind
 from transports.onefile import OneFile
 from vault.vault import Vault
@@ -35,6 +35,7 @@ __all__ = ["answer", "configure", "run"]
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 _NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 _SHOWN_REFUSALS = 20
+_YES = frozenset({"y", "yes"})
 _LOOK_NEAR, _LOOK_FAR, _STEP = 2.0, 30.0, 0.2  # seconds between two visits that follow, by what a visit costs
 
 
@@ -49,6 +50,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     else:
         parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
+    parser.add_argument("--confirm", action="store_true", help="say what would move, ask, and move exactly that")
     parser.add_argument(
         "--estimate",
         metavar="LINK",
@@ -85,8 +87,13 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             if dry_run:
                 raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
             return _follow(context, vault, names)
+        push, pull = verb != "pull", verb != "push"
+        if getattr(args, "confirm", False):
+            if dry_run:
+                raise BadArguments(f"lace {verb}: either --confirm or --dry-run.", hint="Give one of them.")
+            return _confirmed(context, vault, asked, names, push=push, pull=pull)
         with context.watching() as watch:
-            results = sync(vault, names, push=verb != "pull", pull=verb != "push", dry_run=dry_run, watch=watch)
+            results = sync(vault, names, push=push, pull=pull, dry_run=dry_run, watch=watch)
         said = answer(context, vault, asked, results, verb)
         return said if link is None else _estimated(said, results, link)
 
@@ -115,6 +122,27 @@ def _estimated(said: Answer, results: Sequence[PlaceResult], link: Link) -> Answ
         return f"{first(paint) if callable(first) else first}\n{line}"
 
     return Answer(data, text, exit_code=said.exit_code)
+
+
+def _confirmed(
+    context: Context, vault: Vault, asked: Sequence[str], names: Sequence[str], *, push: bool, pull: bool
+) -> Answer:
+    """Show what would move, ask, and carry out what was shown; anything but yes moves nothing."""
+    with context.watching() as watch:
+        prepared = prepare(vault, names, push=push, pull=pull, watch=watch)
+    shown = answer(context, vault, asked, prepared.shown, context.verb)
+    context.output.before_talk()
+    talk = context.world.stderr
+    plan = shown.text(Paint(is_on=False)) if callable(shown.text) else shown.text
+    lines = [line for line in plan.splitlines() if not line.startswith("Next: ")]
+    talk.write("\n".join([*lines, "Move it? [y/N] "]))
+    talk.flush()
+    if context.world.stdin.readline().strip().lower() not in _YES:
+        said = "Nothing was moved."
+        return Answer(shown.data, said)
+    with context.watching() as watch:
+        results = move(vault, prepared, watch)
+    return answer(context, vault, asked, results, context.verb)
 
 
 def _follow(context: Context, vault: Vault, names: Sequence[str]) -> int:

@@ -262,7 +262,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Put what you share on a place, or on every place of a peer.",
-        "NAME [--dry-run | --estimate LINK]",
+        "NAME [--dry-run | --confirm | --estimate LINK]",
         examples=("lace push stick", "lace push bob --dry-run"),
     ),
     Verb(
@@ -270,7 +270,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Fetch what friends share from a place, or from every place of a peer.",
-        "NAME [--dry-run | --estimate LINK]",
+        "NAME [--dry-run | --confirm | --estimate LINK]",
         examples=("lace pull stick",),
     ),
     Verb(
@@ -278,7 +278,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "syncing",
         _SYNC,
         "Push and pull in one visit; without a name, to every place.",
-        "[NAME...] [--all] [--dry-run | --estimate LINK] [--follow]",
+        "[NAME...] [--all] [--dry-run | --confirm | --estimate LINK] [--follow]",
         examples=(
             "lace sync stick",
             "lace sync --all",

@@ -1,0 +1,142 @@
+"""The plan of a visit is one value: what is shown of it is what is moved by it (LAZ-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy.places import Place, add_place, places
+from lazy.plans import VisitPlan, amount, plan_visit
+from lazy.sealing import open_medium
+from lazy.sync import PlanOutdated, carry_out, move, prepare, show, sync
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository
+from tests.vault.vaults import befriend, found, write
+from transports.mailbox import MailboxPlace
+from transports.reading import read_head, read_mailbox
+from vault.names import Version
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.work import release
+
+
+@pytest.fixture
+def trio(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+    """Three members who met on a stick."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    cara = befriend(tmp_path, alice, "cara")
+    sync(bob, ["stick"])
+    yield alice, bob, cara
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
+def _stick(vault: Vault, name: str = "stick") -> tuple[Place, MailboxPlace]:
+    (place,) = [place for place in places(vault) if place.name == name]
+    return place, open_medium(vault, place)
+
+
+def _bodies(vault: Vault) -> set[RecordHash]:
+    own = "SELECT b.kind, b.digest FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app"
+    rows = vault.store.rows(f"{own} WHERE s.s <> 'lace/audit'")
+    return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+
+
+def _mailbox(vault: Vault, medium: MailboxPlace) -> set[RecordHash]:
+    head = read_head(medium, vault.group, vault.node)
+    assert head is not None
+    return {record for record, _ in read_mailbox(medium, vault.group, vault.node, head.head).items()}
+
+
+def _settled(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> tuple[set[RecordHash], set[RecordHash]]:
+    """Return the records that a plan names, out and in, found without the code that counts or moves them."""
+    assert plan.sending is not None
+    rows = vault.store.rows(
+        "SELECT b.kind, b.digest FROM exposure e JOIN body b USING (p) WHERE e.at <= ?", plan.sending.upto
+    )
+    out = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows} - _mailbox(vault, medium)
+    listed = {
+        record
+        for reading in plan.readings or ()
+        for record, _ in read_mailbox(medium, vault.group, reading.node, reading.head.head).items()
+    }
+    return out, listed - _bodies(vault)
+
+
+@pytest.mark.parametrize("road", ["stick", "host"])
+def test_what_was_shown_is_exactly_what_was_moved(trio: tuple[Vault, Vault, Vault], tmp_path: Path, road: str) -> None:
+    """LAZ-13: the counts that are shown, the records that move, and nothing that came to the medium meanwhile."""
+    alice, bob, cara = trio
+    if road == "host":
+        uri = f"git+file:{bare_repository(tmp_path / 'host.git')}"
+        for vault in trio:
+            add_place(vault, "host", uri, cwd=tmp_path)
+        for vault in (*trio, alice, bob):
+            sync(vault, ["host"])
+    for vault, text in ((alice, "verse\n" * 9_000), (bob, "chorus\n")):
+        write(vault, f"{vault.name}.txt", text)
+        release(vault, Version(1, int(vault is bob), 0), "by " + vault.name)
+    sync(alice, [road])
+    place, medium = _stick(bob, road)
+    plan = plan_visit(bob, place.name, medium, push=True, pull=True)
+    assert plan == plan_visit(bob, *(place.name, _stick(bob, road)[1]), push=True, pull=True)
+    shown, said = show(bob, place, medium, plan), amount(bob, medium, plan)
+    out, come = _settled(bob, medium, plan)
+    assert (shown.sent, shown.records_to_receive) == (len(out) + len(come), len(come))
+    assert (said.sent.records, said.received, said.problems) == (len(out), len(come), ())
+    assert out
+    assert come
+    write(cara, "late.txt", "too late\n")
+    late = release(cara, Version(1, 2, 0), "after the plan")
+    sync(cara, [road])
+    before, there = _bodies(bob), _mailbox(bob, medium)
+    done = carry_out(bob, place, medium, plan)
+    assert _bodies(bob) - before == set(done.received) == come
+    assert _mailbox(bob, _stick(bob, road)[1]) - there == out | come
+    assert (done.sent, len(done.received)) == (shown.sent, shown.records_to_receive)
+    (after,) = sync(bob, [road])
+    assert late.release in after.received
+    assert not set(after.received) & come
+
+
+def test_a_plan_that_a_release_overtook_moves_nothing(trio: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-13: what would move now is another thing than what was shown."""
+    alice, bob, _ = trio
+    write(bob, "a.txt", "one\n")
+    release(bob, Version(1, 0, 0), "shown")
+    prepared = prepare(bob, ["stick"])
+    write(bob, "a.txt", "two\n")
+    release(bob, Version(1, 1, 0), "not shown")
+    with pytest.raises(PlanOutdated):
+        move(bob, prepared)
+    assert not sync(alice, ["stick"])[0].received
+    (done,) = move(bob, prepare(bob, ["stick"]))
+    assert done.sent > 0
+    assert len(sync(alice, ["stick"])[0].releases) == 2
+
+
+def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """LAZ-13: anything but yes moves nothing, here or there."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    line = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    bob.lace("accept", line)
+    for person in (bob, alice, bob):
+        person.lace("sync", "stick")
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    files = {path: path.read_bytes() for path in (tmp_path / "stick").rglob("*") if path.is_file()}
+    for reply in (b"", b"\n", b"no\n", b"yesterday\n"):
+        asked = alice.run("--json", "sync", "stick", "--confirm", stdin=reply)
+        assert (asked.code, asked.json["planned"]) == (0, True)
+        assert "would send 6 records" in asked.err
+        assert "Move it? [y/N]" in asked.err
+    assert files == {path: path.read_bytes() for path in (tmp_path / "stick").rglob("*") if path.is_file()}
+    moved = alice.lace("sync", "stick", "--confirm", stdin=b"y\n")
+    assert (moved["planned"], moved["sent"]) == (False, asked.json["sent"])
+    assert bob.lace("pull", "stick", "--confirm", stdin=b"Yes\n")["received"] == moved["sent"]
+    bob.lace("sync", "stick", "--confirm", "--dry-run", expect=2)
