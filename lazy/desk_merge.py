@@ -9,6 +9,7 @@ from __future__ import annotations
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.merging import base_of
+from lazy.permitted import refused
 from lazy.update import Updated, follow
 from vault.desks.diff import diff_trees
 from vault.desks.merge import MergeOutcome
@@ -17,6 +18,7 @@ from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.graph import ancestors, merge_bases, newest
 from vault.history import Relation, relation
+from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.work import Watch, adopt_commit, changes, checkout_of, finish_checkouts, record_commit, seal_commit
@@ -73,6 +75,7 @@ def merge_desk(
 
     Raises:
         NoMergeBase, NotFastForward, DeskNotEmpty: the strategy does not fit the two histories.
+        NotPermitted: its signer may not write what would be taken in.
         FolderInTheWay: a file of mine would have been overwritten.
     """
     if dry_run:
@@ -105,6 +108,7 @@ def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: S
     base = checkout_of(vault, desk)
     mine = base.commit if base else None
     found = _check(vault, mine, that, strategy)
+    _check_permits(vault, desk, mine, that, strategy)
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
         moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
         number = adopt_commit(w, vault, desk, that.commit, that.tree)
@@ -159,6 +163,14 @@ def _check(vault: Vault, mine: RecordHash | None, that: ResolvedCommit, strategy
     return found
 
 
+def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> None:
+    """Refuse what its signer may not write here, unless nothing of it is taken (CLAY-80)."""
+    if strategy is Strategy.ONLY_THIS:
+        return
+    for out in refused(vault, desk, mine, [that.commit]):
+        raise NotPermitted(f"{out.who} changed {', '.join(out.paths[:5])} and may not write there.")
+
+
 def _outcome(
     source: Source,
     sink: Sink,
@@ -178,6 +190,7 @@ def _outcome(
 def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     base = checkout_of(vault, desk)
     found = _check(vault, base.commit if base else None, that, strategy)
+    _check_permits(vault, desk, base.commit if base else None, that, strategy)
     overlay = MemoryObjects(fallback=vault.store)
     dirty = changes(vault, desk, watch, overlay=overlay)
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vault import persons
 from vault.errors import CallerError
+from vault.persons import OWN_NODES
 from vault.vault import Vault
 
 __all__ = ["FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "members", "node_of"]
 __all__ += ["linked", "peers"]
 
 SELF = "self"
-_OWN = """SELECT DISTINCT a.signer, a.node FROM admission a JOIN field f ON f.p = a.p
-    JOIN sym y ON y.id = f.name AND y.s = 'Person'"""
-_WENT_ON = f"SELECT o.signer FROM ({_OWN}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
+_WENT_ON = f"SELECT o.signer FROM ({OWN_NODES}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
 
 
 class NoSuchPeer(CallerError):
@@ -96,13 +96,8 @@ def peers(vault: Vault) -> list[Person]:
 
 
 def linked(vault: Vault, node: str) -> set[str]:
-    """Return all nodes of a person: this one, and those that one of them admitted as its own, one after the other."""
-    pairs = [(str(signer), str(other)) for signer, other in vault.store.rows(_OWN)]
-    found, before = {node}, 0
-    while len(found) > before:
-        before = len(found)
-        found |= {one for pair in pairs if found & set(pair) for one in pair}
-    return found
+    """Return all nodes of a person; see `vault.persons.linked`."""
+    return persons.linked(vault.store, node)
 
 
 def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:

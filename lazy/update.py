@@ -6,12 +6,13 @@ and waits for a person. Dirty files are committed first, never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.merging import fold
 from lazy.people import label_of, node_of
+from lazy.permitted import Refused, refused
 from vault.desks.checkout import CheckoutResult
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
@@ -74,6 +75,7 @@ class Updated:
         sources: names of the friends whose heads were taken.
         versions: their versions.
         saved: the commit "before update" made of dirty files, if any.
+        refused: heads that stay out because their signers may not write what they changed.
     """
 
     relation: Relation
@@ -87,23 +89,30 @@ class Updated:
     sources: tuple[str, ...] = ()
     versions: tuple[Version, ...] = ()
     saved: RecordHash | None = None
+    refused: tuple[Refused, ...] = ()
 
 
 def heads_to_update(
-    vault: Vault, desk: str = MAIN, *, peer: str | None = None, version: Version | None = None
+    vault: Vault,
+    desk: str = MAIN,
+    *,
+    peer: str | None = None,
+    version: Version | None = None,
+    without: Collection[RecordHash] = (),
 ) -> tuple[list[RecordHash], list[str]]:
     """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
-    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides.
+    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
+    `without` count as not released.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
     """
     node = node_of(vault, peer) if peer else None
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
-    if not judged and version is None and node is None:
-        return newest(vault.store, _last_released(vault, desk)), []
+    if not (judged or without or version or node):
+        return newest(vault.store, _last_released(vault, desk).difference(without)), []
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
@@ -118,7 +127,20 @@ def heads_to_update(
             # Decided: the decision stands for its sides, whoever took it into their line already.
             commits = (commits - sides) | set(conflict.results)
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
-    return newest(vault.store, commits - contested.keys()), waiting
+    return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+
+
+def _permitted_heads(
+    vault: Vault, desk: str, mine: RecordHash | None, peer: str | None, version: Version | None
+) -> tuple[list[RecordHash], list[str], tuple[Refused, ...]]:
+    """Return heads and open conflicts as `heads_to_update`, but for heads that change what they may not (CLAY-80)."""
+    out: dict[RecordHash, Refused] = {}
+    while True:
+        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version, without=out)
+        more = refused(vault, desk, mine, _missing(vault, mine, heads))
+        if not more:
+            return heads, waiting, tuple(out.values())
+        out.update((each.head, each) for each in more)
 
 
 def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
@@ -152,15 +174,15 @@ def update(
         return _plan(vault, desk, peer, version, watch)
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
         base = checkout_of(vault, desk)
+        heads, waiting, out = _permitted_heads(vault, desk, base.commit if base else None, peer, version)
         if not _missing(vault, base.commit if base else None, heads):
-            return _nothing(w, vault, desk, base, heads, waiting)
+            return replace(_nothing(w, vault, desk, base, heads, waiting), refused=out)
         saved = seal_commit(w, vault, "before update", desk=desk, watch=watch)
         base = checkout_of(vault, desk)
         mine = base.commit if base else None
         done = take_in(w, vault, desk, mine, heads, "update", watch=watch)
-        result = _named(vault, desk, heads, done, waiting, saved.commit if saved else None)
+        result = replace(_named(vault, desk, heads, done, waiting, saved.commit if saved else None), refused=out)
         if done.conflicts:
             conflict_id = note_head_conflict(w, vault, desk, _missing(vault, mine, heads))
             return replace(result, conflict_id=conflict_id)
@@ -280,8 +302,14 @@ def _named(
 
 def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
-    heads, waiting = heads_to_update(vault, desk, peer=peer, version=version)
     base = checkout_of(vault, desk)
+    heads, waiting, out = _permitted_heads(vault, desk, base.commit if base else None, peer, version)
+    return replace(_planned(vault, desk, base, heads, waiting, watch), refused=out)
+
+
+def _planned(
+    vault: Vault, desk: str, base: Checkout | None, heads: list[RecordHash], waiting: list[str], watch: Watch
+) -> Updated:
     missing = _missing(vault, base.commit if base else None, heads)
     if not missing:
         return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))

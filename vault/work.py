@@ -21,6 +21,7 @@ from vault.graph import newest
 from vault.history import commit_info, has_released, highest_version, line_head, releases
 from vault.labels import unshared_labels
 from vault.names import Version
+from vault.permits import check_readers
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
@@ -248,6 +249,7 @@ def commit(
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
         head = line_head(vault.store, vault.node.text, desk)
         if made and head and shares_commits(vault):
+            check_readers(vault, desk, commit_info(vault.store, made.commit).tree)
             w.log([made.commit, head.rev])
         if made:
             w.audit(
@@ -382,6 +384,7 @@ def release(
     Raises:
         VersionTaken: the version is already released by somebody visible here.
         NothingToRelease: no commit yet, or nothing new and no version named.
+        NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
@@ -422,6 +425,7 @@ def seal_release(
         raise NothingToRelease(f"There is no commit in {desk} yet.")
     first = not has_released(vault.store, desk, vault.node.text)
     tree = commit_info(vault.store, head.commit).tree
+    check_readers(vault, desk, tree)
     content = vault.store.content_sum(tree)
     sealed = w.seal(
         Release.to_plex(

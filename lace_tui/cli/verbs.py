@@ -250,6 +250,25 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace desk add lyrics words/lyrics",),
     ),
     Verb(
+        "desk permit",
+        _CLI + "permitting",
+        _WORK,
+        "Say who may write at a path of your desk, or who may read it: whose changes update takes in, who is sent it.",
+        "PATH (--write | --read) (--only NAME... | --not NAME... | --anyone) [--desk D]",
+        examples=(
+            "lace desk permit docs --write --only alice bob",
+            "lace desk permit private --read --not carol",
+            "lace desk permit docs --write --anyone",
+        ),
+    ),
+    Verb(
+        "desk permits",
+        _CLI + "permitting",
+        _WORK,
+        "List your desk's rules about who may write and read where.",
+        "[DESK]",
+    ),
+    Verb(
         "label",
         _CLI + "reading",
         _WORK,

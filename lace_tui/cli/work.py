@@ -16,9 +16,11 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
 from vault.desk_folders import known_desk
+from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
 from vault.names import Version
+from vault.permits import check_readers
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import (
@@ -213,8 +215,10 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
 def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
     """Say what a release would share; nothing is written."""
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
-        found = changes(vault, desk, watch)
+        found = changes(vault, desk, watch, overlay=overlay)
+    check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
     version = version or next_version(vault, desk)
     first = not releases(vault.store, desk, node=vault.node.text)
@@ -262,7 +266,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         )
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
-    needs_person = bool(done.conflicts or done.waiting)
+    needs_person = bool(done.conflicts or done.waiting or done.refused)
     following = _after_update(vault, desk, done)
     data = {
         "planned": args.dry_run,
@@ -275,6 +279,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
         "conflict": done.conflict_id or None,
         "waiting": list(done.waiting),
+        "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "sources": list(done.sources),
         "versions": list(done.versions),
         "saved": done.saved,
@@ -309,13 +314,17 @@ def _update_lines(done: Updated, *, planned: bool) -> list[str]:
     elif done.relation is Relation.MERGEABLE:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
-    elif not done.waiting:
+    elif not done.waiting and not done.refused:
         lines.append("Nothing new: your folder has everything that was released.")
     if done.written and not done.conflicts:
         lines += [f"  {inert(path)}" for path in done.written[:SHOWN]]
         lines += [f"  and {len(done.written) - SHOWN} more"] if len(done.written) > SHOWN else []
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
+    for out in done.refused:
+        lines.append(f"! Not taken in: {inert(out.who)} changed what your desk's rules keep (see: lace desk permits)")
+        lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]
+        lines += [f"  and {len(out.paths) - SHOWN} more"] if len(out.paths) > SHOWN else []
     return lines
 
 

@@ -194,3 +194,32 @@ def test_equal_content_of_two_desks_is_stored_once(alice: Person) -> None:
     assert (len(ids["commits"]), len(ids["contents"])) == (2, 1)
     for commit in ids["commits"]:
         assert b"the same" not in alice.run("record", "show", commit).out
+
+
+def test_rules_say_who_may_write_and_read_where(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-80: set, listed, felt by update and release, and taken back."""
+    made = alice.lace("desk", "permit", "words", "--write", "--only", "alice")
+    assert (made["path"], made["act"], made["list"], made["names"]) == ("words", "write", "only", ["alice"])
+    bob.lace("update")
+    bob.write("words/one.txt", "bob's\n")
+    bob.lace("release", "1.0.1")
+    band()
+    done = alice.lace("update", expect=1)
+    assert [(out["name"], out["paths"]) for out in done["refused"]] == [("bob", ["words/one.txt"])]
+    assert not (alice.folder / "words").exists()
+    assert b"bob changed what your desk's rules keep" in alice.run("update").out
+    assert alice.lace("merge", "main", "--from", "bob/main", "--strategy", "fine", expect=2)["error"]["code"] == (
+        "not-permitted"
+    )
+    alice.lace("desk", "permit", "words", "--write", "--anyone")
+    assert alice.lace("update")["refused"] == []
+    alice.lace("desk", "permit", "private", "--read", "--not", "bob")
+    assert alice.run("desk", "permits").out == b"private  read  everybody but bob\n"
+    alice.write("private/diary.txt", "dear diary\n")
+    for words in (("--dry-run",), ("1.1.0",)):
+        assert alice.lace("release", *words, expect=2)["error"]["code"] == "not-permitted"
+    alice.lace("desk", "permit", "private", "--read", "--anyone")
+    assert alice.lace("desk", "permits")["permits"] == []
+    assert alice.lace("release", "1.1.0")["version"] == "1.1.0"
+    assert alice.lace("desk", "permit", "x", "--read", "--not", "zoe", expect=2)["error"]["code"] == "no-such-peer"
+    assert alice.lace("desk", "permit", "../x", "--read", "--anyone", expect=2)["error"]["code"] == "outside-folder"

@@ -1,0 +1,72 @@
+"""`desk permit` and `desk permits`: who may write and who may read at a path of one's own desk (CLAY-80)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.folder import desk_path
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.people import label_of, node_of
+from vault.desk_folders import MAIN, known_desk
+from vault.permits import Act, Permit, permits, set_permit
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add what a rule is about and whom it names."""
+    if verb == "desk permits":
+        parser.add_argument("desk", nargs="?", default=MAIN, metavar="DESK", help="the desk (main)")
+        return
+    parser.add_argument("path", metavar="PATH", help="with everything below it; . is the whole desk")
+    act = parser.add_mutually_exclusive_group(required=True)
+    act.add_argument("--write", action="store_true", help="whose changes update and merge take in")
+    act.add_argument("--read", action="store_true", help="who may be sent it: lace makes no release others would get")
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument("--only", nargs="+", metavar="NAME", help="these and you")
+    who.add_argument("--not", dest="but", nargs="+", metavar="NAME", help="all but these")
+    who.add_argument("--anyone", action="store_true", help="everybody, as without a rule")
+    parser.add_argument("--desk", default=MAIN, metavar="D", help="the desk (main)")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        desk = known_desk(vault, args.desk)
+        if context.verb == "desk permits":
+            return _listed(vault, desk)
+        nodes = tuple(sorted({node_of(vault, name) for name in (args.only or args.but or ())}))
+        act = Act.WRITE if args.write else Act.READ
+        rule = Permit(desk_path(context, vault, args.path, desk), act, bool(args.only), nodes)
+        set_permit(vault, desk, rule)
+        return Answer({"desk": desk, **_values(vault, rule)}, _text(vault, rule))
+
+
+def _listed(vault: Vault, desk: str) -> Answer:
+    rules = permits(vault.store, desk)
+    text = "\n".join(_text(vault, rule) for rule in rules) or f"Everybody may write and read all of {inert(desk)}."
+    return Answer({"desk": desk, "permits": [_values(vault, rule) for rule in rules]}, text)
+
+
+def _values(vault: Vault, rule: Permit) -> dict[str, Any]:
+    return {
+        "path": rule.path,
+        "act": rule.act,
+        "list": "only" if rule.is_white else "not",
+        "names": [label_of(vault, node) for node in rule.nodes],
+        "nodes": list(rule.nodes),
+    }
+
+
+def _text(vault: Vault, rule: Permit) -> str:
+    others = [node for node in rule.nodes if node != vault.node.text]  # I always may
+    names = ", ".join(inert(label_of(vault, node)) for node in others)
+    if rule.is_white:
+        who = f"you and {names}" if names else "you alone"
+    else:
+        who = f"everybody but {names}" if names else "everybody"
+    return f"{inert(rule.path or '.')}  {rule.act}  {who}"

@@ -1,0 +1,173 @@
+"""Who may write and read where: white and black lists by path, applied to peers (CLAY-80)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lazy.address import resolve
+from lazy.desk_merge import merge_desk
+from lazy.permitted import Refused
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault.vaults import befriend, found, write
+from vault.audit_trail import verify_trail
+from vault.desks.strategies import Strategy
+from vault.fsck import check
+from vault.history import Relation
+from vault.names import Version
+from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
+from vault.vault import Vault
+from vault.work import checkout_of, commit, release
+
+PATHS = ("", "docs", "docs/a", "docs/a/b", "docs2", "song")
+
+
+@given(st.dictionaries(st.sampled_from(PATHS), st.booleans()), st.sampled_from((*PATHS, "docs/a/c", "docs2/x")))
+def test_the_rule_with_the_longest_path_that_fits_decides(rules: dict[str, bool], path: str) -> None:
+    """CLAY-80: whole names count, so docs says nothing of docs2 (H-38)."""
+    made = [Permit(at, Act.WRITE, is_white, ()) for at, is_white in rules.items()]
+    above = {"/".join(path.split("/")[:n]) for n in range(len(path.split("/")) + 1)}
+    expected = max((rule for rule in made if rule.path in above), key=lambda rule: len(rule.path), default=None)
+    assert ruling(made, Act.WRITE, path) == expected
+    assert ruling(made, Act.READ, path) is None
+
+
+@pytest.fixture
+def circle(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+    """Alice, bob and carol, who share one folder over one stick."""
+    alice = found(tmp_path)
+    write(alice, "docs/plan.txt", "plan\n")
+    write(alice, "song.txt", "la\n")
+    release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    carol = befriend(tmp_path, alice, "carol")
+    for vault in (bob, carol):
+        sync(vault, ["stick"])
+        update(vault)
+    yield alice, bob, carol
+    for vault in (alice, bob, carol):
+        vault.close()
+
+
+def meet(*vaults: Vault) -> None:
+    for vault in (*vaults, *vaults):
+        sync(vault, ["stick"])
+
+
+def rule(path: str, act: Act, white: bool, *people: Vault) -> Permit:
+    return Permit(path, act, white, tuple(sorted(person.node.text for person in people)))
+
+
+def test_lists_name_who_may_or_who_may_not(circle: tuple[Vault, Vault, Vault]) -> None:
+    alice, bob, carol = circle
+    nodes = [vault.node.text for vault in circle]
+    for listed, expected in (
+        (rule("", Act.READ, True, bob), [True, True, False]),
+        (rule("", Act.READ, False, bob), [True, False, True]),
+        (rule("", Act.READ, False, alice, bob, carol), [True, False, False]),
+        (None, [True, True, True]),
+    ):
+        assert [may(alice.store, listed, node, alice.node.text) for node in nodes] == expected
+
+
+def test_a_rule_is_kept_replaced_and_taken_back(circle: tuple[Vault, Vault, Vault]) -> None:
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, True, bob))
+    set_permit(alice, "main", rule("docs", Act.READ, False, carol))
+    set_permit(alice, "main", rule("docs", Act.WRITE, False, carol))
+    assert permits(alice.store, "main") == (
+        rule("docs", Act.READ, False, carol),
+        rule("docs", Act.WRITE, False, carol),
+    )
+    assert permits(alice.store, "other") == permits(bob.store, "main") == ()
+    set_permit(alice, "main", rule("docs/open", Act.WRITE, False))  # says something below another rule
+    assert len(permits(alice.store, "main")) == 3
+    for path in ("docs", "docs/open"):
+        for act in Act:
+            set_permit(alice, "main", rule(path, act, False))
+    assert permits(alice.store, "main") == ()
+    assert verify_trail(alice).ok
+    with pytest.raises(BadPermit):
+        Permit("docs", Act.READ, False, ("b", "a"))
+
+
+def test_a_head_that_writes_where_its_signer_may_not_stays_out(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80: others' work is taken meanwhile, nothing of the refused head is, and a changed rule lets it in."""
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, True, carol))
+    write(bob, "docs/plan.txt", "bob's plan\n")
+    write(bob, "song.txt", "bob's la\n")
+    theirs = release(bob)
+    write(carol, "docs/more.txt", "carol's\n")
+    release(carol, Version(1, 5, 0))
+    meet(bob, carol, alice)
+    refused = (Refused(theirs.commit, "bob", ("docs/plan.txt",)),)
+    assert update(alice, dry_run=True).refused == refused
+    done = update(alice)
+    assert (done.relation, done.sources, done.refused) == (Relation.BEHIND, ("carol",), refused)
+    assert (alice.folder / "docs/plan.txt").read_text() == "plan\n"
+    assert (alice.folder / "song.txt").read_text() == "la\n"
+    assert (alice.folder / "docs/more.txt").read_text() == "carol's\n"
+    for strategy in (Strategy.MATE, Strategy.ONLY_THAT):
+        with pytest.raises(NotPermitted, match=r"docs/plan\.txt"):
+            merge_desk(alice, "main", resolve(alice, "bob/main"), strategy)
+    set_permit(alice, "main", rule("docs", Act.WRITE, False))
+    done = update(alice)
+    assert (done.relation, done.refused) == (Relation.MERGEABLE, ())
+    assert (alice.folder / "docs/plan.txt").read_text() == "bob's plan\n"
+    assert check(alice).ok
+
+
+def test_who_merges_the_work_of_somebody_permitted_does_not_make_it_their_own(
+    circle: tuple[Vault, Vault, Vault],
+) -> None:
+    """CLAY-80: bob's merge holds carol's document as she left it, and a deletion of hers; his own edit is refused."""
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, False, bob))
+    (carol.folder / "docs/plan.txt").unlink()
+    write(carol, "docs/more.txt", "carol's\n")
+    release(carol)
+    meet(carol, bob)
+    write(bob, "song.txt", "bob's la\n")
+    commit(bob, "mine")
+    assert update(bob).relation is Relation.MERGEABLE
+    release(bob)
+    meet(bob, alice)
+    done = update(alice, peer="bob")
+    assert (done.relation, done.refused) == (Relation.BEHIND, ())
+    assert (alice.folder / "docs/more.txt").read_text() == "carol's\n"
+    assert not (alice.folder / "docs/plan.txt").exists()
+    write(bob, "docs/more.txt", "carol's, and bob's\n")
+    theirs = release(bob)
+    meet(bob, alice)
+    assert update(alice).refused == (Refused(theirs.commit, "bob", ("docs/more.txt",)),)
+
+
+def test_nothing_is_shared_that_a_member_may_not_read(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80: the release is not made; a commit stays mine; no rule is about a path that is not there."""
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("private", Act.READ, True, bob))
+    write(alice, "song.txt", "la la\n")
+    assert release(alice).files == 2
+    write(alice, "private/letter.txt", "dear bob\n")
+    before = alice.store.rows("SELECT count(*) FROM body")
+    with pytest.raises(NotPermitted, match="carol may not read private"):
+        release(alice)
+    assert alice.store.rows("SELECT count(*) FROM body") == before
+    assert commit(alice, "to myself") is not None
+    alice.settings.set("share", "commits").save()
+    write(alice, "private/letter.txt", "dear bob, dear\n")
+    with pytest.raises(NotPermitted):
+        commit(alice, "to all")
+    set_permit(alice, "main", rule("private", Act.READ, True, bob, carol))
+    assert release(alice).files == 3
+    standing = checkout_of(alice)
+    assert standing is not None
+    set_permit(alice, "main", rule("", Act.READ, False, carol))
+    with pytest.raises(NotPermitted, match="the whole desk"):
+        check_readers(alice, "main", standing.tree)
