@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.forks import forks
-from lazy.people import NoSuchPeer, linked, node_of
+from lazy.people import NoSuchPeer, former, linked, node_of
 from vault.audit import read_audit
 from vault.audit_trail import entries_of
 from vault.nodelog import ForkProof
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from lazy.receive import Receiver
     from lazy.results import PlaceResult
 
-__all__ = ["Evidence", "EvidenceKind", "Reputation", "counts", "note_evidence", "reputation"]
+__all__ = ["Evidence", "EvidenceKind", "Reputation", "counts", "note_evidence", "note_turned_away", "reputation"]
 
 _VERB, _COUNTS = "lace-evidence", "evidence"
 _OF_THE_MEDIUM = frozenset({"stranger", "sealed-to-others", "not-available", "forked", "refused-there"})
+_KNOCKED = "knocked"
 _LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
 
 
@@ -119,6 +120,32 @@ def note_evidence(vault: Vault, receiver: Receiver, result: PlaceResult) -> None
     fresh = [entry for entry in met if entry[:5] not in known]
     if not fresh:
         return
+    _note(vault, fresh)
+
+
+def note_turned_away(vault: Vault, node: str, place: str) -> str:
+    """Note that a node which proved its key was not answered, once for each node; return what is noted.
+
+    Strangers cost nothing to make: after so many of them no new one is noted.
+
+    Raises:
+        Locked, VaultBehindMark, ...: as `Vault.writing`.
+    """
+    gone = former(vault, node)
+    code = "revoked" if gone is not None else _KNOCKED
+    reason = (
+        f"{gone.name} was revoked and came to be answered all the same"
+        if gone is not None
+        else "a stranger who knows this address and the group's name came to be answered"
+    )
+    known = [(who, item.code) for who, item in _noted(vault)]
+    is_crowd = code == _KNOCKED and sum(told == _KNOCKED for _, told in known) >= _LIMIT
+    if (node, code) not in known and not is_crowd:
+        _note(vault, [(node, EvidenceKind.REFUSED, place, code, "", reason)])
+    return reason
+
+
+def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]]) -> None:
     with vault.writing() as w:
         for node, kind, place, code, record, reason in fresh:
             parameters = {"kind": kind.value, "place": place, "code": code}

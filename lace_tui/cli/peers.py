@@ -11,9 +11,9 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.beacon import known_beacons
-from lazy.people import label_of, node_of, peers
+from lazy.people import NoSuchPeer, label_of, node_of, peers
 from lazy.places import places
-from lazy.reputation import Reputation, reputation
+from lazy.reputation import Reputation, counts, reputation
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -60,7 +60,7 @@ def _all(vault: Vault) -> Answer:
 
 
 def _one(vault: Vault, name: str) -> Answer:
-    found = reputation(vault, node_of(vault, name))
+    found = reputation(vault, _node_of(vault, name))
     called = label_of(vault, found.node)
     seen = known_beacons(vault).get(found.node)
 
@@ -71,6 +71,16 @@ def _one(vault: Vault, name: str) -> Answer:
 
     data = {"peer": called, "key": found.node, "keys": list(found.nodes), "beacon": beacon_data(seen)}
     return Answer({**data, **_evidence_data(found)}, text)
+
+
+def _node_of(vault: Vault, name: str) -> str:
+    """Return the node a name means; of a stranger whose key is given, that node if something is known of it."""
+    try:
+        return node_of(vault, name)
+    except NoSuchPeer:
+        if counts(vault)[name]:
+            return name
+        raise
 
 
 def _evidence_data(found: Reputation) -> dict[str, Any]:

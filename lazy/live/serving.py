@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from threading import Lock
 from typing import TypeGuard
 
 from lazy.beacon import my_record
@@ -22,6 +23,7 @@ from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing, place_of
 from lazy.people import former, label_of
 from lazy.receive import Receiver
+from lazy.reputation import note_turned_away
 from lazy.results import PlaceResult
 from lazy.rounds import close_round, held_back
 from transports.address import AddressKind
@@ -41,6 +43,7 @@ _NAMES_LIMIT = 2_000_000
 _HALF = 2
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _REQUESTS = 100  # that wait here at most
+_TURNED = 200  # nodes turned away that one run takes note of
 _SERVED = "serve"  # the place where requests came in, for those who list them
 
 
@@ -76,6 +79,8 @@ class Service:
     def __init__(self, open_vault: Callable[[], Vault], tell: Callable[[Served], None]) -> None:
         self._open = open_vault
         self._tell = tell
+        self._turned: set[Verifier] = set()
+        self._turning = Lock()
 
     def admits(self, node: Verifier) -> bool:
         """Whether the node is a member, and not this one."""
@@ -87,6 +92,22 @@ class Service:
         """Whether the node was a member once; only its own key is told so."""
         with closing(self._open()) as vault:
             return former(vault, node.text) is not None
+
+    def turned_away(self, node: Verifier) -> None:
+        """Note once a run that a node proved its key and was refused; a crowd of strangers costs no more than a few."""
+        if node in self._turned or len(self._turned) >= _TURNED or not self._turning.acquire(blocking=False):
+            return
+        try:
+            with closing(self._open()) as vault:
+                if node == vault.node:
+                    return  # my own key, reflected
+                reason = note_turned_away(vault, node.text, _SERVED)
+                self._turned.add(node)
+                self._tell(Served(label_of(vault, node.text), problem=reason))
+        except LaceError:
+            return  # not noted this time: the vault is busy, or may not sign; the refusal stands
+        finally:
+            self._turning.release()
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited, or the admission of a new node of a member.

@@ -84,6 +84,9 @@ class _Handler:
         del node
         return False
 
+    def turned_away(self, node: Verifier) -> None:
+        """Do nothing."""
+
     def request(self, record: bytes) -> bool | None:
         del record
         return None

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+import lazy.reputation
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
 from tests.live.test_live_sync import begin, found, records
 from tests.people import Person
+from tests.vault import vaults
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH
@@ -92,6 +94,41 @@ def member_key(person: Person) -> SigningKey:
     """Return a person's own key."""
     node = Verifier.parse(person.lace("id")["node"])
     return KeyStore(Path(person.variables["LACE_HOME"])).load(node, None)
+
+
+def test_who_is_turned_away_leaves_evidence_that_one_can_read(alice: Person, bob: Person) -> None:
+    """LAZ-73, CYB-11: a revoked member and a stranger, each noted once with when and why; noise proves nobody."""
+    found(alice)
+    stranger = SigningKey.from_seed(b"\x07" * 32)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        session = session_of(server, alice.lace("id")["group"])
+        alice.lace("revoke", "bob", "--yes")
+        for _ in range(2):
+            assert bob.lace("sync", "home", expect=34)["error"]["code"] == "refused-there"
+            for headers in ({}, {HEADER: "x" * 100}, {HEADER: hello(stranger, session)}):
+                assert ask(server.port, SYNC_PATH, headers, b"body") == (403, b"refused\n")
+            assert ask(server.port, SYNC_PATH, {HEADER: hello(member_key(alice), session)}, b"")[0] == 403
+    against = alice.lace("peers", "bob")["evidence"]
+    assert [(item["kind"], item["code"], item["place"]) for item in against] == [("refused", "revoked", "serve")]
+    assert "was revoked and came" in alice.text("peers", "bob")
+    strange = alice.lace("peers", stranger.verifier.text)
+    assert [(item["kind"], item["code"]) for item in strange["evidence"]] == [("refused", "knocked")]
+    alice.lace("peers", SigningKey.from_seed(b"\x08" * 32).verifier.text, expect=2)
+    told = alice.lace("audit", "list", "--verb", "lace-evidence")["entries"]
+    assert len(told) == 2
+    assert alice.lace("audit", "verify")["ok"]
+
+
+def test_a_crowd_of_strangers_is_noted_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-73: keys cost nothing to make, and so must cost the trail little."""
+    monkeypatch.setattr(lazy.reputation, "_LIMIT", 3)
+    vault = vaults.found(tmp_path)
+    for number in range(6):
+        lazy.reputation.note_turned_away(vault, SigningKey.from_seed(bytes([number]) * 32).verifier.text, "serve")
+    assert sum(lazy.reputation.counts(vault).values()) == 3
+    vault.close()
 
 
 def test_who_is_not_let_in_learns_nothing(alice: Person, bob: Person, cara: Person) -> None:

@@ -64,6 +64,9 @@ class Handler(Protocol):
     def was_revoked(self, node: Verifier) -> bool:
         """Whether this node, which proved its key, was a member once."""
 
+    def turned_away(self, node: Verifier) -> None:
+        """Take note that this node proved its key and was not answered."""
+
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Read one body and write its answer."""
 
@@ -153,6 +156,7 @@ class LiveServer:
             return await _refused(request)
         if not await loop.run_in_executor(self._pool, self._handler.admits, who):
             was = await loop.run_in_executor(self._pool, self._handler.was_revoked, who)
+            await loop.run_in_executor(self._pool, self._handler.turned_away, who)
             return await _refused(request, REVOKED if was else _REFUSAL)
         if self._busy >= _EXCHANGES:
             return Response(b"busy\n", 503, {"Retry-After": "5"})
