@@ -30,7 +30,7 @@ from vault.records.errors import RecordError
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "put", "show"]
+__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "named", "put", "show"]
 
 _RANGE = re.compile(r"([^@]+)@([0-9]{1,10})\.\.([0-9]{1,10})", re.ASCII)
 
@@ -92,7 +92,7 @@ def show(vault: Vault, text: str) -> bytes:
         SeveralRecords: a coordinate with several candidates; none of them is chosen for the person.
         BadAddress: the text starts like an address and is none.
     """
-    record = _at(vault, text) if text.startswith("//") else _named(text)
+    record = named(vault, text)
     stored = vault.store.stored(record)
     if stored is None and record.kind == "P":
         rows = vault.store.rows("SELECT b.bytes FROM rec r JOIN body b USING (p) WHERE r.plex = ?", record.digest)
@@ -103,7 +103,16 @@ def show(vault: Vault, text: str) -> bytes:
     return stored
 
 
-def _named(text: str) -> RecordHash:
+def named(vault: Vault, text: str) -> RecordHash:
+    """Return the record that a hash text or an address names, here or not.
+
+    Raises:
+        NoSuchRecord: the text is no hash, or no record here stands at the address.
+        SeveralRecords: a coordinate with several candidates.
+        BadAddress: the text starts like an address and is none.
+    """
+    if text.startswith("//"):
+        return _at(vault, text)
     try:
         return RecordHash.parse(text)
     except RecordError as error:

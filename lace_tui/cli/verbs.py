@@ -356,6 +356,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("vectors", _CLI + "standing", _SYNC, "Show how far every log is known, here and to each peer."),
     Verb("queue", _CLI + "standing", _SYNC, "List what you shared that a peer has not confirmed."),
+    Verb("links", _CLI + "links", _SYNC, "Say how far each peer's log came here, and yours there."),
     Verb(
         "conflicts",
         _CLI + "deciding",
@@ -417,6 +418,21 @@ VERBS: tuple[Verb, ...] = (
         "Change a setting; without a value it has its default again.",
         "KEY [VALUE]",
         examples=("lace config set sync-strategy on-release", "lace config set sync-strategy"),
+    ),
+    Verb(
+        "why",
+        _CLI + "why",
+        _LOOK,
+        "Say what was decided about a record, by which rule, and what leads to it.",
+        "HASH",
+    ),
+    Verb(
+        "metrics",
+        _CLI + "links",
+        _LOOK,
+        "Print numbers about this vault for a monitor, in the text format of Prometheus.",
+        json="bytes",
+        examples=("lace metrics > /var/lib/node_exporter/lace.prom",),
     ),
     Verb(
         "record show",

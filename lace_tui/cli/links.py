@@ -1,0 +1,70 @@
+"""`links` and `metrics`: how far each peer's log came here and mine there, for people and for a monitor."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lazy.links import SCOPE, Link, LinkState, Progress, links, metrics
+
+__all__ = ["configure", "run"]
+
+_SAID = {
+    LinkState.INITIAL: "not met yet: lace sync",
+    LinkState.LIVE: "",
+    LinkState.REPAIRING: "entries are missing here: lace sync",
+    LinkState.PAUSED: "left; lace join begins again",
+}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add nothing: both verbs say all there is."""
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Say it."""
+    del args
+    with context.open_vault() as vault:
+        if context.verb == "metrics":
+            context.write_bytes("".join(f"{line}\n" for line in metrics(vault)).encode())
+            return 0
+        found = links(vault)
+    return Answer({"links": [_data(link) for link in found]}, lambda paint: _text(found, paint))
+
+
+def _data(link: Link) -> dict[str, object]:
+    def progress(one: Progress) -> dict[str, int]:
+        return {"received": one.received, "contiguous": one.contiguous}
+
+    return {
+        "peer": link.peer,
+        "node": link.node,
+        "scope": SCOPE,
+        "state": link.state,
+        "pull": progress(link.pull),
+        "push": progress(link.push),
+        "pending": link.pending,
+        "last_sync": link.last_sync,
+        "places": link.places,
+    }
+
+
+def _text(found: list[Link], paint: Paint) -> str:
+    if not found:
+        return "Nobody to sync with yet: lace invite"
+    lines = []
+    for link in found:
+        state = paint.bad(link.state) if link.state is LinkState.REPAIRING else link.state
+        said = _SAID[link.state]
+        lines.append(f"{paint.strong(inert(link.peer))}  {state}{f' - {said}' if said else ''}")
+        lines.append(f"    pull: entry {_progress(link.pull, 'seen')}; push: entry {_progress(link.push, 'put there')}")
+        if link.pending:
+            lines.append(f"    {link.pending} of yours not confirmed: lace queue")
+    return "\n".join(lines)
+
+
+def _progress(one: Progress, beyond: str) -> str:
+    more = f", {one.received} {beyond}" if one.received > one.contiguous else ""
+    return f"{one.contiguous}{more}"

@@ -1,0 +1,159 @@
+"""Links: one for each peer, how far its log came here and mine there, from stored state only (DWN-39, DWN-90).
+
+Nothing is kept for a link that follows from what is kept anyway: a pull stands where the peer's log is contiguous
+here, a push where the peer's own vector confirms mine. What was only seen, or put on a medium, does not count yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lazy.conflicts import conflicts
+from lazy.people import peers
+from lazy.places import places
+from lazy.vectors import known_vectors, vector_here
+from vault.nodelog import VersionVector
+from vault.records import Tai, Verifier
+from vault.vault import Vault
+
+__all__ = ["SCOPE", "Link", "LinkState", "Progress", "links", "metrics"]
+
+SCOPE = "shared"
+"""What every link moves: all that the group shares."""
+
+
+class LinkState(StrEnum):
+    """Where a link stands; the values of the metric `sync_link_state` count from 0 in this order."""
+
+    INITIAL = "initial"
+    LIVE = "live"
+    REPAIRING = "repairing"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one log has come one way, in numbers of its entries.
+
+    Args:
+        received: the highest number that was seen here, or put where the peer finds it.
+        contiguous: the highest up to which everything arrived, by evidence.
+    """
+
+    received: int
+    contiguous: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link.
+
+    Args:
+        peer: its name.
+        node: verifier text.
+        state: `initial` before the first meeting, `repairing` while entries of it are known and missing, `paused`
+            after `lace leave`, else `live`.
+        pull: of its log.
+        push: of mine.
+        pending: entries of mine that it has not confirmed.
+        last_sync: ISO 8601 UTC, or None.
+        places: names of the places where it is met.
+    """
+
+    peer: str
+    node: str
+    state: LinkState
+    pull: Progress
+    push: Progress
+    pending: int
+    last_sync: str | None
+    places: tuple[str, ...]
+
+
+def links(vault: Vault) -> list[Link]:
+    """Return the link to every peer, by name, and to those who were left."""
+    with vault.store.reading():
+        mine, known = vector_here(vault), known_vectors(vault)
+        seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
+        met = {str(node): Tai.parse(str(tai)) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
+        published = {str(place): int(seq) for place, seq in vault.store.rows("SELECT place_id, seq FROM published")}
+        offered = [(place.name, place.peer, published.get(place.place_id, 0)) for place in places(vault)]
+        labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
+        people = [(person.name, person.node, False) for person in peers(vault)]
+        people += [(labels[node], node, True) for node in vault.store.meta("left").split() if node in labels]
+        return [
+            _link(name, node, offered, met.get(node), seen, mine, known.get(node, VersionVector()), vault.node, is_left)
+            for name, node, is_left in sorted(people)
+        ]
+
+
+def _link(
+    name: str,
+    node: str,
+    offered: list[tuple[str, str | None, int]],
+    met: Tai | None,
+    seen: dict[str, int],
+    mine: VersionVector,
+    theirs: VersionVector,
+    me: Verifier,
+    is_left: bool,
+) -> Link:
+    key = Verifier.parse(node)
+    top, confirmed = mine.of(me).seq, theirs.of(me).seq
+    pull = Progress(max(seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
+    here = [(place, seq) for place, peer, seq in offered if peer in {None, node}]
+    push = Progress(min(max([confirmed, *(seq for _, seq in here)]), top), min(confirmed, top))
+    if is_left:
+        state = LinkState.PAUSED
+    elif met is None:
+        state = LinkState.INITIAL
+    else:
+        state = LinkState.REPAIRING if pull.contiguous < pull.received else LinkState.LIVE
+    last = met.to_utc_iso() if met is not None else None
+    return Link(name, node, state, pull, push, top - push.contiguous, last, tuple(place for place, _ in here))
+
+
+def metrics(vault: Vault) -> Iterator[str]:
+    """Yield the lines of a Prometheus text page about this vault, for a file that its node exporter reads."""
+    store, tenant = vault.store, _quoted(vault.group)
+    states = list(LinkState)
+    found = links(vault)
+    rows = [
+        ("sync_link_state", "0 initial, 1 live, 2 repairing, 3 paused", [states.index(link.state) for link in found]),
+        ("sync_checkpoint_pull_received", "entries of the peer's log seen here", [x.pull.received for x in found]),
+        ("sync_checkpoint_pull_contiguous", "up to which nothing is missing", [x.pull.contiguous for x in found]),
+        ("sync_checkpoint_push_received", "entries of mine that lie where it reads", [x.push.received for x in found]),
+        ("sync_checkpoint_push_contiguous", "entries of mine it confirmed", [x.push.contiguous for x in found]),
+        ("lace_queue_entries", "entries of mine it has not confirmed", [link.pending for link in found]),
+    ]
+    for name, text, values in rows:
+        yield from _head(name, "gauge", text)
+        for link, value in zip(found, values, strict=True):
+            yield f'{name}{{tenant="{tenant}",remote="{_quoted(link.peer)}",scope="{SCOPE}"}} {value}'
+    with store.reading():
+        yield from _head("sync_closure_missing_total", "gauge", "records that shared ones name and that are missing")
+        for kind, count in store.rows("SELECT substr(want, 1, 1), count(*) FROM hole GROUP BY 1 ORDER BY 1"):
+            yield f'sync_closure_missing_total{{class="{_CLASSES[str(kind)]}"}} {count}'
+        yield from _head("lace_records", "gauge", "records here")
+        kinds = list(store.rows("SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app ORDER BY s.s"))
+        for app, count, _ in kinds:
+            yield f'lace_records{{app="{_quoted(str(app))}"}} {count}'
+        yield from _head("lace_content_bytes", "gauge", "bytes of their data")
+        for app, _, size in kinds:
+            yield f'lace_content_bytes{{app="{_quoted(str(app))}"}} {size}'
+        yield from _head("lace_conflicts_open", "gauge", "conflicts that need a person")
+        yield f"lace_conflicts_open {len(conflicts(vault))}"
+
+
+_CLASSES = {"S": "evidence", "P": "content", "B": "content"}
+
+
+def _head(name: str, kind: str, text: str) -> Iterator[str]:
+    yield f"# HELP {name} {text}"
+    yield f"# TYPE {name} {kind}"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
