@@ -18,7 +18,7 @@ from random import Random
 import pytest
 
 from lazy.circle import accept, invite
-from lazy.live.beside import Service
+from lazy.live.serving import Service
 from lazy.live.standing import Standing
 from lazy.places import add_place
 from lazy.sync import sync
@@ -131,15 +131,13 @@ def test_a_name_that_is_hidden_is_answered_as_one_that_is_not_here(
         write(alice, "secret.txt", "nobody may read this")
         made = commit(alice, "hidden")
         assert made is not None
-        shown = [
-            row[0] for row in alice.store.rows("SELECT digest FROM body b JOIN shared s USING (p) WHERE kind = 'S'")
-        ]
+        shown = alice.store.rows("SELECT b.digest FROM body b JOIN shared s USING (p) WHERE b.kind = 'S'")
         tree = alice.store.rows("SELECT b.kind, b.digest FROM body b LEFT JOIN shared s USING (p) WHERE s.p IS NULL")
     hidden = {made.commit, *(RecordHash(str(kind), bytes(digest)) for kind, digest in tree)}
     assert len(hidden) > 2
     answers = {name: _asked(tmp_path, sent[0], name) for name in (ABSENT, *sorted(hidden))}
     assert set(answers.values()) == {answers[ABSENT]}
-    assert _asked(tmp_path, sent[0], RecordHash("S", bytes(shown[0]))) != answers[ABSENT]
+    assert _asked(tmp_path, sent[0], RecordHash("S", bytes(shown[0][0]))) != answers[ABSENT]
 
 
 def _asked(root: Path, body: bytes, name: RecordHash) -> bytes:
