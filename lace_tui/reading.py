@@ -21,7 +21,7 @@ from lace_tui.view import (
     Reach,
 )
 from lazy.circle import requests
-from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_words
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
@@ -161,7 +161,6 @@ def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""
         detail.append(f"{name}{version}, {_minute(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
-    side_word = "local|remote" if len(conflict.sides) == 2 and "you" in names else "|".join(map(shlex.quote, names))
     reason = "released with different content" if conflict.kind is ConflictKind.VERSION else "do not merge cleanly"
     found = [
         Need(
@@ -169,7 +168,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
             NeedKind.CONFLICT,
             f"{what}: {' <> '.join(names)}",
             reason,
-            f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_word}",
+            f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}",
             tuple(detail),
         )
     ]

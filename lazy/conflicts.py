@@ -7,6 +7,7 @@ line contains both. Only when something was first seen, and which proposals I ac
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,9 +39,14 @@ __all__ = [
     "Status",
     "conflict_named",
     "conflicts",
+    "deciding_command",
     "note_head_conflict",
     "note_version_conflicts",
+    "side_words",
 ]
+
+
+_LEAST_ID = 4  # characters of an id that may stand for it
 
 
 class NoSuchConflict(CallerError):
@@ -146,7 +152,7 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
         c
         for c in everything
         if c.id == text
-        or (len(text) >= 4 and c.id.startswith(text))
+        or (len(text) >= _LEAST_ID and c.id.startswith(text))
         or (version is not None and c.version == version and desk in {"", c.desk})
     ]
     still_open = [c for c in fitting if c.is_open]
@@ -156,7 +162,27 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
         raise NoSuchConflict(f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts")
     if fitting:
         raise NoSuchConflict(f"The conflict {text!r} is resolved already ({fitting[0].status}).")
+    if text and any(c.id.startswith(text) for c in everything):
+        raise NoSuchConflict(
+            f"{text!r} is too short for the id of a conflict.", hint=f"Give {_LEAST_ID} characters of it or more."
+        )
     raise NoSuchConflict(f"There is no conflict {text!r}.")
+
+
+def side_words(conflict: Conflict, me: str) -> str:
+    """Return what `resolve --prefer` may be given for this conflict, as a command line shows a choice.
+
+    The words local and remote are a viewer's (LAZ-39): they are offered where each means one side, else the names are.
+    """
+    if len(conflict.sides) == 2 and sum(side.node == me for side in conflict.sides) == 1:
+        return "local|remote"
+    return "|".join(dict.fromkeys(shlex.quote(side.name) for side in conflict.sides))
+
+
+def deciding_command(vault: Vault, conflict: Conflict) -> str:
+    """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
+    how = "--accept" if conflict.proposals else f"--prefer {side_words(conflict, vault.node.text)}"
+    return f"lace resolve {conflict.id} {how}"
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, replace
 
 from lazy.circle import requests
-from lazy.conflicts import conflicts, note_version_conflicts
+from lazy.conflicts import conflicts, deciding_command, note_version_conflicts
 from lazy.files import write_lazy_files
 from lazy.forks import note_forks
 from lazy.people import label_of
@@ -157,10 +157,8 @@ def _summary(result: PlaceResult) -> dict[str, object]:
 def _next(vault: Vault, result: PlaceResult) -> str:
     """Name the command a person wants next."""
     still_open = conflicts(vault)
-    if len(still_open) == 1 and still_open[0].proposals:
-        return f"lace resolve {still_open[0].id} --accept"
     if still_open:
-        return f"lace resolve {still_open[0].id} --prefer local|remote" if len(still_open) == 1 else "lace conflicts"
+        return deciding_command(vault, still_open[0]) if len(still_open) == 1 else "lace conflicts"
     if result.releases:
         return "lace update"
     if requests(vault) or any(one.mine for one in waiting(vault)):

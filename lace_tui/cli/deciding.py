@@ -10,10 +10,11 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
+from lace_tui.cli.folder import files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
-from lace_tui.cli.output import Answer, Paint
-from lazy.conflicts import Conflict, conflicts, detected_iso
+from lace_tui.cli.output import Answer, Paint, moment
+from lazy.conflicts import Conflict, Proposal, Side, conflicts, detected_iso, side_words
 from lazy.files import write_lazy_files
 from lazy.merging import merge_heads
 from lazy.places import places
@@ -23,9 +24,9 @@ from lazy.taking import PathRegions, path_regions
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.files import NotWritable, Unreadable, write_atomic
-from vault.history import commit_info
+from vault.history import commit_info, releases
 from vault.names import Version
-from vault.records import Tai
+from vault.records import RecordHash, Tai
 from vault.vault import Vault
 from vault.work import Watch, checkout_of
 
@@ -117,6 +118,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
     directory = context.cwd / args.drafts if args.drafts else None
+    me = vault.node.text
     with vault.store.reading():
         number = generation(vault)
         found = conflicts(vault, include_settled=args.all)
@@ -133,7 +135,7 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         if not found:
             return "no conflicts"
         texts = [
-            "\n".join([_block(conflict, row["paths"], paint), *more])
+            "\n".join([_block(conflict, row["paths"], me, paint), *more])
             for conflict, row, more in zip(found, rows, blocks, strict=True)
         ]
         return "\n\n".join(texts)
@@ -253,21 +255,32 @@ def conflict_line(conflict: Conflict) -> str:
     return f"{conflict.id}  {what}: {names}"
 
 
-def _block(conflict: Conflict, paths: list[str], paint: Paint) -> str:
+def _block(conflict: Conflict, paths: list[str], me: str, paint: Paint) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
     for side in conflict.sides:
         version = f" {side.version}" if side.version else ""
-        lines.append(
-            f"    {inert(side.name)}{version}  {Tai.parse(side.tai).to_utc_iso()}  {side.release or side.commit}"
-        )
+        when = moment(Tai.parse(side.tai).to_utc_iso())
+        lines.append(f"    {inert(side.name)}{version}  {when}  {side.release or side.commit}")
     lines.append(f"    last in common: {conflict.ancestor or 'none'}")
     lines += [f"    {inert(path)}" for path in paths]
     for proposal in conflict.proposals:
-        lines.append(f"    {inert(proposal.name)} proposes {proposal.resolution}: lace resolve {conflict.id} --accept")
+        accept = f"lace resolve {conflict.id} --accept"
+        lines.append(f"    {inert(proposal.name)} proposes {_proposed(conflict, proposal)}: {accept}")
     if conflict.is_open:
-        lines.append(f"    Decide: lace resolve {conflict.id} --prefer local|remote, or --merged VERSION")
+        words = inert(side_words(conflict, me))
+        lines.append(f"    Decide: lace resolve {conflict.id} --prefer {words}, or --merged VERSION")
     return "\n".join(lines)
+
+
+def _proposed(conflict: Conflict, proposal: Proposal) -> str:
+    """Return what somebody wants to count."""
+    chosen = _side_of(conflict, proposal.chosen)
+    return f"the side of {inert(chosen.name)}" if chosen else f"a merge ({proposal.release})"
+
+
+def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
+    return next((side for side in conflict.sides if release is not None and side.release == release), None)
 
 
 # Resolve
@@ -369,8 +382,10 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         "next": "lace update" if done.conflicts else command,
     }
 
+    said = _decided(vault, done)
+
     def text(paint: Paint) -> str:
-        lines = [f"{paint.good('=')} {done.conflict} is {done.status}"]
+        lines = [f"{paint.good('=')} {said}"]
         lines += [f"  {inert(path)}" for path in done.written]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
@@ -379,6 +394,24 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         return "\n".join(lines)
 
     return Answer(data, text, exit_code=1 if done.conflicts else 0)
+
+
+def _decided(vault: Vault, done: Resolved) -> str:
+    """Return in a sentence what counts from now on, and what that did to the folder."""
+    conflict = next(one for one in conflicts(vault, include_settled=True) if one.id == done.conflict)
+    side = _side_of(conflict, done.release)
+    what = f"{inert(conflict.desk)} {conflict.version}" if conflict.version else inert(conflict.desk)
+    if side is not None:
+        how = f": the side of {inert(side.name)} counts"
+    elif done.release is not None:
+        named = [str(one.version) for one in releases(vault.store, conflict.desk) if one.hash == done.release]
+        how = f" by a merge, released as {', '.join(named)}"
+    else:
+        how = " by a merge"
+    if done.conflicts:
+        return f"{what} is decided{how}. Nothing changed in your folder:"
+    changed = f"{files_text(len(done.written))} changed in your folder"
+    return f"{what} is decided{how}. {changed}{':' if done.written else '.'}"
 
 
 def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch) -> Resolved:

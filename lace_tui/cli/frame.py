@@ -34,11 +34,22 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `BadArguments` as a sentence that names the verb."""
-        raise BadArguments(f"{self.prog}: {message}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
+        raise BadArguments(f"{self.prog}: {_plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
         raise HelpAsked(message or "")
+
+
+def _plain(message: str) -> str:
+    """Return argparse's message in plainer words, where it has a shape that is met every day."""
+    lacks, one_of = "the following arguments are required: ", "one of the arguments "
+    if message.startswith(lacks):
+        missing = message.removeprefix(lacks)
+        return f"{missing} {'are' if ', ' in missing else 'is'} missing"
+    if message.startswith(one_of) and message.endswith(" is required"):
+        return f"say one of {', '.join(message.removeprefix(one_of).removesuffix(' is required').split())}"
+    return message
 
 
 class _AskHelp(argparse.Action):

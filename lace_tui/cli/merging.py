@@ -10,6 +10,7 @@ from lace_tui.cli.folder import SHOWN, files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
+from lazy.conflicts import conflict_named, deciding_command
 from lazy.desk_merge import Strategy, merge_desk
 from lazy.files import write_lazy_files
 from lazy.update import Updated
@@ -64,6 +65,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)
         if not args.dry_run:
             write_lazy_files(vault)
+        following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -79,6 +81,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "saved": done.saved,
     }
     lines = _lines(done, that.what, planned=args.dry_run)
+    if following:
+        lines.append(f"Next: {following}")
     return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts else EXIT_DONE)
 
 
@@ -88,8 +92,6 @@ def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
     if done.conflicts:
         lines.append(f"! {inert(that)} and you changed the same places; nothing was changed in your folder:")
         lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
-        if done.conflict_id:
-            lines.append(f"Next: lace resolve {done.conflict_id} --prefer local|remote")
         return lines
     match done.relation:
         case Relation.BEHIND:

@@ -291,12 +291,17 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 def _after_update(vault: Vault, desk: str, done: Updated) -> str:
     """Return the command to run next, or nothing."""
+    from lazy.conflicts import conflict_named, deciding_command  # noqa: PLC0415 - only an update needs it
+
     if done.conflicts:
-        name = done.conflict_id or "CONFLICT"
-        version = next_version(vault, desk)
-        return f"lace resolve {name} --prefer local|remote, or edit and lace resolve {name} --merged {version}"
+        name, version = done.conflict_id, next_version(vault, desk)
+        if not name:  # a dry run notes none
+            return "lace update, which notes the conflict; then lace resolve"
+        keep = deciding_command(vault, conflict_named(vault, name))
+        return f"{keep}, or edit and lace resolve {name} --merged {version}"
     if done.waiting:
-        return f"lace resolve {done.waiting[0]} --prefer local|remote"
+        several = len(done.waiting) > 1
+        return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
     return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
 
 

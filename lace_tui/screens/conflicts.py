@@ -16,7 +16,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_words
 from lazy.resolve import accept_resolution, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
@@ -77,7 +77,8 @@ class Conflicts(Listing):
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
         lines += [f"{proposal.name} decided: {proposal.resolution}" for proposal in conflict.proposals]
         lines.append("Whatever you choose, every side stays readable in history.")
-        return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer local|remote"
+        words = side_words(conflict, self._me)
+        return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {words}"
 
     def action_open_row(self) -> None:
         """Open the selected conflict."""

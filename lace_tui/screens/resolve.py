@@ -24,7 +24,7 @@ from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place, bindings_of
 from lace_tui.screens.sides import chosen, columns, command_of, facts, result_rows, text_rows, unified
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import conflicts
+from lazy.conflicts import conflicts, side_words
 from lazy.deciding import (
     Choice,
     Opened,
@@ -49,12 +49,21 @@ __all__ = ["Resolve"]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read: the conflict, its draft, paths whose draft no longer fits, and the ids of all open conflicts."""
+    """What was read.
+
+    Args:
+        opened: the conflict.
+        picks: its draft.
+        stale: paths whose draft no longer fits.
+        ids: of all open conflicts.
+        words: what `resolve --prefer` calls its sides.
+    """
 
     opened: Opened
     picks: dict[str, Pick]
     stale: tuple[str, ...]
     ids: tuple[str, ...]
+    words: str
 
 
 class Resolve(Place):
@@ -114,7 +123,7 @@ class Resolve(Place):
         for file in opened.files:
             worked_out(file, picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-        return _Read(opened, picks, stale, tuple(ids))
+        return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text))
 
     def show(self, value: _Read) -> None:
         """Show the conflict; begin at the first region that nobody chose for."""
@@ -282,7 +291,8 @@ class Resolve(Place):
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the conflict and its command."""
-        return "A conflict", (), f"lace resolve {self.conflict_id[:ID_SHOWN]} --prefer local|remote"
+        words = self._read.words if self._read else "local|remote"
+        return "A conflict", (), f"lace resolve {self.conflict_id[:ID_SHOWN]} --prefer {words}"
 
     # Moving
 

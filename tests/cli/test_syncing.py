@@ -316,6 +316,8 @@ def test_prefer_keeps_one_side(contested: tuple[Person, Person], side: str, cont
     assert alice.lace("conflicts", "--all")["conflicts"][0]["status"] == status
     alice.lace("sync", "stick")
     assert bob.lace("sync", "stick", expect=1)["conflicts"][0]["proposals"][0]["name"] == "alice"
+    assert f"alice proposes the side of {'alice' if side == 'local' else side}: lace resolve" in bob.text("conflicts")
+    assert bob.lace("update", expect=1)["next"] == f"lace resolve {done['conflict']} --accept"
     accepted = bob.lace("resolve", "2.0.0", "--accept")
     assert accepted["resolution"] == done["resolution"]
     assert (bob.folder / "notes.txt").read_text() == content
@@ -349,4 +351,21 @@ def test_wrong_decisions_are_refused(contested: tuple[Person, Person]) -> None:
         (["2.0.0", "--prefer", "local", "--path", "a", "--take", "bob"], "bad-arguments"),
     ):
         assert alice.lace("resolve", *words, expect=2)["error"]["code"] == code, words
-    assert len(alice.lace("conflicts")["conflicts"]) == 1
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    short = alice.run("resolve", conflict["id"][:3], "--prefer", "local")
+    assert "is too short for the id of a conflict" in short.err
+    assert "lace resolve: say one of --prefer, --merged, --accept." in alice.run("resolve", "2.0.0").err
+    assert "lace accept: INVITE is missing." in alice.run("accept").err
+
+
+def test_a_decision_is_told_in_words(contested: tuple[Person, Person], cara: Person) -> None:
+    """LAZ-39, LAZ-43: what counts now, and for a reader who has no side of the two, their names."""
+    alice, bob = contested
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    alice.lace("sync", "stick", expect=1)
+    cara.lace("sync", "stick", expect=1)
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    names = "|".join(side["name"] for side in conflict["sides"])
+    assert f"lace resolve {conflict['id']} --prefer {names}" in cara.text("conflicts")
+    told = bob.text("resolve", "2.0.0", "--prefer", "alice")
+    assert "main 2.0.0 is decided: the side of alice counts. 1 file changed in your folder:\n  notes.txt" in told
