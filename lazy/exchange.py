@@ -7,8 +7,9 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from lazy.interlace.ads import Fields
 from lazy.interlace.link import LinkConfig
@@ -34,6 +35,9 @@ from vault.records import RecordHash, Verifier
 from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
+
+if TYPE_CHECKING:
+    from lazy.scoping import ScopedSync
 
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
@@ -129,10 +133,19 @@ class MailboxReader:
         place: the medium.
         receiver: takes what comes in; one a visit.
         watch: progress and cancel.
+        scope: what is fetched of content; everything when there is none.
     """
 
-    def __init__(self, vault: Vault, place: MailboxPlace, receiver: Receiver, watch: Watch) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        place: MailboxPlace,
+        receiver: Receiver,
+        watch: Watch,
+        scope: ScopedSync | None = None,
+    ) -> None:
         self._vault = vault
+        self._scope = scope
         self._place = place
         self._receiver = receiver
         self._watch = watch
@@ -325,11 +338,16 @@ class MailboxReader:
             yield dict(listing.items())
             return
         yield from self._missing(listing, lambda record, _app: record.kind == "S")
-        yield from self._missing(listing, lambda record, app: record.kind != "S" and app == TREE_APP)
+        # In a scope a tree is asked for once the one above it is here, which may be of another part.
+        is_scoped = self._scope is not None
+        if not is_scoped:
+            yield from self._missing(listing, lambda record, app: record.kind != "S" and app == TREE_APP)
         before = -1
         while before != len(self._receiver.received) and self._holes_remain():
             before = len(self._receiver.received)
-            yield from self._missing(listing, lambda record, app: record.kind != "S" and app != TREE_APP, reached=True)
+            yield from self._missing(
+                listing, lambda record, app: record.kind != "S" and (is_scoped or app != TREE_APP), reached=True
+            )
 
     def _missing(
         self, listing: Listing, belongs: Callable[[RecordHash, str], bool], *, reached: bool = False
@@ -361,6 +379,8 @@ class MailboxReader:
         config = LinkConfig(
             terms=terms(self._vault.around.tai()), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}"
         )
+        if self._scope is not None:
+            config = replace(config, module=self._scope.module, registry=self._scope.registry)
         return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
 
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:

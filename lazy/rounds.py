@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from lazy.circle import requests
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts
@@ -24,7 +25,10 @@ from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, Va
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["close_round", "finish", "held_back", "vector_of"]
+if TYPE_CHECKING:
+    from lazy.scoping import ScopedSync
+
+__all__ = ["close_round", "finish", "held_back", "note_scope", "vector_of"]
 
 
 def held_back(vault: Vault) -> LaceError | None:
@@ -61,6 +65,15 @@ def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: s
             result.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
+
+
+def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> None:
+    """Note whether a sync about a part of what is shared left the rest, and what of the part nobody knows."""
+    if scope is None:
+        return
+    result.left_out = bool(vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+    for desk in scope.unknown_desks(vault):
+        result.problems.append(Problem("no-such-desk", f"Nobody has shared anything of a desk called {desk}."))
 
 
 def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
@@ -19,7 +20,7 @@ from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, publish_mine
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
-from lazy.rounds import close_round, finish, held_back, vector_of
+from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from lazy.sealing import open_medium
 from transports.address import AddressKind
 from transports.errors import SealedToOthers
@@ -30,6 +31,10 @@ from vault.history import releases
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
+
+if TYPE_CHECKING:
+    from lazy.interlace.scope import Scope
+    from lazy.scoping import ScopedSync
 
 __all__ = ["PlanOutdated", "Prepared", "carry_out", "move", "prepare", "show", "sync", "visit"]
 
@@ -53,6 +58,7 @@ def sync(
     pull: bool = True,
     dry_run: bool = False,
     watch: Watch = Watch(),
+    scope: Scope | None = None,
 ) -> list[PlaceResult]:
     """Visit the places that the names stand for, each once however many peers use it.
 
@@ -63,6 +69,7 @@ def sync(
         pull: read the others.
         dry_run: say what would move and change nothing, here or there.
         watch: progress and cancel.
+        scope: desks and paths whose content is fetched; everything when there is none. What is sent is not narrowed.
 
     Returns:
         One result a place. A place that cannot be reached leaves its result `queued`.
@@ -76,10 +83,20 @@ def sync(
     if dry_run:
         return list(prepare(vault, names, push=push, pull=pull, watch=watch).shown)
 
+    only = _ready(vault, scope)
+
     def act(place: Place) -> PlaceResult:
-        return _visit(vault, place, push=push, pull=pull, dry_run=False, watch=watch)
+        return _visit(vault, place, push=push, pull=pull, dry_run=False, watch=watch, scope=only)
 
     return _each(vault, _places(vault, names), act, pull=pull, dry_run=False)
+
+
+def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
+    if scope is None:
+        return None
+    from lazy.scoping import scoped  # noqa: PLC0415 - rules are read where they are used
+
+    return scoped(vault, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,16 +209,26 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     return result
 
 
-def _visit(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
+def _visit(
+    vault: Vault,
+    place: Place,
+    *,
+    push: bool,
+    pull: bool,
+    dry_run: bool,
+    watch: Watch,
+    scope: ScopedSync | None = None,
+) -> PlaceResult:
     if place.kind == AddressKind.LIVE:
         from lazy.live.visiting import visit_live  # noqa: PLC0415 - needed for one kind only
 
-        return visit_live(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch)
+        return visit_live(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
     if place.kind == AddressKind.VAULT:
         from lazy.live.visiting import visit_beside  # noqa: PLC0415
 
-        return visit_beside(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch)
-    return visit(vault, place, open_medium(vault, place), push=push, pull=pull, dry_run=dry_run, watch=watch)
+        return visit_beside(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+    medium = open_medium(vault, place)
+    return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
 
 
 def visit(
@@ -213,6 +240,7 @@ def visit(
     pull: bool = True,
     dry_run: bool = False,
     watch: Watch = Watch(),
+    scope: ScopedSync | None = None,
 ) -> PlaceResult:
     """Visit one opened place, as `sync` does each.
 
@@ -222,7 +250,9 @@ def visit(
     """
     push = _may_push(vault, medium, push=push, pull=pull)
     plan = plan_visit(vault, place.name, medium, push=push, pull=pull)
-    return show(vault, place, medium, plan) if dry_run else carry_out(vault, place, medium, plan, watch=watch)
+    if dry_run:
+        return show(vault, place, medium, plan)
+    return carry_out(vault, place, medium, plan, watch=watch, scope=scope)
 
 
 def _may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
@@ -256,7 +286,13 @@ def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> P
 
 
 def carry_out(
-    vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan, *, watch: Watch = Watch()
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    plan: VisitPlan,
+    *,
+    watch: Watch = Watch(),
+    scope: ScopedSync | None = None,
 ) -> PlaceResult:
     """Do what a plan says, and nothing that came to the medium or the vault after it was made.
 
@@ -284,7 +320,9 @@ def carry_out(
                 vault, medium, watch, planned=plan.sending, on_other=lambda: _read_myself(vault, reader, result)
             ).records
         if pull:
-            _read_all(vault, place, medium, plan, receiver, result, watch, may_sign=reason is None)
+            reader = MailboxReader(vault, medium, receiver, watch, scope)
+            _read_all(vault, place, medium, plan, reader, result, watch, may_sign=reason is None)
+            note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before)
     if push and pull:
@@ -302,7 +340,7 @@ def _read_all(
     place: Place,
     medium: MailboxPlace,
     plan: VisitPlan,
-    receiver: Receiver,
+    reader: MailboxReader,
     result: PlaceResult,
     watch: Watch,
     *,
@@ -313,7 +351,6 @@ def _read_all(
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.
     """
-    reader = MailboxReader(vault, medium, receiver, watch)
     readings = {reading.node: reading for reading in plan.readings or ()}
     faults = dict(plan.faults)
     for number in range(1, MAX_PASSES + 1):

@@ -24,11 +24,13 @@ from lazy.strategy import due
 from lazy.sync import move, prepare, sync
 from transports.address import AddressKind
 from transports.onefile import OneFile
+from vault.names import check_name
 from vault.vault import Vault
 from vault.work import MAIN, Watch
 
 if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken
+    from lazy.interlace.scope import Scope
 
 __all__ = ["answer", "configure", "run"]
 
@@ -49,6 +51,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--follow", action="store_true", help="go on, whenever something is new here or there")
     else:
         parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
+    parser.add_argument("--desk", action="append", metavar="D", help="fetch the content of this desk only; repeatable")
+    parser.add_argument(
+        "--path",
+        action="append",
+        metavar="P",
+        help="fetch what lies at or below this path of a desk only; repeatable; what you share is sent whole",
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
     parser.add_argument("--confirm", action="store_true", help="say what would move, ask, and move exactly that")
     parser.add_argument(
@@ -83,19 +92,53 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         asked_of = getattr(args, "estimate", None)
         link = None if asked_of is None else parse_link(asked_of)
         dry_run = getattr(args, "dry_run", False) or link is not None
+        scope = _scope(args, verb, looks=dry_run or getattr(args, "confirm", False))
         if getattr(args, "follow", False):
             if dry_run:
                 raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
-            return _follow(context, vault, names)
+            return _follow(context, vault, names, scope)
         push, pull = verb != "pull", verb != "push"
         if getattr(args, "confirm", False):
             if dry_run:
                 raise BadArguments(f"lace {verb}: either --confirm or --dry-run.", hint="Give one of them.")
             return _confirmed(context, vault, asked, names, push=push, pull=pull)
         with context.watching() as watch:
-            results = sync(vault, names, push=push, pull=pull, dry_run=dry_run, watch=watch)
-        said = answer(context, vault, asked, results, verb)
+            results = sync(vault, names, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+        said = answer(context, vault, asked, results, verb, scope)
         return said if link is None else _estimated(said, results, link)
+
+
+def _scope(args: argparse.Namespace, verb: str, *, looks: bool) -> Scope | None:
+    """Return what a visit is about; None for everything.
+
+    Raises:
+        BadArguments: a path is none, or a scope makes no sense here.
+        BadName: a desk cannot have such a name.
+    """
+    desks, paths = getattr(args, "desk", None) or [], getattr(args, "path", None) or []
+    if not desks and not paths:
+        return None
+    if verb == "push":
+        raise BadArguments(
+            "What you share is sent whole: --desk and --path say what is fetched.",
+            hint="Let your friend choose: lace pull NAME --path P",
+        )
+    if looks:
+        raise BadArguments(
+            "What lies below a path is known once its directories are here: --desk and --path go without --dry-run,"
+            " --confirm and --estimate.",
+            hint="Leave those out, or the paths.",
+        )
+    from lazy.interlace.scope import Scope  # noqa: PLC0415 - rules are read where they are used
+
+    for desk in desks:
+        check_name(desk, "name of a desk")
+    for path in paths:
+        if not all(part not in {"", ".", ".."} for part in path.rstrip("/").split("/")):
+            raise BadArguments(
+                f"{path!r} is no path in a desk.", hint="Write it from the desk's root, with /: lyrics/2024"
+            )
+    return Scope(frozenset(desks), frozenset(path.rstrip("/") for path in paths))
 
 
 def _estimated(said: Answer, results: Sequence[PlaceResult], link: Link) -> Answer:
@@ -145,14 +188,14 @@ def _confirmed(
     return answer(context, vault, asked, results, context.verb)
 
 
-def _follow(context: Context, vault: Vault, names: Sequence[str]) -> int:
+def _follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | None) -> int:
     """Visit again and again, and say so whenever a visit moved something, until the person stops it."""
     told = False
     with context.cancellable() as token:
         while True:
-            results = sync(vault, names, watch=Watch(cancelled=token.check))
+            results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope)
             if not told or any(result.received or result.sent or result.admitted for result in results):
-                said = answer(context, vault, names, results, "sync")
+                said = answer(context, vault, names, results, "sync", scope)
                 context.emit(said.data, said.text(context.output.paint) if callable(said.text) else said.text)
                 told = True
             _wait_for_news(context, vault, token, results)
@@ -168,7 +211,14 @@ def _wait_for_news(context: Context, vault: Vault, token: CancelToken, results: 
         context.world.sleep(_STEP)
 
 
-def answer(context: Context, vault: Vault, asked: Sequence[str], results: Sequence[PlaceResult], verb: str) -> Answer:
+def answer(
+    context: Context,
+    vault: Vault,
+    asked: Sequence[str],
+    results: Sequence[PlaceResult],
+    verb: str,
+    scope: Scope | None = None,
+) -> Answer:
     """Return what visits came to, as data and as text.
 
     Args:
@@ -177,9 +227,12 @@ def answer(context: Context, vault: Vault, asked: Sequence[str], results: Sequen
         asked: the names that were given.
         results: one a place.
         verb: `push`, `pull` or another; decides what the text speaks of.
+        scope: what was fetched of content, if not everything.
     """
     still_open = conflicts(vault)
     data = _data(vault, asked, results, still_open, is_full=context.verbose)
+    if scope is not None:
+        data["scope"] = _scope_data(scope, results)
     person = bool(still_open) or any(map(_needs_person, results))
     labels = {result.name: _next(result) for result in results}
 
@@ -188,6 +241,18 @@ def answer(context: Context, vault: Vault, asked: Sequence[str], results: Sequen
         return "\n".join([*blocks, *_closing(results, still_open, labels, paint, verb)])
 
     return Answer(data, text, exit_code=1 if person else 0)
+
+
+def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
+    from lazy.interlace.plan import module_id  # noqa: PLC0415 - rules are read where they are used
+    from lazy.interlace.scope import scope_text  # noqa: PLC0415
+
+    return {
+        "desks": sorted(scope.desks),
+        "paths": sorted(scope.paths),
+        "id": module_id(scope_text(scope)),
+        "left_out": any(result.left_out for result in results),
+    }
 
 
 def _needs_person(result: PlaceResult) -> bool:
@@ -362,6 +427,8 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     for name, count in sorted(result.unreleased.items()):
         commits = "commit" if count == 1 else "commits"
         lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
+    if result.left_out:
+        lines.append(f"  the rest of what friends share is still there: lace {verb} {inert(result.name)} fetches it")
     if not result.planned and not result.queued:
         lines.append(
             "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")

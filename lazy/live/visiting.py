@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lazy.beacon import hear_beacon
 from lazy.circle import consider, request_record, wants_in
@@ -26,7 +26,7 @@ from lazy.people import label_of
 from lazy.places import Place
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
-from lazy.rounds import close_round, finish, held_back, vector_of
+from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind, parse_live
 from transports.errors import BadStream, PlaceNotWritable, RefusedThere
 from transports.http.client import LiveConnection
@@ -41,9 +41,13 @@ from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.work import Watch
 
+if TYPE_CHECKING:
+    from lazy.scoping import ScopedSync
+
 __all__ = ["standing_there", "visit_beside", "visit_live"]
 
 _MAX_TRIPS = 16
+_MAX_TRIPS_IN_SCOPE = 200  # one for each level of directories
 _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time: what a cut may cost twice
 _PIECE = 256 * 1024
 _NAMES_LIMIT = 2_000_000
@@ -52,7 +56,15 @@ _TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
 def visit_live(
-    vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch, rate: int | None = None
+    vault: Vault,
+    place: Place,
+    *,
+    push: bool,
+    pull: bool,
+    dry_run: bool,
+    watch: Watch,
+    rate: int | None = None,
+    scope: ScopedSync | None = None,
 ) -> PlaceResult:
     """Visit a friend's live server; as `lazy.sync.visit`.
 
@@ -64,6 +76,7 @@ def visit_live(
         dry_run: only count.
         watch: progress and cancel.
         rate: bytes a second at most, either way.
+        scope: what is asked for of content; everything when there is none.
 
     Raises:
         PlaceError: the server cannot be reached, or went away; what was stored stays.
@@ -76,13 +89,22 @@ def visit_live(
     if reason is not None and not pull:
         raise reason
     address = parse_live(place.uri)
-    visit = _Visit(vault, place, address.node, push=push and reason is None, pull=pull, watch=watch)
+    visit = _Visit(vault, place, address.node, push=push and reason is None, pull=pull, watch=watch, scope=scope)
     pace = Pace(rate, monotonic, vault.around.sleep)
     with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
         return visit.over(connection, dry_run=dry_run)
 
 
-def visit_beside(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run: bool, watch: Watch) -> PlaceResult:
+def visit_beside(
+    vault: Vault,
+    place: Place,
+    *,
+    push: bool,
+    pull: bool,
+    dry_run: bool,
+    watch: Watch,
+    scope: ScopedSync | None = None,
+) -> PlaceResult:
     """Visit another vault's directory; as `visit_live`. What may not be written there stays queued.
 
     Raises:
@@ -101,7 +123,7 @@ def visit_beside(vault: Vault, place: Place, *, push: bool, pull: bool, dry_run:
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
         is_open = push and reason is None and may_write
-        visit = _Visit(vault, place, other.node, push=is_open, pull=pull, watch=watch, is_proven=may_write)
+        visit = _Visit(vault, place, other.node, push=is_open, pull=pull, watch=watch, is_proven=may_write, scope=scope)
         return visit.over(Beside(other, vault.node, visit.count, may_write=may_write), dry_run=dry_run)
 
 
@@ -151,7 +173,10 @@ class _Visit:
         pull: bool,
         watch: Watch,
         is_proven: bool = True,
+        scope: ScopedSync | None = None,
     ) -> None:
+        self._scope = scope
+        self._is_listed = False  # whether a visit about a part was told what there is
         self.vault, self.place, self.push, self.pull, self.watch = vault, place, push, pull, watch
         self.peer, self.is_proven = peer, is_proven
         self.count = ByteCount()
@@ -247,6 +272,7 @@ class _Visit:
             self._exchange()
         finally:
             self._report()
+            note_scope(self.vault, self._scope, self.result)
             close_round(self.vault, self.receiver, self.result, before)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
         finish(self.vault, self.place, self.count, place_id, self.result, push=self.push, pull=self.pull)
@@ -260,7 +286,7 @@ class _Visit:
             after = None
         wanted: list[RecordHash] = []
         self._begin_walk(memory.mine)
-        for _ in range(_MAX_TRIPS):
+        for _ in range(_MAX_TRIPS if self._scope is None else _MAX_TRIPS_IN_SCOPE):
             after, wanted = self._next(self._trip(after, wanted))
             self._asked.update(wanted)
             if after is None and not wanted and not self._goes_on and not self._has_news():
@@ -269,13 +295,15 @@ class _Visit:
     def _trip(self, after: int | None, wanted: list[RecordHash]) -> _Answer:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
         vault = self.vault
-        cursor = known(vault, self.peer).mine
+        # In a scope it asks for names alone: a cursor would bring everything that follows it.
+        cursor = known(vault, self.peer).mine if not self._is_listed else None
         standing = my_standing(
             vault,
             self.peer,
             cursor=cursor,
             starts_after=after,
-            is_quiet=not self.pull,
+            lists=self.pull and self._scope is not None and not self._is_listed,
+            is_quiet=not self.pull or (self._is_listed and not wanted),
             tiers=self._knows_tiers * TIERS,
         )
         standing = self._with_walk(standing)
@@ -313,7 +341,7 @@ class _Visit:
         self._advertised += intake.records + len(answer.names)
         self._damaged.update(intake.damaged)
         self._theirs.update(answer.names)
-        if standing.lists:
+        if self.result.planned:
             return answer  # a dry run remembers nothing
         self._settle(intake)
         if self.pull and self.is_proven and self.vault.founding is not None:
@@ -407,7 +435,11 @@ class _Visit:
                 listed = answer.names if names is None else names
                 settled = self.vault.store.have(listed) | self.receiver.refused_before()
                 wanted = [name for name in listed if name not in settled]
-                self._listed = answer.standing.here
+                if self._scope is None:
+                    self._listed = answer.standing.here
+                else:
+                    self._is_listed = True
+                    wanted = [name for name in wanted if name.kind == "S"] or self._holes()
             else:
                 wanted = [hole for hole in self._holes() if hole not in self._asked]
             if self._listed is not None and not wanted:  # all that was listed is here, or was refused
@@ -490,7 +522,8 @@ class _Visit:
         return place_of(self.vault, theirs.cursor) or 0
 
     def _holes(self) -> list[RecordHash]:
-        return sorted(self.receiver.holes())[:_HOLES]
+        missing = self.receiver.holes()
+        return sorted(missing if self._scope is None else self._scope.select(missing))[:_HOLES]
 
     def _note_refusals(self, outcome: Outcome) -> None:
         for name, code, reason in outcome.refused:

@@ -1,0 +1,97 @@
+"""A sync about some desks or paths: the same on every road, and the rest comes later (INT-136, FAC-15, FAC-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.live.servers import serving
+from tests.live.test_live_sync import records
+from tests.people import Person
+from vault.records import RecordHash
+from vault.store.store import Store
+
+ROADS = ["stick", "live"]  # git reads as a stick does, another vault as a live line
+FILES = {
+    "lyrics/2024/one.txt": "one\n",
+    "lyrics/2024/deep/er/two.txt": "two\n",
+    "lyrics/2023.txt": "old\n",
+    "music/big.txt": "noise\n" * 40,
+    "readme": "hello\n",
+}
+
+
+def contents(person: Person) -> set[str]:
+    """What the files of a vault say."""
+    with Store(person.folder / ".vault" / "store.db") as store:
+        rows = store.rows(
+            "SELECT b.kind, b.digest FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app"
+            " WHERE s.s = 'lace/data'"
+        )
+        return {(store.content(RecordHash(kind, bytes(digest))) or b"").decode() for kind, digest in rows}
+
+
+@contextmanager
+def a_place(road: str, alice: Person, tmp_path: Path) -> Iterator[str]:
+    """Where alice's friends find what she shares."""
+    if road == "live":
+        with serving(alice) as server:
+            yield server.uri
+    else:
+        yield str(tmp_path / "stick")
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_path: Path, road: str) -> None:
+    """INT-136, INT-169, LAZ-25: evidence first, then what leads to the paths; later everything else."""
+    for path, content in FILES.items():
+        alice.write(path, content)
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("release", "1.0.0")
+    with a_place(road, alice, tmp_path) as uri:
+        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+        for person in (alice, bob):
+            if road != "live" or person is bob:
+                person.lace("place", "add", "there", uri)
+        for person in (alice, bob, alice) if road == "stick" else (bob,):  # bob asks to be let in, and is
+            person.run("sync", "there", "--path", "nothing/at/all")
+        came = bob.lace("sync", "there", "--path", "lyrics/2024", "--path", "readme/", "--desk", "main")
+        assert came["scope"]["paths"] == ["lyrics/2024", "readme"]
+        assert came["scope"]["id"].startswith("R.")
+        assert (came["scope"]["left_out"], came["fixed_point"], came["rejected_hashes"]) == (True, True, [])
+        assert contents(bob) == {"one\n", "two\n", "hello\n"}
+        assert came["releases"] == []
+        shown = bob.run("cat", "alice/main@1", "lyrics/2024/one.txt")
+        assert (shown.code, shown.text) == (0, "one\n")
+        assert bob.run("--json", "fsck").code == 0
+        again = bob.lace("sync", "there", "--path", "lyrics/2024")
+        assert again["received"] == 0
+        more = bob.lace("pull", "there", "--path", "lyrics")
+        assert (more["received"], contents(bob)) == (1, {"one\n", "two\n", "hello\n", "old\n"})
+        rest = bob.lace("sync", "there")
+        assert [release["version"] for release in rest["releases"]] == ["1.0.0"]
+        assert contents(bob) == set(FILES.values())
+        assert records(bob) >= records(alice)
+        assert bob.lace("sync", "there", "--path", "lyrics")["scope"]["left_out"] is False
+
+
+def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:
+    """LAZ-23, INT-146: a scope is the reader's, and known only as far as directories are here."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("sync", "stick")
+    for words, part in (
+        (("push", "stick", "--path", "a.txt"), "sent whole"),
+        (("sync", "stick", "--path", "a", "--dry-run"), "without --dry-run"),
+        (("pull", "stick", "--path", "a/../b"), "is no path"),
+        (("pull", "stick", "--path", "/"), "is no path"),
+        (("pull", "stick", "--desk", "a/b"), "a/b"),
+    ):
+        said = alice.run(*words)
+        assert (said.code, part in said.err) == (2, True), said.err
+    told = alice.run("--json", "pull", "stick", "--desk", "lyrics").json
+    assert "called lyrics" in told["problems"][0]["message"]
