@@ -54,6 +54,7 @@ __all__ = [
     "seal_commit",
     "set_checkout",
     "shares_commits",
+    "shown_version",
     "unreleased",
 ]
 
@@ -369,6 +370,29 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
         desk,
     )
     return int(row[0][0])
+
+
+def shown_version(vault: Vault, desk: str = MAIN) -> str:
+    """Return where my line of a desk stands, for people: `1.2.0`, `1.2.0+3` three commits later, or `unversioned`.
+
+    The version is that of the last commit of my line that anybody released, or that settled a conflict (CYB-7).
+    """
+    rows = vault.store.rows(
+        "SELECT max(number), commit_hash FROM rev r WHERE node = ? AND desk = ?"
+        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash))",
+        vault.node.text,
+        desk,
+    )
+    base = rows[0][1]
+    if base is None:
+        return "unversioned"
+    found = vault.store.rows(
+        "SELECT version FROM release WHERE commit_hash = ?1 UNION SELECT version FROM resolution WHERE result = ?1",
+        base,
+    )
+    version, later = max(Version.parse(str(row[0])) for row in found), unreleased(vault, desk)
+    return f"{version}+{later}" if later else str(version)
 
 
 def release(

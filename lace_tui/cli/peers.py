@@ -14,6 +14,7 @@ from lazy.beacon import known_beacons
 from lazy.people import NoSuchPeer, label_of, node_of, peers
 from lazy.places import places
 from lazy.reputation import Reputation, counts, reputation
+from lazy.trust import PeerRecord, SyncState, peer_record
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -45,6 +46,7 @@ def _all(vault: Vault) -> Answer:
             "peer": person.name,
             "uri": own.get(person.node),
             "key": person.node,
+            **_standing(peer_record(vault, person.node, person.name)),
             "beacon": beacon_data(beacons.get(person.node)),
         }
         for person in found
@@ -53,7 +55,8 @@ def _all(vault: Vault) -> Answer:
     for person in found:
         said = beacon_note(beacons.get(person.node))
         where = inert(own.get(person.node, "at every shared place"))
-        lines.append(f"{inert(person.name)}  {where}" + (f", {said}" if said else ""))
+        lines.append(f"{inert(person.name)}  {where}, {_standing_text(peer_record(vault, person.node, person.name))}")
+        lines[-1] += f", {said}" if said else ""
     lines += formers_lines(vault)
     data = {"peers": rows, "revoked": formers_data(vault)}
     return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
@@ -62,15 +65,28 @@ def _all(vault: Vault) -> Answer:
 def _one(vault: Vault, name: str) -> Answer:
     found = reputation(vault, _node_of(vault, name))
     called = label_of(vault, found.node)
-    seen = known_beacons(vault).get(found.node)
+    seen, record = known_beacons(vault).get(found.node), peer_record(vault, found.node, called)
 
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
         said = [f"  {beacon_note(seen)}"] if seen is not None else []
-        return "\n".join([f"{inert(called)}  {found.node}", *others, *said, *_evidence_lines(found, paint)])
+        first = f"{inert(called)}  {found.node}  {_standing_text(record)}"
+        return "\n".join([first, *others, *said, *_evidence_lines(found, paint)])
 
-    data = {"peer": called, "key": found.node, "keys": list(found.nodes), "beacon": beacon_data(seen)}
+    data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_standing(record)}
+    data["beacon"] = beacon_data(seen)
     return Answer({**data, **_evidence_data(found)}, text)
+
+
+def _standing(record: PeerRecord) -> dict[str, Any]:
+    return {"trust": record.trust, "last_seen": record.last_seen, "sync_state": record.state}
+
+
+def _standing_text(record: PeerRecord) -> str:
+    if record.last_seen is None:
+        return f"{record.trust}, never met"
+    how = ", with a problem" if record.state is SyncState.ERROR else ""
+    return f"{record.trust}, last met {record.last_seen[:16].replace('T', ' ')} UTC{how}"
 
 
 def _node_of(vault: Vault, name: str) -> str:

@@ -26,7 +26,7 @@ from vault.desks.worktree import Problem
 from vault.history import line_head, releases
 from vault.labels import labels, set_label
 from vault.vault import Vault
-from vault.work import MAIN, changes, unreleased
+from vault.work import MAIN, changes, shown_version, unreleased
 
 __all__ = ["configure", "run"]
 
@@ -186,8 +186,7 @@ def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
     def text(_paint: object) -> str:
         lines = [
-            f"{inert(row['desk'])}  revision {row['revision']}  {row['version'] or 'not released yet'}"
-            f"  {inert(str(row['folder']))}"
+            f"{inert(row['desk'])}  revision {row['revision']}  {row['shown']}  {inert(str(row['folder']))}"
             for row in rows
         ]
         lines += [f"{inert(desk)}  of a friend; map it with: lace desk add {inert(desk)} DIR" for desk in elsewhere]
@@ -205,6 +204,7 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
         "revision": head.number if head else 0,
         "version": own,
         "unreleased": unreleased(vault, desk.name),
+        "shown": shown_version(vault, desk.name),
         "labels": labels(vault.store, vault.node.text, desk.name),
     }
 

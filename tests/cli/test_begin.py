@@ -341,7 +341,17 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
     uri = (tmp_path / "meet").as_uri()
     assert (data["peer"], data["uri"], data["key"]) == ("bob", uri, KEY)
     assert alice.lace("peers") == {
-        "peers": [{"peer": "bob", "uri": uri, "key": KEY, "beacon": None}],
+        "peers": [
+            {
+                "peer": "bob",
+                "uri": uri,
+                "key": KEY,
+                "trust": "trusted",
+                "last_seen": None,
+                "sync_state": "never",
+                "beacon": None,
+            }
+        ],
         "revoked": [],
     }
     assert f"bob  {uri}" in alice.text("peers")

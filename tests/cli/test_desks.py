@@ -48,6 +48,30 @@ def test_a_label_names_a_revision_once(alice: Person) -> None:
     assert alice.lace("desks")["desks"][0]["labels"] == {"draft": 1}
 
 
+def test_a_line_is_shown_by_its_last_release_and_what_came_after(
+    alice: Person, bob: Person, band: Callable[[], None]
+) -> None:
+    """CYB-7: X.Y.Z, X.Y.Z+N after N commits, unversioned before any; the same whoever released."""
+
+    def shown(person: Person) -> str:
+        (row,) = person.lace("desks")["desks"]
+        assert f"  {row['shown']}  " in person.text("desks")
+        return str(row["shown"])
+
+    assert (shown(alice), shown(bob)) == ("1.0.0", "unversioned")
+    bob.lace("update")
+    assert shown(bob) == "1.0.0"
+    for number in (1, 2):
+        bob.write("song.txt", f"{number}\n")
+        bob.lace("commit", "-m", "on")
+        assert shown(bob) == f"1.0.0+{number}"
+    bob.lace("release", "1.1.0")
+    assert shown(bob) == "1.1.0"
+    band()
+    alice.lace("update")
+    assert shown(alice) == "1.1.0"
+
+
 def test_labels_travel_with_what_is_shared(alice: Person, bob: Person, band: Callable[[], None]) -> None:
     """CLAY-5, CLAY-58: bob reads alice's line by her label; one on unreleased work waits for its release."""
     alice.lace("label", "premiere")

@@ -227,7 +227,7 @@ def test_checkout_writes_a_copy_elsewhere(pair: tuple[Person, Person], tmp_path:
 def test_desks(ann: Person) -> None:
     (row,) = ann.lace("desks")["desks"]
     assert (row["desk"], row["revision"], row["version"], row["unreleased"]) == ("main", 0, None, 0)
-    assert "not released yet" in ann.text("desks")
+    assert "unversioned" in ann.text("desks")
     ann.write("a.txt", "a")
     ann.lace("release", "1.2.3")
     ann.write("a.txt", "b")

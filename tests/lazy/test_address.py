@@ -167,7 +167,7 @@ def test_mine_is_known_up_to_now(
 
 
 def test_a_contested_version_needs_an_owner(friends: tuple[Person, Person], opened: Callable[[Person], Vault]) -> None:
-    """LAZ-37: while people disagree a version alone is no name; each side stays readable, and so it is after."""
+    """LAZ-37, CYB-23: while people disagree a version alone is no name; each side stays readable by its owner."""
     alice, bob = friends
     bob.lace("update")
     for person in friends:
@@ -183,6 +183,8 @@ def test_a_contested_version_needs_an_owner(friends: tuple[Person, Person], open
     assert content(vault, resolve(vault, "alice/main@2.0.0")) == b"alice's\n"
     assert content(vault, resolve(vault, "bob/main@2.0.0")) == b"bob's\n"
 
+    for side in ("local", "remote"):  # both are kept under their owners' names, and no third name is made for them
+        bob.lace("release", f"2.0.0-{side}", expect=2)
     bob.lace("resolve", "2.0.0", "--prefer", "alice")
     found = resolve(vault, "main@2.0.0")
     assert content(vault, found) == b"alice's\n"

@@ -25,6 +25,7 @@ from transports.errors import PlaceUnreachable
 from vault.audit import read_audit
 from vault.audit_trail import trail
 from vault.names import Version
+from vault.records import RecordHash
 from vault.sexp import Symbol, loads
 from vault.vault import Vault
 from vault.work import commit, release
@@ -190,6 +191,23 @@ def test_everything_that_was_done_is_in_the_trail(pair: Pair) -> None:
     told = " ".join([decided.motivation, *(value for _, value in decided.parameters)])
     assert "bob asked first" in told
     assert requests(bob) == []
+
+
+def test_what_is_shared_tells_nothing_of_the_machine_but_its_name(pair: Pair) -> None:
+    """CYB-20: no path, no version of a program, nothing of the surroundings; the device's name in its card alone."""
+    alice, bob = pair
+    shared = [
+        (str(app), bob.store.stored(RecordHash(str(kind), bytes(digest))) or b"")
+        for kind, digest, app in bob.store.rows(
+            "SELECT b.kind, b.digest, s.s FROM exposure e JOIN body b USING (p) JOIN rec r USING (p)"
+            " JOIN sym s ON s.id = r.app"
+        )
+    ]
+    around = alice.around
+    for word in (str(alice.folder), alice.folder.parent.name, around.machine, f"(lace {around.program})"):
+        assert word
+        assert not [app for app, stored in shared if word.encode() in stored]
+    assert {app for app, stored in shared if around.host.encode() in stored} == {"lace/node"}
 
 
 def test_nodes_work_alone_and_may_differ(pair: Pair) -> None:
