@@ -12,7 +12,7 @@ operands (FAC-18, FAC-19). The default policy needs no evaluation for it: the po
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule, Select
 from vault.records import RecordHash
@@ -58,12 +58,12 @@ class LocalFacts:
     def own(self, evaluation: Evaluation) -> FactSource:
         """Return the facts for a module of this side."""
         facts = {**self.source.rows, **_exchange_facts(evaluation)}
-        return StoreFacts(self.source.store, facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
+        return replace(self.source, rows=facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
 
     def peers(self, evaluation: Evaluation) -> FactSource:
         """Return the facts for a module of the peer's: the store behind the view, and what the exchange says."""
         facts = _exchange_facts(evaluation)
-        return StoreFacts(self.source.store, facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
+        return replace(self.source, rows=facts) if isinstance(self.source, StoreFacts) else TupleFacts(facts)
 
 
 def _exchange_facts(evaluation: Evaluation) -> dict[str, list[Row]]:

@@ -14,6 +14,7 @@ from vault.rules.check import Checked, check
 from vault.rules.evaluate import evaluate
 from vault.rules.facts import FactSource, StoreFacts, TupleFacts, View, format_facts, parse_facts
 from vault.rules.incremental import Incremental
+from vault.rules.kept import KeptConnection
 from vault.rules.limits import Limits
 from vault.rules.module import RuleModule, compile_module
 from vault.rules.parse import parse_program
@@ -26,6 +27,7 @@ __all__ = [
     "Checked",
     "FactSource",
     "Incremental",
+    "KeptConnection",
     "Limits",
     "Program",
     "RuleModule",

@@ -17,7 +17,7 @@ from typing import Final
 
 from vault.rules.check import Checked
 from vault.rules.errors import BadRuleFact, RuleLimitExceeded
-from vault.rules.facts import FactSource, Row, View, check_row
+from vault.rules.facts import FactSource, Row, StoreFacts, View, check_row
 from vault.rules.guard import Guard
 from vault.rules.headers import digest_of
 from vault.rules.limits import Limits
@@ -66,7 +66,8 @@ class Engine:
         self._view = view
         self._limits = limits
         self._has_store = facts.store is not None
-        self._guard = Guard(facts.store, limits, clock, check)
+        kept = facts.kept if isinstance(facts, StoreFacts) else None
+        self._guard = Guard(facts.store, limits, clock, check, kept)
         self._db = self._guard.db
         self._given = sorted(name for name in checked.base if not (self._has_store and name in RECORD_FACTS))
         self._rules = {name: checked.rules_of(name) for name in sorted(checked.derived)}

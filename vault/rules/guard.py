@@ -19,6 +19,7 @@ from urllib.parse import quote
 from vault.errors import DataError
 from vault.rules import headers
 from vault.rules.errors import RulesOutOfReach
+from vault.rules.kept import KeptConnection
 from vault.rules.limits import Limits
 from vault.store.database import StoreDamaged, faults_named
 from vault.store.packs import Packs
@@ -77,6 +78,7 @@ class Guard:
         limits: bounds of the evaluation.
         clock: seconds of a clock that never goes back; without it work is bounded by steps alone.
         check: called now and then during long work; what it raises ends the work.
+        kept: where the connection to the store comes from and goes back to, if the caller keeps one.
 
     Raises:
         StoreDamaged, StoreUnwritable, VaultBusy: the store cannot be opened.
@@ -88,7 +90,9 @@ class Guard:
         limits: Limits,
         clock: Callable[[], float] | None,
         check: Callable[[], None] | None,
+        kept: KeptConnection | None = None,
     ) -> None:
+        self._kept = kept
         self._path = store or Path("facts")
         self._limits = limits
         self._clock = clock
@@ -104,8 +108,10 @@ class Guard:
             self.db = self._open(store)
 
     def _open(self, store: Path | None) -> sqlite3.Connection:
-        name = ":memory:" if store is None else f"file:{quote(str(store.absolute()))}?mode=ro"
-        db = sqlite3.connect(name, uri=True, isolation_level=None, cached_statements=1024)
+        db = self._kept.take(store) if self._kept is not None and store is not None else None
+        if db is None:
+            name = ":memory:" if store is None else f"file:{quote(str(store.absolute()))}?mode=ro"
+            db = sqlite3.connect(name, uri=True, isolation_level=None, cached_statements=1024)
         try:
             db.execute("PRAGMA temp_store=MEMORY")
             db.execute("PRAGMA temp.journal_mode=OFF")  # a failed evaluation is thrown away whole
@@ -156,10 +162,13 @@ class Guard:
         return headers.blob_hash(stored)
 
     def close(self) -> None:
-        """Close the connection and forget all temporary tables."""
+        """Close the connection, or give it back, and forget all temporary tables."""
         if self._packs is not None:
             self._packs.close()
-        self.db.close()
+        if self._kept is not None and self._has_store and self._stopped is None:
+            self._kept.give_back(self._path, self.db)
+        else:
+            self.db.close()
 
     @contextmanager
     def running(self) -> Iterator[None]:
