@@ -16,6 +16,7 @@ from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
 from vault.labels import labelled
 from vault.names import Version
+from vault.reads import was_pruned
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
@@ -260,8 +261,7 @@ def _no_release(vault: Vault, address: Address, version: Version, node: str | No
 def _missing_content(vault: Vault, found: ResolvedCommit) -> CallerError:
     if vault.store.rows("SELECT 1 FROM hole WHERE want = ?", found.tree.text):
         return NotYet(f"The content of {found.what} has not arrived yet.")
-    pruned = "SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"
-    if found.node == vault.node.text and vault.store.rows(pruned):
+    if was_pruned(vault.store, found.node):
         return Pruned(f"The content of {found.what} was never released and went with a prune.")
     return NotShared(f"The content of {found.what} is not shared: it was never released.")
 

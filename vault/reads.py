@@ -16,7 +16,7 @@ from vault.nodes import EMPTY, NodeReader
 from vault.records import RecordHash, Tai
 from vault.store import Store
 
-__all__ = ["Answer", "Care", "Outcome", "read_line", "store_ids"]
+__all__ = ["Answer", "Care", "Outcome", "read_line", "store_ids", "was_pruned"]
 
 
 class Care(StrEnum):
@@ -37,6 +37,7 @@ class Outcome(StrEnum):
     NEVER = "never"
     NOT_YET = "not-yet"
     NOT_SHARED = "not-shared"
+    PRUNED = "pruned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +101,24 @@ def _at_revision(store: Store, node: str, desk: str, number: int, care: Care, pa
     if care is Care.DESK:
         return _value(number, _desk_state(store, node, desk, number, info.tree))
     if not store.have([info.tree]):
-        # CLAY-24: a friend's state between two releases is a third kind of nothing.
-        missing = store.rows("SELECT 1 FROM hole WHERE want = ?", info.tree.text)
-        return NOT_YET if missing else Answer(Outcome.NOT_SHARED, number)
+        return _missing(store, node, number, info.tree)
     at = reader.at(info.tree, path)
     if care is not Care.FILE:
         return Answer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
     value = None if at.content is None else {"content": at.content.text, "size": at.size}
     return Answer(Outcome.VALUE, number, value, at.content.text if at.content else "-")  # CLAY-20
+
+
+def _missing(store: Store, node: str, number: int, tree: RecordHash) -> Answer:
+    """Say why the content of a revision is not here; a friend's state between two releases never was (CLAY-24)."""
+    if store.rows("SELECT 1 FROM hole WHERE want = ?", tree.text):
+        return NOT_YET
+    return Answer(Outcome.PRUNED if was_pruned(store, node) else Outcome.NOT_SHARED, number)
+
+
+def was_pruned(store: Store, node: str) -> bool:
+    """Tell whether content of a line that is missing here, and was never shared, went with a prune (CLAY-79)."""
+    return node == store.meta("node") and bool(store.rows("SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"))
 
 
 def _value(number: int, value: dict[str, Any]) -> Answer:

@@ -19,6 +19,7 @@ from vault.errors import DataError
 from vault.files import NotWritable
 from vault.names import Version
 from vault.prune import plan_prune, prune
+from vault.reads import Care, Outcome, read_line
 from vault.space import NoRoom, require_room
 from vault.store.packio import PackIO
 from vault.vault import Vault
@@ -76,6 +77,8 @@ def test_old_drafts_go_and_what_is_released_or_newest_stays(tmp_path: Path) -> N
         assert text_of(vault, "main@1.0.0", "small.txt") == b"draft 1\n"
         with pytest.raises(Pruned, match="main@4"):
             resolve(vault, "main@4")
+        found_there = read_line(vault.store, vault.node.text, "main", 4, Care.FILE, "small.txt")
+        assert (found_there.outcome, found_there.number) == (Outcome.PRUNED, 4)
         again = prune(vault)
         assert (again.commits, again.records, again.freed) == ((), 0, 0)
         assert [str(r[0]) for r in vault.store.rows("SELECT verb FROM audit WHERE verb = 'lace-prune'")] == [
