@@ -12,12 +12,13 @@ from lazy import circle
 from lazy.quarantine import NotInQuarantine, SignerStillStrange, drop, quarantined
 from lazy.readmit import readmit
 from lazy.receive import Receiver
-from tests.vault.vaults import found
+from tests.vault.vaults import around, found, write
 from vault.desks.content import data_plex
 from vault.profile import NodeCard
 from vault.records import RecordHash, Seal
 from vault.suite import SigningKey
 from vault.vault import Vault
+from vault.work import release
 
 EVE, MAX = (SigningKey.from_seed(bytes([n]) * 32) for n in (8, 9))
 
@@ -135,3 +136,50 @@ def test_memory_of_refusals_is_bounded(alice: Vault, monkeypatch: pytest.MonkeyP
         arrive(alice, seal)
     assert {one.hash for one in quarantined(alice)} == {seal.hash.text for seal in seals[2:]}
     assert alice.store.rows("SELECT count(*) FROM quarantine") == [(3,)]
+
+
+def test_what_nothing_reaches_is_gone_when_the_round_ends(alice: Vault, tmp_path: Path) -> None:
+    """Decision 10: unsigned orphans leave nothing behind, and are taken once evidence reaches them."""
+    write(alice, "a.txt", "reached")
+    made = release(alice).release
+    shared = [(record, stored) for _, record, stored in alice.store.bodies() if _is_shared(alice, record)]
+    unsigned = [(record, stored) for record, stored in shared if record.kind == "P"]
+    sealed = [(record, stored) for record, stored in shared if record.kind == "S"]
+    assert len(unsigned) == 2
+    (tmp_path / "bob").mkdir()
+    bob, _ = circle.accept(tmp_path / "bob", around(tmp_path, "bob"), circle.invite(alice, "bob").encode(), name="bob")
+    with bob:
+        for keeps in (False, True):
+            receiver = Receiver(bob, "stick", keeps_content=keeps)
+            receiver.take(unsigned)
+            assert receiver.waits
+            with bob.writing() as w:
+                receiver.finish(w)
+            assert not receiver.waits
+            assert not bob.store.have([record for record, _ in unsigned])
+            assert not {record for record, _ in unsigned} & Receiver(bob, "stick").refused_before()
+        take(bob, *sealed)
+        assert Receiver(bob, "stick").holes() == {record for record, stored in unsigned if b"lace/tree" in stored}
+        receiver = Receiver(bob, "stick", keeps_content=True)
+        receiver.take(unsigned)
+        assert bob.store.have([record for record, _ in unsigned]) == {record for record, _ in unsigned}
+        assert bob.store.have([made])
+
+
+def _is_shared(vault: Vault, record: RecordHash) -> bool:
+    p = vault.store.position(record)
+    return bool(vault.store.rows("SELECT 1 FROM shared WHERE p = ?", p))
+
+
+def test_trust_clears_the_memory_of_what_was_not_kept(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decision 10: what found no room is forgotten when its signer belongs, and so fetched again."""
+    monkeypatch.setattr(lazy.quarantine, "QUARANTINE_BYTES", 0)
+    strange, other = card(alice, "eve", EVE), card(alice, "max", MAX)
+    arrive(alice, strange, other)
+    assert [one.size for one in quarantined(alice)] == [0, 0]
+    assert {strange.hash, other.hash} <= Receiver(alice, "stick").refused_before()
+    circle.admit(alice, "eve", EVE.verifier.text)
+    assert strange.hash not in Receiver(alice, "stick").refused_before()
+    arrive(alice, strange, other)
+    assert alice.store.have([strange.hash, other.hash]) == {strange.hash}
+    assert other.hash in Receiver(alice, "stick").refused_before()
