@@ -216,6 +216,14 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace checkout main@3", "lace checkout bob/main@2.4.0 --to ../look"),
     ),
     Verb(
+        "archive",
+        _CLI + "archiving",
+        _WORK,
+        "Write a state as one file that any system unpacks; equal for whoever writes it.",
+        "DESK@CASE FILE",
+        examples=("lace archive main@1.2.0 songs.tar.gz", "lace archive bob/main@2.4.0 ../bobs.tar.zst"),
+    ),
+    Verb(
         "read",
         _CLI + "waiting",
         _WORK,
