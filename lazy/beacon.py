@@ -11,17 +11,19 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lazy.people import label_of, peers
 from lazy.results import Problem
-from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError
 from vault.names import BadVersion, Version, check_name
 from vault.records import Plex, Tai, Verifier, parse_record
 from vault.sexp import Sexp, Symbol, dumps, loads
 from vault.vault import Vault
 from vault.work import MAIN
+
+if TYPE_CHECKING:
+    from transports.mailbox import MailboxPlace
 
 __all__ = [
     "APP",
