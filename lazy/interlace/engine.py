@@ -20,6 +20,7 @@ from lazy.interlace.messages import (
     Close,
     Effect,
     Fault,
+    Input,
     Message,
     PeerTick,
     Received,
@@ -116,9 +117,15 @@ class Engine:
         Raises:
             InterlaceAbort: a side broke a rule; both machines are over.
         """
+        self._move(Start(), (0, 1))
+        self._close_both(CloseReason.CLOSED)
+        return self._sides[0].machine.result, self._sides[1].machine.result
+
+    def _move(self, first: Input, sides: Iterable[int]) -> None:
+        """Give some sides an input, and deliver until nothing is under way."""
         try:
-            for index in (0, 1):
-                self._queue(index, self._sides[index].machine.handle(Start()))
+            for index in sides:
+                self._queue(index, self._sides[index].machine.handle(first))
             while any(self._queues):
                 for index in (0, 1):
                     if self._queues[index]:
@@ -127,8 +134,6 @@ class Engine:
         except BaseException:
             self._close_both(CloseReason.CLOSED)
             raise
-        self._close_both(CloseReason.CLOSED)
-        return self._sides[0].machine.result, self._sides[1].machine.result
 
     def _tell(self, index: int) -> None:
         if self._notice is not None:

@@ -14,6 +14,7 @@ goes back (9).
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Final
 
 from lazy.interlace.ads import Advertisement, partitions, summarise
@@ -21,6 +22,7 @@ from lazy.interlace.errors import (
     AbortReason,
     InterlaceAbort,
     ListingTooLarge,
+    MachineMisuse,
     MalformedFactBlock,
     NegotiationFailed,
     PhaseTimeout,
@@ -53,10 +55,11 @@ from lazy.interlace.messages import (
     TickReached,
     TimedOut,
     TransferEnd,
+    Wake,
 )
 from lazy.interlace.negotiate import Hello, Negotiated, check_tick_ready, runtime_facts
 from lazy.interlace.peerstate import PeerState
-from lazy.interlace.plan import Evaluation, Executable, Plan
+from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
@@ -93,6 +96,9 @@ class InterlaceMachine:
         self.agreed: Negotiated | None = None
         self.ledger = Ledger()
         self.loops = 0
+        self.epoch = 0
+        self.is_renewing = False
+        self.is_woken = False
         self._port = port
         self._cursor = cursor
         self._executable: Executable | None = None
@@ -183,6 +189,8 @@ class InterlaceMachine:
             case Start():
                 self._enter(Event.START)
                 return (self._send(my_setup(self.config)),)
+            case Wake(module):
+                return self._wake(module)
             case PeerTick(text):
                 return self._take_peer_tick(text)
             case TickReached(tai):
@@ -215,6 +223,59 @@ class InterlaceMachine:
         return MalformedFactBlock(f"The peer sent {event} in the phase {self.phase}.")
 
     def _receive(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
+        if not self.config.stays_open:
+            return self._receive_awaited(message, proven)
+        announces = isinstance(message, Summaries | FullListing)
+        if announces and self.is_renewing:
+            return ()  # of the epoch that ends; the peer hears of the new one next
+        first: tuple[Effect, ...] = ()
+        if isinstance(message, Setup) and (self.phase is Phase.FIXED or self.is_woken):
+            first = self._renew(None)
+        elif announces and self.phase is Phase.FIXED:
+            first = self._wake(None)
+        effects = self._receive_awaited(message, proven)
+        self.is_woken = self.is_renewing = False
+        return (*first, *effects)
+
+    def _wake(self, module: PolicyModule | None) -> tuple[Effect, ...]:
+        """Begin another round of an open exchange, or another epoch with another operand (INT-127..129).
+
+        Raises:
+            MachineMisuse: the exchange is bounded, or an operand changes away from a fixed point.
+        """
+        if not self.config.stays_open:
+            raise MachineMisuse("A bounded exchange ends at its fixed point.")
+        if module is not None:
+            return self._renew(module)
+        if not self._enter(Event.WAKE):
+            return ()
+        self._begin_round()
+        self.is_woken = True
+        return (self._advertise(),)
+
+    def _begin_round(self) -> None:
+        self.ledger = Ledger()
+        self.loops = 0
+        self._closed_by = None
+
+    def _renew(self, module: PolicyModule | None) -> tuple[Effect, ...]:
+        """Begin a new epoch: my setup again; what is known of the peer is kept for a plan that stays the same."""
+        ready, cursor = self._my_ready, self.result.cursor
+        if not self._enter(Event.RENEW):
+            return ()
+        assert ready is not None  # noqa: S101 - set with what was agreed
+        self._begin_round()
+        # The new start is not before any time that the old epoch has reached, so TickTAI never goes back.
+        terms = replace(self.config.terms, tai=ready)
+        chosen = self.config.module if module is None else module
+        prepared = self.config.prepared if module is None else None
+        self.config = replace(self.config, terms=terms, module=chosen, prepared=prepared)
+        self._cursor = cursor or self._cursor
+        self._peer_state, self._listed, self._summaries_sent = PeerState(None), False, 0
+        self.is_woken, self.is_renewing = False, True
+        return (self._send(my_setup(self.config)),)
+
+    def _receive_awaited(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
         event = _EVENT_OF[type(message)]
         if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
             event = self._judge(message)
@@ -262,6 +323,7 @@ class InterlaceMachine:
 
     def _negotiate(self, theirs: Hello, proven: Verifier | None) -> tuple[Effect, ...]:
         plan = self._need_plan()
+        self.epoch += self.agreed is not None and self.agreed.plan_id != plan.id
         self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
         self._peer, self._peer_source = theirs.signer, source
         self._my_ready = self._peer_ready = self.agreed.start

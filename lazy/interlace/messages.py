@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from lazy.interlace.ads import Advertisement, Fields, Summary
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.negotiate import Hello
-from lazy.interlace.plan import Operand
+from lazy.interlace.plan import Operand, PolicyModule
 from lazy.interlace.result import CloseReason, InterlaceResult
 from vault.records import RecordHash, Tai, Verifier
 
@@ -38,6 +38,7 @@ __all__ = [
     "TickReached",
     "TimedOut",
     "TransferEnd",
+    "Wake",
 ]
 
 
@@ -160,6 +161,17 @@ class TickReached:
 
 
 @dataclass(frozen=True, slots=True)
+class Wake:
+    """Something changed here since the fixed point of an open exchange (INT-127).
+
+    Args:
+        module: the policy that this side presents from now on, if that changed (INT-128).
+    """
+
+    module: PolicyModule | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TimedOut:
     """The peer was silent for `phase_timeout_seconds` (INT-150)."""
 
@@ -178,7 +190,7 @@ class Fault:
     error: InterlaceAbort
 
 
-Input = Start | Received | PeerTick | TickReached | TimedOut | Close | Fault
+Input = Start | Received | Wake | PeerTick | TickReached | TimedOut | Close | Fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,10 @@ once is the fixed point, unless something that was asked for is still without an
 is quiet, drained or exhausted is judged by what both sides see: the two request lists, what moved, and the
 negotiated limit of iterations. So both take the same branch.
 
+An open exchange stays at its fixed point until something changes. Then a side begins another round by advertising
+again (`wake`), or another epoch by a new setup (`renew`); the other side, which is at its fixed point too, follows.
+If one wakes while the other renews, the new epoch holds, and what was advertised in the old one is passed over.
+
 This file knows neither bytes nor records; `machine.py` has the work and takes each phase from `step`.
 """
 
@@ -67,6 +71,8 @@ class Event(StrEnum):
     EXHAUSTED = "exhausted"  # both lists are empty, something may be left, no more iterations
     RESPONSE = "response"  # records or NotAvailable came
     TRANSFER_END = "transfer-end"  # the peer has answered what it will answer of my list
+    WAKE = "wake"  # an open exchange begins another round: something changed here, or the peer says so
+    RENEW = "renew"  # an open exchange begins another epoch: an operand changed, mine or the peer's
     TICK = "tick"  # a new ready time, mine or the peer's
     TIMEOUT = "timeout"  # the peer was silent for too long
     CLOSE = "close"  # a side or the person ends it
@@ -103,6 +109,8 @@ _ROWS: dict[Event, tuple[Cell, ...]] = {
     Event.EXHAUSTED:    (_xx, _fb,  _fb,  _fb,  _fb,  _fb,  _CL,  _fb,  _fb,  _oo,  _oo),
     Event.RESPONSE:     (_xx, _ur,  _ur,  _ur,  _ur,  _ur,  _ur,  _TR,  _ur,  _oo,  _oo),
     Event.TRANSFER_END: (_xx, _ur,  _ur,  _ur,  _ur,  _ur,  _ur,  _RQ,  _ur,  _oo,  _oo),
+    Event.WAKE:         (_xx, _oo,  _oo,  _oo,  _oo,  _oo,  _oo,  _oo,  _AD,  _oo,  _oo),
+    Event.RENEW:        (_xx, _xx,  _xx,  _SE,  _xx,  _xx,  _xx,  _xx,  _SE,  _oo,  _oo),
     Event.TICK:         (_xx, _fb,  _fb,  _AD,  _RC,  _LI,  _RQ,  _TR,  _FX,  _oo,  _oo),
     Event.TIMEOUT:      (_xx, _to,  _to,  _to,  _to,  _to,  _to,  _to,  _oo,  _oo,  _oo),
     Event.CLOSE:        (_CL, _CL,  _CL,  _CL,  _CL,  _CL,  _CL,  _CL,  _CL,  _oo,  _oo),

@@ -50,10 +50,11 @@ from lazy.interlace.messages import (
     Start,
     Summaries,
     TransferEnd,
+    Wake,
 )
-from lazy.interlace.plan import module_id
+from lazy.interlace.plan import PolicyModule, module_id
 from lazy.interlace.states import ENDED, Phase
-from lazy.interlace.wire import BLOCK_PHASES, decode, encode
+from lazy.interlace.wire import BLOCK_PHASES, awaited, decode, encode
 from vault.records import MAX_BLOB_BYTES, RecordHash, Verifier
 from vault.records.errors import RecordError
 from vault.records.head import BLANK, MAX_HEAD_BYTES, read_head
@@ -105,6 +106,10 @@ class StreamLink:
     def start(self) -> bytes:
         """Start the machine and return the first bytes to send."""
         return PREFACE + self._written(self.machine.handle(Start()))
+
+    def wake(self, module: PolicyModule | None = None) -> bytes:
+        """Begin another round of an open exchange, or an epoch with another policy, and return what to send."""
+        return self._written(self.machine.handle(Wake(module)))
 
     def take(self, data: bytes) -> bytes:
         """Take bytes that came, in pieces of any size, and return the bytes to send; none may come of it.
@@ -191,7 +196,8 @@ class StreamLink:
         match = _RESOURCE.fullmatch(line)
         if match is None or int(match[2]) > _MAX_RESOURCE_BYTES:
             raise MalformedModule("A resource block has no identifier, or no length within the limit.")
-        if self.machine.phase is not Phase.SETUP or len(self._modules) >= _MAX_RESOURCES:
+        takes_setup = self.machine.phase is Phase.SETUP or self.machine.config.stays_open
+        if not takes_setup or len(self._modules) >= _MAX_RESOURCES:
             raise MalformedFactBlock("A resource block came where none belongs.")
         start, size = len(line) + 1, int(match[2])
         if len(self._buffer) < start + size + 1:
@@ -249,10 +255,10 @@ class StreamLink:
 
     def _message_came(self, label: str) -> tuple[Effect, ...]:
         machine = self.machine
-        awaited = BLOCK_PHASES.get(machine.phase)
+        expected = awaited(machine, self._blocks)
         if label == _TRANSFER_END and not self._size and not self._records:
             return machine.handle(Received(TransferEnd()))
-        if awaited is None or label != awaited.value:
+        if expected is None or label != expected.value:
             raise MalformedFactBlock(f"The peer ended a message of the phase {label} in the phase {machine.phase}.")
         decoded = decode(machine, self._blocks, self._modules)
         for tick in decoded.ticks:

@@ -33,7 +33,7 @@ from lazy.interlace.states import Phase
 from vault.records import RecordHash
 from vault.records.errors import RecordError
 
-__all__ = ["BLOCK_PHASES", "Decoded", "decode", "encode"]
+__all__ = ["BLOCK_PHASES", "Decoded", "awaited", "decode", "encode"]
 
 BLOCK_PHASES: Mapping[Phase, BlockPhase] = {
     Phase.SETUP: BlockPhase.SETUP,
@@ -113,6 +113,17 @@ def _cut(parts: Iterable[bytes], limit: int) -> tuple[bytes, ...]:
     return (*blocks, b"".join(block))
 
 
+def awaited(machine: InterlaceMachine, blocks: Sequence[bytes]) -> BlockPhase | None:
+    """Return what the next blocks for a machine must be; None if it awaits none.
+
+    Where an open exchange rests, the peer may begin another round or another epoch: the first fact tells which.
+    """
+    if machine.config.stays_open and (machine.phase is Phase.FIXED or machine.is_woken or machine.is_renewing):
+        begins = any(block.startswith((b"ExchangeOperand(", b"ExchangeOperand ")) for block in blocks)
+        return BlockPhase.SETUP if begins else BlockPhase.ADVERTISE
+    return BLOCK_PHASES.get(machine.phase)
+
+
 def decode(machine: InterlaceMachine, blocks: Sequence[bytes], modules: Mapping[str, bytes] | None = None) -> Decoded:
     """Read the message that a machine awaits.
 
@@ -124,7 +135,7 @@ def decode(machine: InterlaceMachine, blocks: Sequence[bytes], modules: Mapping[
     Raises:
         InterlaceAbort: a block is oversized or malformed (INT-144, INT-151), or a value in it.
     """
-    phase = BLOCK_PHASES.get(machine.phase)
+    phase = awaited(machine, blocks)
     if phase is None:
         raise MalformedFactBlock(f"A block of facts came in the phase {machine.phase}.")
     facts: list[Fact] = []

@@ -152,10 +152,10 @@ def test_what_nothing_reaches_is_gone_when_the_round_ends(alice: Vault, tmp_path
         for keeps in (False, True):
             receiver = Receiver(bob, "stick", keeps_content=keeps)
             receiver.take(unsigned)
-            assert receiver.waits
+            waited = receiver.waits
             with bob.writing() as w:
                 receiver.finish(w)
-            assert not receiver.waits
+            assert (waited, receiver.waits) == (True, False)
             assert not bob.store.have([record for record, _ in unsigned])
             assert not {record for record, _ in unsigned} & Receiver(bob, "stick").refused_before()
         take(bob, *sealed)

@@ -33,7 +33,7 @@ def test_each_cell(phase: Phase, event: Event) -> None:
     """INT-53, INT-144, INT-150, INT-153: what is awaited goes on, everything else of the peer is a fault."""
     cell = TRANSITIONS[phase][event]
     if cell is Other.MISUSE:
-        assert event is Event.START or phase is Phase.IDLE
+        assert event in {Event.START, Event.RENEW} or phase is Phase.IDLE
         with pytest.raises(MachineMisuse, match=phase):
             step(phase, event)
         return
@@ -44,6 +44,11 @@ def test_each_cell(phase: Phase, event: Event) -> None:
         is_response = event in {Event.RESPONSE, Event.TRANSFER_END}
         fault = AbortReason.UNEXPECTED_RESPONSE if is_response else AbortReason.FACT_BLOCK
         assert (cell == fault) == (event not in AWAITED.get(phase, set()))
+    elif event is Event.WAKE:
+        assert cell is (Phase.ADVERTISE if phase is Phase.FIXED else Other.IGNORE)
+    elif event is Event.RENEW:
+        assert cell is Phase.SETUP
+        assert phase in {Phase.FIXED, Phase.ADVERTISE}
     elif event is Event.TICK:
         assert cell in (phase, AbortReason.FACT_BLOCK)
     elif event is Event.TIMEOUT:
@@ -68,5 +73,5 @@ def test_setup_comes_before_hello_and_every_phase_can_be_reached() -> None:
 
 
 def test_only_the_fixed_point_and_an_end_stop_the_machine() -> None:
-    """INT-122, INT-130: from every phase before the end a side may close."""
+    """INT-122, INT-127, INT-130: from every phase before the end a side may close."""
     assert all(TRANSITIONS[phase][Event.CLOSE] is Phase.CLOSED for phase in Phase if phase not in ENDED)
