@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import IO
 
 __all__ = ["PLAIN", "bare_repository", "daemon", "git", "web_host"]
 
@@ -55,11 +56,19 @@ def daemon(root: Path) -> Iterator[str]:
         if b"Ready to rumble" in process.stderr.readline():
             break
         process.wait()
+    # What it says is read all the while: a full pipe would let it answer nobody any more.
+    threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
     try:
         yield f"git://127.0.0.1:{port}/"
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
+
+
+def _drain(said: IO[bytes]) -> None:
+    with said:
+        for _ in said:
+            pass
 
 
 @contextmanager
