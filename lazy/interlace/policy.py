@@ -11,18 +11,22 @@ operands (FAC-18, FAC-19). The default policy needs no evaluation for it: the po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule, Select
 from vault.records import RecordHash
 from vault.rules import FactSource, Limits, RuleModule, StoreFacts, TupleFacts, View, compile_module
 from vault.rules.compose import compose
+from vault.rules.errors import RulesOutOfReach
 from vault.rules.facts import Row
 
 __all__ = ["LocalFacts", "composed", "local_module", "peer_limits", "registry"]
 
 _OWN_LIMITS = Limits()
+_EVALUATIONS: Final = 8  # whose full time the rules of a peer may take in one exchange
 
 
 def peer_limits(records: int) -> Limits:
@@ -112,14 +116,42 @@ def composed(texts: Iterable[str], facts: LocalFacts) -> PolicyModule:
     return local_module(compose(chosen), facts)
 
 
+class _Budget:
+    """What the rules of a peer may take in one exchange, which evaluates them many times (FAC-12).
+
+    A program that stays just inside the limits of one evaluation must not hold a vault for as many as an exchange has.
+    """
+
+    def __init__(self, facts: LocalFacts) -> None:
+        self._limits, self._clock = facts.peer_limits, facts.clock
+        self._left = facts.peer_limits.seconds * _EVALUATIONS
+
+    @contextmanager
+    def spending(self) -> Iterator[Limits]:
+        """Give the limits of the next evaluation, and count what it takes.
+
+        Raises:
+            RulesOutOfReach: nothing is left.
+        """
+        if self._left <= 0:
+            total = self._limits.seconds * _EVALUATIONS
+            raise RulesOutOfReach(f"The rules of the peer took more than {total:g} seconds in this exchange.")
+        begun = self._clock() if self._clock is not None else 0.0
+        try:
+            yield replace(self._limits, seconds=min(self._limits.seconds, self._left))
+        finally:
+            self._left -= self._clock() - begun if self._clock is not None else 0.0
+
+
 def _policy(module: RuleModule, facts: LocalFacts, *, own: bool) -> PolicyModule:
     view = None if own else facts.shown
-    limits = facts.limits if own else facts.peer_limits
+    budget = _Budget(facts)
 
     def select(predicate: str) -> Select:
         def run(evaluation: Evaluation) -> Set[RecordHash]:
             source = facts.own(evaluation) if own else facts.peers(evaluation)
-            rows = module.tuples(predicate, source, view=view, limits=limits, clock=facts.clock)
+            with nullcontext(facts.limits) if own else budget.spending() as limits:
+                rows = module.tuples(predicate, source, view=view, limits=limits, clock=facts.clock)
             if predicate == "SelectHave":
                 return {RecordHash.parse(row[0]) for row in rows}
             names = {record.text: record for record in evaluation.advertised}

@@ -246,10 +246,9 @@ class Engine:
             sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
             self._db.executemany(sql, wanted)
             return
+        shown = f"WITH shown(p) AS ({view.visible_sql}) SELECT r.p FROM shown CROSS JOIN main.rec AS r"
         with self._guard.trusted():  # our own query may read tables that rules may not
-            positions = self._db.execute(view.visible_sql or "").fetchall()
-        sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
-        self._db.executemany(sql, positions)
+            self._db.execute(f"INSERT OR IGNORE INTO temp.{table} {shown} WHERE r.p = shown.p{known}")
 
     def _freshen(self) -> None:
         """Note which records came or became visible or shared."""

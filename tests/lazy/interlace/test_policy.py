@@ -23,6 +23,7 @@ from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import found, write
 from vault.records import Plex, RecordHash, Seal
 from vault.rules import Limits, StoreFacts, View, canonical_text, parse_program
+from vault.rules.errors import RulesOutOfReach
 from vault.store import Store
 from vault.vault import Vault
 from vault.work import release
@@ -124,6 +125,41 @@ def test_a_peers_exploding_program_ends_the_round(stores: tuple[Store, Store], h
     with pytest.raises(EvaluationFailed, match="1000 tuples"):
         getattr(executable, half)(Evaluation("V.B", {RecordHash("S", bytes(32)): ()}))
     assert len(list(alice.store.bodies())) == 30
+
+
+def test_a_peer_whose_rules_stay_just_inside_the_limits_runs_out_of_time_in_the_end(
+    stores: tuple[Store, Store],
+) -> None:
+    """FAC-12, INT-108: one exchange evaluates many times, and all of it together is bounded; my own rules are mine."""
+    alice = filled(stores[0], [make("lace/a", "x", 1)], 1)
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.25  # each look at the clock finds the program still at it
+        return now
+
+    text = module("SelectHave(P) :- Have(P).\n")
+    facts = replace(alice.facts, clock=clock, peer_limits=Limits(seconds=4))
+    theirs = registry(facts).resolve(module_id(text), text.encode())
+    send, evaluations = theirs.send, 0
+    assert send is not None
+
+    def go_on() -> None:
+        nonlocal evaluations
+        for evaluations in range(1_000):
+            assert len(send(Evaluation("S", {}))) == 1
+
+    with pytest.raises(RulesOutOfReach, match="32 seconds in this exchange"):
+        go_on()
+    assert 8 < evaluations < 100
+    again = registry(facts).resolve(module_id(text), text.encode())
+    assert again.send is not None
+    assert len(again.send(Evaluation("S", {}))) == 1
+    mine = local_module(text, facts)
+    assert mine.send is not None
+    for _ in range(evaluations + 1):
+        mine.send(Evaluation("S", {}))
 
 
 def test_local_policies_become_one_operand(stores: tuple[Store, Store]) -> None:
