@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
 from vault.cases import SELF, Address, Case, Date, Label, Number, parse_address
+from vault.desk_folders import desks
 from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
 from vault.labels import labelled
@@ -158,21 +159,24 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
             head = revision(vault.store, node, address.desk, value)
             if head is None:
                 raise NotYet(
-                    f"{_line(vault, node, address.desk)} has no revision {value} yet.", hint=_known(vault, node)
+                    f"{_line(vault, node, address.desk)} has no revision {value} yet.",
+                    hint=_known(vault, node, address),
                 )
         case Label():
             head = labelled(vault.store, node, address.desk, str(address.case))
             if head is None:
                 raise NotYet(
                     f"Nothing in {_line(vault, node, address.desk)} is labelled {str(address.case)!r} yet.",
-                    hint=_known(vault, node) if node != vault.node.text else "Label it with: lace label NAME",
+                    hint=_known(vault, node, address) if node != vault.node.text else "Label it with: lace label NAME",
                 )
         case Date():
             head = _at(vault, address, address.case, node)
         case None:
             head = line_head(vault.store, node, address.desk)
             if head is None:
-                raise NotYet(f"{_line(vault, node, address.desk)} has no revision yet.", hint=_known(vault, node))
+                raise NotYet(
+                    f"{_line(vault, node, address.desk)} has no revision yet.", hint=_known(vault, node, address)
+                )
     return _of_head(vault, head)
 
 
@@ -270,8 +274,13 @@ def _line(vault: Vault, node: str, desk: str) -> str:
     return f"{_owner(vault, node)}/{desk}"
 
 
-def _known(vault: Vault, node: str) -> str:
-    return "Commit first: lace commit -m TEXT" if node == vault.node.text else NotYet.hint
+def _known(vault: Vault, node: str, address: Address) -> str:
+    if node != vault.node.text:
+        return NotYet.hint
+    names = [known.name for known in desks(vault)]
+    if address.desk in names:
+        return "Commit first: lace commit -m TEXT"
+    return f"Name a desk, perhaps with a number, a version or a date: {names[0]}@1. Yours: {', '.join(names)}."
 
 
 def _owner(vault: Vault, node: str) -> str:

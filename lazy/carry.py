@@ -20,6 +20,7 @@ from transports.onefile import OneFile
 from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
 from vault.errors import CallerError, PeerError
+from vault.files import FileMissing
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.work import Watch
@@ -98,10 +99,13 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     """Take in what a file holds, verified as everything is that comes from outside.
 
     Raises:
+        FileMissing: no file has that name.
         BadOneFile: it is none, or was cut off or changed on the way; nothing was taken in.
         BundleNeedsMore: it continues what I do not have.
         Cancelled: the person stopped it; what was stored stays.
     """
+    if not path.exists():
+        raise FileMissing(f"There is no file {path}.")
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)
     medium = SealedPlace(file, vault.node, keys)

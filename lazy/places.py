@@ -28,6 +28,7 @@ __all__ = [
     "NoSuchPlace",
     "NotAMailbox",
     "Place",
+    "PlaceKnown",
     "add_place",
     "is_mine",
     "keep_place",
@@ -65,6 +66,14 @@ class NameTaken(CallerError):
     code = "name-taken"
     exit_code = 2
     hint = "Choose another name, or remove the old one first."
+
+
+class PlaceKnown(CallerError):
+    """What is to become a place is one already, so that each sync would visit it twice."""
+
+    code = "place-known"
+    exit_code = 2
+    hint = "Use the name it has, or forget that one first: lace place remove NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +177,15 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
 
     Raises:
         NameTaken, BadName: the name cannot be used.
+        PlaceKnown: it is a place already, under another name.
         PlaceError: the directory is something else.
     """
+    if name == vault.name:
+        raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
     place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
+    for known in places(vault):
+        if (known.uri, known.peer) == (place.uri, place.peer):
+            raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.")
     with vault.writing() as w:
         keep_place(w, place)
     return place

@@ -37,6 +37,23 @@ _COUNTER = {
     "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
     "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
 }
+_ACTS = {
+    "seal-release": "the release",
+    "lazy-resolve": "the decision on",
+    "lace-label": "the label",
+    "lazy-invite": "the invitation",
+    "lace-revoke": "the revocation of",
+    "lace-desk": "the new desk",
+    "lace-init": "the beginning of",
+    "lace-accept": "entering",
+    "lace-adopt": "going on as",
+    "lace-prune": "a prune by",
+    "lace-repair": "a repair by",
+    "lace-quarantine": "about the refused record",
+    "lazy-encrypt": "about the encryption of",
+    "lazy-join": "naming the peer",
+    "lazy-leave": "leaving",
+}
 _LOOKED_AT = 200  # entries of the trail: older acts are not the last one
 
 
@@ -121,7 +138,7 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
             _note(vault, act, also=1)
         return Undone(f"{act.subject} is a place again")
     raise NothingToUndo(
-        f"The last act was {act.verb} of {act.subject[:60]}, which is not taken back.",
+        f"The last act was {_ACTS.get(act.verb, act.verb)} {act.subject[:60]}, which is not taken back.",
         hint=_COUNTER.get(act.verb, NothingToUndo.hint),
     )
 

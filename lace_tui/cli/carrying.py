@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
@@ -24,7 +26,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Write or read the file, and answer as a sync does."""
-    path = context.cwd / args.file
+    path = Path(os.path.normpath(context.cwd / Path(args.file).expanduser()))
     with context.open_vault() as vault, context.watching() as watch:
         if context.verb == "bundle create":
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)

@@ -64,7 +64,11 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
 
 
 def _commits(done: Pruning) -> str:
-    return f"{len(done.commits)} old commit{'' if len(done.commits) == 1 else 's'}"
+    return _count(len(done.commits), "old commit")
+
+
+def _count(number: int, what: str = "commit") -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
@@ -86,7 +90,7 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
     if len(done.commits) > _NAMED:
         yield f"  and {len(done.commits) - _NAMED} more"
     for size in done.desks:
-        yield paint.faint(f"{inert(size.desk)}: {size.commits} commits, {bytes_text(size.bytes)} of content")
+        yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
     if not done.commits and not done.packs:
         yield "Nothing here is old and unneeded."
     elif planned:

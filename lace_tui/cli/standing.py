@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
-from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.queue import QueueEntry, QueueState, queue
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
@@ -141,7 +141,7 @@ def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
         lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
     if found.places:
         lines += ["", paint.strong("Places")]
-        lines += [f"  {inert(place.name)}  last sync {_when(place.last_sync)}" for place in found.places]
+        lines += [f"  {inert(place.name)}  last sync {moment(place.last_sync)}" for place in found.places]
     lines.append("")
     if found.ahead:
         lines.append(f"{_count(found.ahead, 'release')} not confirmed by every friend: lace queue")
@@ -179,7 +179,7 @@ def _tree_lines(tree: Changes, paint: Paint) -> list[str]:
 def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
     lines = []
     for peer in peers:
-        line = f"  {inert(peer.name)}  {peer.state}, has {peer.versions}, last sync {_when(peer.last_sync)}"
+        line = f"  {inert(peer.name)}  {_stands(peer)}, {_released(peer)}, last sync {moment(peer.last_sync)}"
         if peer.unreleased:
             line += paint.faint(f", {_count(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)")
         if peer.beacon is not None:
@@ -190,8 +190,17 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
     return lines
 
 
-def _when(moment: str | None) -> str:
-    return "never" if moment is None else moment[:16].replace("T", " ") + " UTC"
+def _stands(peer: PeerStatus) -> str:
+    """Return who lacks what of the other, in the words that the app has for it."""
+    if peer.last_sync is None:
+        return "not met yet"
+    if peer.behind:
+        return f"has {peer.behind} that you lack"
+    return f"lacks {peer.ahead} that you have" if peer.ahead else "in step"
+
+
+def _released(peer: PeerStatus) -> str:
+    return "released nothing" if peer.versions == "none" else f"released {peer.versions}"
 
 
 def _count(count: int, one: str, many: str = "") -> str:

@@ -193,6 +193,20 @@ def test_wrong_names_are_refused(alice: Person) -> None:
     assert alice.lace("sync", "nobody", expect=2)["error"]["code"] == "no-such-peer"
     assert alice.lace("sync", "x", "--all", expect=2)["error"]["code"] == "bad-arguments"
     assert alice.lace("push", expect=2)["error"]["code"] == "bad-arguments"
+    told = alice.lace("diff", "1", "2", expect=2)["error"]
+    assert (told["code"], "Name a desk" in told["hint"], "main@1" in told["hint"]) == ("not-yet", True, True)
+    told = alice.lace("bundle", "apply", "../nothing.lace", expect=13)["error"]
+    assert told["message"] == f"There is no file {alice.folder.parent / 'nothing.lace'}."
+
+
+def test_a_place_has_one_name_and_none_of_a_person(alice: Person, stick: Path) -> None:
+    """Peers and places share one namespace, mine included; a place under two names would be visited twice."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    assert alice.lace("place", "add", "alice", str(stick.parent / "x"), expect=2)["error"]["code"] == "name-taken"
+    told = alice.lace("place", "add", "again", str(stick), expect=2)["error"]
+    assert (told["code"], "'stick'" in told["message"]) == ("place-known", True)
+    assert [place["place"] for place in alice.lace("places")["places"]] == ["stick"]
 
 
 def test_the_story_of_three(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
@@ -241,6 +255,7 @@ def test_status_queue_and_vectors_need_no_place(alice: Person, bob: Person, stic
     assert vectors["self"][me]["forked"] is False
     assert alice.lace("conflicts") == {"conflicts": []}
     assert "no conflicts" in alice.text("status")
+    assert "bob  lacks 1 that you have, released nothing, last sync " in alice.text("status")
 
 
 def test_status_can_look_at_the_folder(alice: Person) -> None:

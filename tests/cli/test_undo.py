@@ -48,6 +48,7 @@ def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
     alice.lace("release", "1.0.0")
     told = alice.lace("undo", expect=2)["error"]
     assert (told["code"], "lace release" in told["hint"]) == ("nothing-to-undo", True)
+    assert told["message"] == "The last act was the release main@1.0.0, which is not taken back."
     alice.lace("label", "draft")
     assert "label" in alice.lace("undo", expect=2)["error"]["hint"]
 
