@@ -301,7 +301,7 @@ def _scratch(vault: Vault) -> Iterator[Store]:
         with Store(path, create=True) as scratch:
             scratch.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
             scratch.db.executescript(
-                "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack"
+                "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack; DROP TABLE tomb"
             )  # so that `body` means the attached one
             scratch.db.execute("ATTACH DATABASE ? AS live", (str(vault.store.path),))
             yield scratch

@@ -3,15 +3,18 @@
 The content of a commit on my own line goes when nothing needs it: it was never shared and has no label, no folder
 stands on it, no conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The
 commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their files can be read
-no more.
+no more. Of releases, content goes only where a rule of the desk says so, and somebody else has it (`vault.keeping`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha512
 
+from vault.keeping import Letting, letting
 from vault.records import RecordHash
 from vault.space import require_room
+from vault.store import Store
 from vault.store.repack import Repacking, plan_repack, repack
 from vault.store.sharing import Sharing
 from vault.unfinished import finish_checkouts
@@ -21,7 +24,7 @@ from vault.work import Watch
 __all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
 
 _SET = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
-_TABLES = ("keep", "gone", "desk")
+_TABLES = ("keep", "gone", "desk", "tomb")
 
 # Commits of mine with a revision, that no one else can have and nothing here stands on. Two lines that part have their
 # last common commit where a commit has two children, so every possible merge base is kept.
@@ -96,6 +99,7 @@ class Pruning:
         packs: packs that are written anew or removed.
         desks: size by desk, before.
         kinds: size by kind, before.
+        files: contents of files in old releases that the desks' rules let go of (`vault.keeping`).
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -105,6 +109,7 @@ class Pruning:
     packs: int
     desks: tuple[DeskSize, ...]
     kinds: tuple[KindSize, ...]
+    files: int = 0
 
 
 def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -144,12 +149,13 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         store = w.store
         store.packs.remove(store.packs.strays())
         done, packs = _plan(vault, keep, watch)
-        if not done.commits and not packs.packs:
+        if not done.commits and not done.files and not packs.packs:
             return done
         require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
         before = _pack_bytes(vault)
         gone = [int(row[0]) for row in store.rows("SELECT p FROM temp.prune_gone ORDER BY p")]
         rows = _row_bytes(vault)
+        _note(store, w.tai().text)
         repack(store, packs, gone, watch)
         for p in gone:
             store.forget(p)
@@ -161,7 +167,12 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         w.audit(
             "lace-prune",
             vault.name,
-            {"commits": str(len(done.commits)), "records": str(done.records), "freed": str(done.freed)},
+            {
+                "commits": str(len(done.commits)),
+                "files": str(done.files),
+                "records": str(done.records),
+                "freed": str(done.freed),
+            },
             relates_to=[found.commit.text for found in done.commits][-64:],
         )
         w.afterwards(lambda: store.packs.remove(store.packs.strays()))
@@ -178,8 +189,10 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
     old = store.rows(_OLD, vault.node.text, keep)
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     here = store.have(list(trees.values()))
-    _walk(vault, "keep", _needed(vault, set(trees)), watch)
+    going = letting(vault)
+    _walk(vault, "keep", _needed(vault, set(trees) | going.commits) | going.keep, watch)
     _walk(vault, "gone", here, watch, unneeded=True)
+    files = _let_go(vault, going, watch)
     packs = plan_repack(store)
     strays = store.packs.strays()  # left behind by a prune that was cut off
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
@@ -201,9 +214,34 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
                     "SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app ORDER BY c.bytes DESC, s.s"
                 )
             ),
+            files,
         ),
         packs,
     )
+
+
+def _let_go(vault: Vault, going: Letting, watch: Watch) -> int:
+    """Note the content that rules let go of in the temporary tables; return how many files' content that is."""
+    store = vault.store
+    for record, size in going.drop.items():
+        p = store.position(record)
+        if p is not None and not store.rows("SELECT 1 FROM temp.prune_keep WHERE p = ?", p):
+            store.run("INSERT OR IGNORE INTO temp.prune_tomb VALUES (?)", p)
+            _walk(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
+            watch.progress(0, size, "prune")
+    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0])
+
+
+def _note(store: Store, tai: str) -> None:
+    """Keep what must be known of content that was let go: its size, and the SHA-512 that its release signs."""
+    rows = store.rows("SELECT b.kind, b.digest FROM temp.prune_tomb t JOIN body b USING (p)")
+    for kind, digest in rows:
+        record = RecordHash(str(kind), bytes(digest))
+        size, total = 0, sha512()
+        for piece in store.pieces(record) or ():
+            size += len(piece)
+            total.update(piece)
+        store.run("INSERT OR REPLACE INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
 
 
 def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
@@ -215,7 +253,15 @@ def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
     return {RecordHash.parse(tree) for tree in trees}
 
 
-def _walk(vault: Vault, table: str, roots: set[RecordHash], watch: Watch, *, unneeded: bool = False) -> None:
+def _walk(
+    vault: Vault,
+    table: str,
+    roots: set[RecordHash],
+    watch: Watch,
+    *,
+    unneeded: bool = False,
+    also_shared: bool = False,
+) -> None:
     """Note every record that these trees reach in a temporary table; with `unneeded`, but for those that stay."""
     db = vault.store.db
 
@@ -224,7 +270,9 @@ def _walk(vault: Vault, table: str, roots: set[RecordHash], watch: Watch, *, unn
         asked = "[" + ",".join(map(str, positions)) + "]"
         known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
         if unneeded:
-            known += " AND value NOT IN (SELECT p FROM temp.prune_keep) AND value NOT IN (SELECT p FROM shared)"
+            known += " AND value NOT IN (SELECT p FROM temp.prune_keep)"
+        if unneeded and not also_shared:
+            known += " AND value NOT IN (SELECT p FROM shared)"
         found = {int(row[0]) for row in db.execute(known, (asked,))}
         db.executemany(_SET.format(table), [(p,) for p in found])
         return found

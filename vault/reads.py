@@ -12,7 +12,7 @@ from typing import Any
 
 from vault.history import commit_info, line_head, revision
 from vault.labels import labels
-from vault.nodes import EMPTY, NodeReader
+from vault.nodes import EMPTY, Node, NodeReader
 from vault.records import RecordHash, Tai
 from vault.store import Store
 
@@ -105,8 +105,15 @@ def _at_revision(store: Store, node: str, desk: str, number: int, care: Care, pa
     at = reader.at(info.tree, path)
     if care is not Care.FILE:
         return Answer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
-    value = None if at.content is None else {"content": at.content.text, "size": at.size}
-    return Answer(Outcome.VALUE, number, value, at.content.text if at.content else "-")  # CLAY-20
+    return _file(store, number, at)
+
+
+def _file(store: Store, number: int, at: Node) -> Answer:
+    if at.content is None:
+        return Answer(Outcome.VALUE, number, None, "-")  # CLAY-20
+    gone = store.rows("SELECT 1 FROM tomb WHERE hash = ?", at.content.text) and store.position(at.content) is None
+    outcome = Outcome.PRUNED if gone else Outcome.VALUE  # CLAY-79
+    return Answer(outcome, number, {"content": at.content.text, "size": at.size}, at.content.text)
 
 
 def _missing(store: Store, node: str, number: int, tree: RecordHash) -> Answer:

@@ -39,7 +39,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault, context.watching() as watch:
         planned = args.dry_run
         done = plan_prune(vault, keep=args.keep, watch=watch)
-        if not planned and (done.commits or done.packs):
+        if not planned and (done.commits or done.files or done.packs):
             _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
     return Answer(_data(done, planned=planned), lambda paint: "\n".join(_lines(done, paint, planned=planned)))
@@ -64,7 +64,11 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
 
 
 def _commits(done: Pruning) -> str:
-    return _count(len(done.commits), "old commit")
+    commits = _count(len(done.commits), "old commit")
+    if not done.files:
+        return commits
+    files = _count(done.files, "old released file")
+    return f"{commits} and of {files}" if done.commits else files
 
 
 def _count(number: int, what: str = "commit") -> str:
@@ -75,6 +79,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
     return {
         "planned": planned,
         "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
+        "files": done.files,
         "records": done.records,
         "bytes": done.bytes,
         "freed": done.freed,
@@ -91,7 +96,7 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"  and {len(done.commits) - _NAMED} more"
     for size in done.desks:
         yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
-    if not done.commits and not done.packs:
+    if not done.commits and not done.files and not done.packs:
         yield "Nothing here is old and unneeded."
     elif planned:
         yield f"The content of {_commits(done)} would go: about {bytes_text(done.freed)} on the disk."

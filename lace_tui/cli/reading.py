@@ -19,11 +19,12 @@ from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk
-from vault.desks.chunks import check_here, entry_pieces
+from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
 from vault.history import line_head, releases
+from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
 from vault.work import MAIN, changes, shown_version, unreleased
@@ -42,7 +43,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(context: Context, args: argparse.Namespace) -> Answer | int:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        return _VERBS[context.verb](context, args, vault)
+        try:
+            return _VERBS[context.verb](context, args, vault)
+        except MissingObject as error:
+            raise explained(vault.store, error) from error
 
 
 def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

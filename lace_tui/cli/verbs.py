@@ -270,6 +270,22 @@ VERBS: tuple[Verb, ...] = (
         ),
     ),
     Verb(
+        "desk keep",
+        _CLI + "letting",
+        _WORK,
+        "Say how many of everybody's newest releases keep their files at a path when you prune; without PATH, list it.",
+        "[PATH N | PATH all] [--desk D]",
+        examples=("lace desk keep videos 3", "lace desk keep videos all", "lace desk keep"),
+    ),
+    Verb(
+        "fetch",
+        _CLI + "letting",
+        _WORK,
+        "Ask the next sync for files of an old release whose content you let go of.",
+        "DESK@CASE [PATH]",
+        examples=("lace fetch main@1.0.0 videos/intro.mp4",),
+    ),
+    Verb(
         "desk permits",
         _CLI + "permitting",
         _WORK,

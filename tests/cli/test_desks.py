@@ -247,3 +247,38 @@ def test_rules_say_who_may_write_and_read_where(alice: Person, bob: Person, band
     assert alice.lace("release", "1.1.0")["version"] == "1.1.0"
     assert alice.lace("desk", "permit", "x", "--read", "--not", "zoe", expect=2)["error"]["code"] == "no-such-peer"
     assert alice.lace("desk", "permit", "../x", "--read", "--anyone", expect=2)["error"]["code"] == "outside-folder"
+
+
+def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
+    alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """CLAY-79: set, listed, followed by a prune that was agreed to, told when read, and fetched from a friend."""
+    alice.write("films/one.txt", "take 1\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    alice.write("films/one.txt", "take 2\n")
+    alice.lace("release", "1.0.1")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    invite = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    bob.lace("accept", invite, "--name", "bob")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    assert alice.lace("desk", "keep")["keeps"] == []
+    assert alice.lace("desk", "keep", "films", "1")["newest"] == 1
+    assert alice.lace("desk", "keep")["keeps"] == [{"path": "films", "newest": 1}]
+    for wrong in ([], ["0"], ["some"]):
+        alice.lace("desk", "keep", "films", *wrong, expect=2)
+    assert alice.lace("prune", "--dry-run")["files"] == 1
+    assert alice.lace("prune", expect=2)["error"]["code"] == "not-agreed"
+    assert alice.lace("prune", "--yes")["files"] == 1
+    assert alice.lace("cat", "main@1.0.0", "films/one.txt", expect=2)["error"]["code"] == "let-go"
+    assert alice.lace("checkout", "main@1.0.0", "--to", str(tmp_path / "old"), expect=2)["error"]["code"] == "let-go"
+    assert alice.lace("diff", "main@1.0.0", "main@1.0.1")["changed"] == ["films/one.txt"]
+    assert alice.lace("read", "x", "main@1.0.0", "films/one.txt")["outcome"] == "pruned"
+    assert alice.lace("fetch", "main@1.0.1")["asked"] == []
+    assert alice.lace("fetch", "main@1.0.0", "films")["asked"] == ["films/one.txt"]
+    alice.lace("sync", "stick")
+    assert alice.run("cat", "main@1.0.0", "films/one.txt").out == b"take 1\n"
+    assert alice.lace("desk", "keep", "films", "all")["newest"] is None
+    assert alice.lace("desk", "keep")["keeps"] == []

@@ -66,7 +66,7 @@ class MissingObject(DataError):  # noqa: N818 - it names the thing
 
     code = "object-missing"
     exit_code = 42
-    hint = "Sync with a friend who has it, then try again."
+    hint = "Sync with a friend who has it, then try again. If you let it go, ask for it first: lace fetch DESK@CASE"
 
     def __init__(self, record: RecordHash, what: str) -> None:
         super().__init__(f"{what} {record.text} is not in this vault.")

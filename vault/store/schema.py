@@ -243,7 +243,28 @@ def _beacons(db: sqlite3.Connection) -> None:
     )
 
 
-_MIGRATIONS: Final = (_first, _second, _packs, _quarantine, _labels, _guarded, _live, _revoked, _indexed, _beacons)
+def _tombs(db: sqlite3.Connection) -> None:
+    """Version 11: content that was let go here, what is still known of it, and whether it is asked for (CLAY-79)."""
+    _run(
+        db,
+        "CREATE TABLE tomb(hash TEXT PRIMARY KEY, size INTEGER NOT NULL, sha512 TEXT NOT NULL, tai TEXT NOT NULL,"
+        " wanted INTEGER NOT NULL) WITHOUT ROWID;",
+    )
+
+
+_MIGRATIONS: Final = (
+    _first,
+    _second,
+    _packs,
+    _quarantine,
+    _labels,
+    _guarded,
+    _live,
+    _revoked,
+    _indexed,
+    _beacons,
+    _tombs,
+)
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 

@@ -1,0 +1,177 @@
+"""Old releases let go of big files by a rule of the desk, say so, and get them back from a friend (CLAY-79)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy.address import resolve
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault.vaults import befriend, derived, found, write
+from vault.desks.chunks import MissingObject, check_here, entry_pieces
+from vault.desks.paths import BadPath
+from vault.desks.tree import lookup
+from vault.fsck import check, repair
+from vault.history import releases
+from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, keeps, set_keep
+from vault.prune import plan_prune, prune
+from vault.reads import Care, Outcome, read_line
+from vault.vault import Vault
+from vault.work import checkout_of, release
+
+
+def film(number: int) -> bytes:
+    """A large file of which each version is wholly new, but for its beginning."""
+    return random.Random(0).randbytes(100_000) + random.Random(number).randbytes(300_000)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+    """Alice with five releases of two films and a text, and bob, who has them all."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "begin\n")
+    release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    (alice.folder / "films").mkdir()
+    for number in range(1, 5):
+        (alice.folder / "films/small.bin").write_bytes(b"%d" % number * 600)
+        (alice.folder / "films/large.bin").write_bytes(film(number))
+        (alice.folder / "other.bin").write_bytes(film(number))
+        write(alice, "a.txt", f"text {number}\n")
+        release(alice)
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    update(bob)
+    yield alice, bob
+    for vault in (alice, bob):
+        vault.close()
+
+
+def content(vault: Vault, version: str, path: str) -> bytes:
+    entry = lookup(vault.store, resolve(vault, f"alice/main@{version}").tree, path)
+    assert entry is not None
+    check_here(vault.store, entry)
+    return b"".join(entry_pieces(vault.store, entry))
+
+
+def gone(vault: Vault, version: str, path: str) -> bool:
+    """Tell whether a file was let go; what is merely not here is an error."""
+    try:
+        content(vault, version, path)
+    except MissingObject as error:
+        shown = explained(vault.store, error)
+        if not isinstance(shown, LetGo):
+            raise
+        return True
+    return False
+
+
+def visible(vault: Vault) -> list[str]:
+    return [str(each.version) for each in releases(vault.store, "main")]
+
+
+def test_only_what_the_rules_say_goes_and_it_says_so(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: by path; other files, newer releases and what stands elsewhere too stay; the release stays proven."""
+    alice, _ = pair
+    assert plan_prune(alice).files == 0  # without a rule everything is kept
+    set_keep(alice, "main", Keep("films", 2))
+    before = visible(alice)
+    plan = plan_prune(alice)
+    assert plan.files == 2  # the small films of 1.0.1 and 1.0.2: the large ones stand as other.bin too
+    set_keep(alice, "main", Keep("other.bin", 2))
+    assert plan_prune(alice).files == 4
+    assert plan_prune(alice).commits == ()
+    done = prune(alice)
+    assert (done.files, done.records) == (4, plan_before(done.records))
+    assert done.freed > 500_000
+    assert [gone(alice, f"1.0.{n}", "films/large.bin") for n in range(1, 5)] == [True, True, False, False]
+    assert [gone(alice, f"1.0.{n}", "films/small.bin") for n in range(1, 5)] == [True, True, False, False]
+    assert [content(alice, f"1.0.{n}", "a.txt") for n in range(1, 5)] == [b"text %d\n" % n for n in range(1, 5)]
+    assert content(alice, "1.0.3", "other.bin") == film(3)
+    assert visible(alice) == before
+    me = alice.node.text
+    told = read_line(alice.store, me, "main", 2, Care.FILE, "films/large.bin")
+    assert (told.outcome, told.value["size"]) == (Outcome.PRUNED, 400_000)
+    assert read_line(alice.store, me, "main", 2, Care.FULL).outcome is Outcome.VALUE
+    assert check(alice).bad == ()
+    assert prune(alice).files == 0
+    state = derived(alice)
+    assert repair(alice).ok
+    assert derived(alice) == state
+
+
+def plan_before(records: int) -> int:
+    """Chunks are counted as records; how many there are is the cutting's business."""
+    assert records > 8
+    return records
+
+
+def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
+    """CLAY-79: only what is asked for; a sync without asking brings nothing back; the stick need not be new."""
+    alice, bob = pair
+    for vault in pair:
+        set_keep(vault, "main", Keep("", 1))
+    assert prune(bob).files == 10  # of 1.0.0 to 1.0.3: four texts, three small films, three large ones
+    for vault in (bob, alice, bob):
+        (result,) = sync(vault, ["stick"])
+        assert not result.problems
+    assert gone(bob, "1.0.2", "films/large.bin")
+    old = resolve(bob, "alice/main@1.0.2")
+    assert fetch(bob, old.tree, "films/large.bin") == ["films/large.bin"]
+    assert fetch(bob, old.tree, "nothing/there") == []
+    assert check(bob).bad == ()
+    (result,) = sync(bob, ["stick"])
+    assert not result.problems
+    assert content(bob, "1.0.2", "films/large.bin") == film(2)
+    assert gone(bob, "1.0.2", "films/small.bin")
+    assert sorted(fetch(bob, old.tree, "")) == ["a.txt", "films/small.bin"]
+    sync(bob, ["stick"])
+    assert content(bob, "1.0.2", "a.txt") == b"text 2\n"
+    assert check(bob).bad == ()
+    assert bob.store.rows("SELECT 1 FROM hole") == []
+    write(bob, "mine.txt", "bob's\n")
+    assert release(bob).files == 5
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    assert update(alice).conflicts == ()
+
+
+def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
+    """CLAY-79: nobody but alice has her releases, until a friend's vector says otherwise."""
+    alice = found(tmp_path)
+    set_keep(alice, "main", Keep("", 1))
+    for number in range(3):
+        write(alice, "a.txt", f"{number}\n")
+        release(alice)
+    assert plan_prune(alice).files == 0
+    bob = befriend(tmp_path, alice, "bob")
+    sync(alice, ["stick"])
+    assert plan_prune(alice).files == 2
+    sync(bob, ["stick"])
+    set_keep(bob, "main", Keep("", 1))
+    assert plan_prune(bob).files == 0  # what my line does not contain is not old
+    update(bob)
+    assert plan_prune(bob).files == 2
+    alice.close()
+    bob.close()
+
+
+def test_rules_are_kept_and_taken_back(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    set_keep(alice, "main", Keep("films", 3))
+    set_keep(alice, "main", Keep("films/best", None))
+    set_keep(alice, "main", Keep("films", 2))
+    assert keeps(alice.store, "main") == (Keep("films", 2), Keep("films/best", None))
+    set_keep(alice, "main", Keep("films", None))
+    set_keep(alice, "main", Keep("films/best", None))
+    assert keeps(alice.store, "main") == ()
+    with pytest.raises(BadKeep):
+        Keep("films", 0)
+    with pytest.raises(BadPath):
+        Keep("../films", 1)
+    assert checkout_of(alice) is None
+    alice.close()
