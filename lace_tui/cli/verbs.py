@@ -11,34 +11,9 @@ Nothing here may import anything that takes time: this module is read at every s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from lace_tui.cli.verb import FAMILIES, Verb
 
 __all__ = ["FAMILIES", "VERBS", "Verb", "find_verb", "nearest", "sub_verbs"]
-
-FAMILIES = ("Begin and belong", "Work", "Sync", "Look after, look into", "About lace")
-
-
-class Verb(NamedTuple):
-    """One verb of the command line.
-
-    Args:
-        name: one word or two.
-        module: dotted module with `configure` and `run`.
-        family: one of `FAMILIES`.
-        sentence: what it does, shown in help; begins with a verb and ends with a full stop.
-        arguments: synopsis of its own arguments.
-        json: what it prints under `--json`: "object" (exactly one), "lines" (one object a line) or "bytes".
-        examples: command lines worth showing, each starting with "lace".
-    """
-
-    name: str
-    module: str
-    family: str
-    sentence: str
-    arguments: str = ""
-    json: str = "object"
-    examples: tuple[str, ...] = ()
-
 
 _BEGIN, _WORK, _SYNC, _LOOK, _ABOUT = FAMILIES
 _CLI = "lace_tui.cli."
