@@ -17,7 +17,7 @@ _DERIVED = "HelloExchangePlan"  # a mailbox has no counterpart yet: the reader d
 
 def terms(tai: Tai) -> HelloTerms:
     """Return this side's terms at a time."""
-    return HelloTerms(tai)
+    return HelloTerms(tai, narrows=False)  # mailboxes have their runs, live lines their own tiers
 
 
 def hello_lines(node: Verifier, tai: Tai) -> tuple[str, ...]:

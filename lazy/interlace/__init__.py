@@ -17,6 +17,7 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 | `stream` | an exchange as one stream of bytes each way |
 | `operations` | get, list, store, push, pull, sync as policies over a selected set |
 | `policy`, `scope` | modules that are rule programs; desks and paths as one of them |
+| `tiers` | learning a peer's advertisements at less than the cost of a listing |
 """
 
 from __future__ import annotations

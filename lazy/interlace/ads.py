@@ -213,6 +213,8 @@ def read_advertisements(facts: Iterable[Fact]) -> Iterator[Advertisement]:
             if record in seen:
                 raise MalformedFactBlock(f"{record[:60]} is advertised twice.")
             seen.add(record)
+        elif fact.predicate != "AdvertisedField":
+            raise MalformedFactBlock("A listing holds a partition's summary behind an advertisement.")
         else:
             index = decimal(fact.args[3])
             if fact.args[:2] != (record, source) or index is None:

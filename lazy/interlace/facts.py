@@ -63,7 +63,7 @@ PREDICATES: dict[str, Known] = {
     # A side opens an iteration with summaries or with the full listing; what is asked for follows later.
     "Advertised": _known(2, BlockPhase.ADVERTISE, BlockPhase.LISTING),
     "AdvertisedField": _known(5, BlockPhase.ADVERTISE, BlockPhase.LISTING),
-    "AdvertisementPartition": _known(3, BlockPhase.ADVERTISE),
+    "AdvertisementPartition": _known(3, BlockPhase.ADVERTISE, BlockPhase.LISTING),
     "ListAdvertisementPartition": _known(1, BlockPhase.RECONCILE),
     "NarrowAdvertisementPartition": _known(1, BlockPhase.RECONCILE),
     "MayRequest": _known(1, BlockPhase.REQUEST),

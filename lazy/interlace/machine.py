@@ -17,13 +17,14 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from lazy.interlace.ads import Advertisement, partitions, summarise
+from lazy.interlace.ads import FIRST_PREFIX, Advertisement, Summary, partitions, summarise
 from lazy.interlace.errors import (
     AbortReason,
     InterlaceAbort,
     ListingTooLarge,
     MachineMisuse,
     MalformedFactBlock,
+    MalformedPartitionSummary,
     NegotiationFailed,
     PhaseTimeout,
     UnexpectedResponse,
@@ -63,7 +64,10 @@ from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
+from lazy.interlace.tiers.cost import should_list
+from lazy.interlace.tiers.shelf import MemoryShelf, Shelf
 from vault.records import RecordHash, Tai, Verifier
+from vault.records.b64a import ALPHABET
 
 __all__ = ["InterlaceMachine"]
 
@@ -108,6 +112,8 @@ class InterlaceMachine:
         self._listed = False
         self._their_origin = ""
         self._sending: dict[str, list[Advertisement]] = {}
+        self._predicted: Shelf | None = None
+        self._is_narrowing = False  # whether a side has asked for narrower partitions
         self._summaries_sent = 0
         self._moved_in_loop = False
         self._asked_in_loop = False
@@ -279,6 +285,8 @@ class InterlaceMachine:
         event = _EVENT_OF[type(message)]
         if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
             event = self._judge(message)
+        elif isinstance(message, PartitionListing) and self.phase is Phase.LISTING and self._is_narrowing:
+            event = Event.NARROWED
         before = self.phase
         if not self._enter(event):
             return ()
@@ -297,15 +305,17 @@ class InterlaceMachine:
             case HelloMessage(hello):
                 return self._negotiate(hello, proven)
             case Summaries(summaries):
-                return (self._send(Asks(self._peer_state.announce(summaries, self.limits))),)
+                narrows = self._need_agreed().narrows
+                asks = self._peer_state.announce(summaries, self.limits, self._predicted, narrows=narrows)
+                return (self._asks(*asks),)
             case FullListing(entries, by_partition):
                 limit = self.limits.max_advertisement_records
                 self._peer_state.replace(entries, limit, by_partition=by_partition)
                 return (self._send(Asks(())),)
-            case Asks(prefixes):
-                return self._list(prefixes)
-            case PartitionListing(ads):
-                return self._reconcile(ads)
+            case Asks(prefixes, narrows):
+                return self._list(prefixes, narrows)
+            case PartitionListing(ads, children):
+                return self._reconcile(ads, children)
             case RequestList(hashes):
                 return self._after_requests(hashes, event)
             case Responses():
@@ -329,7 +339,9 @@ class InterlaceMachine:
         self._my_ready = self._peer_ready = self.agreed.start
         cursor = self._cursor
         if cursor is not None and (cursor.plan_id, cursor.source) == (plan.id, source):
-            self._peer_state = PeerState(cursor)
+            self._peer_state = PeerState(cursor, source)
+        else:
+            self._peer_state = PeerState(None, source)
         return (self._advertise(),)
 
     def _need_plan(self) -> Plan:
@@ -356,7 +368,9 @@ class InterlaceMachine:
             if selected is None or record in selected
         }
         ads = (Advertisement.of(record, self.config.source, fields) for record, fields in allowed.items())
-        self._sending = partitions(ads)
+        self._sending = partitions(ads, self._first_depth(len(allowed)))
+        self._predicted = MemoryShelf(self._peer_source, {r: tuple(sorted(f)) for r, f in allowed.items()})
+        self._is_narrowing = False
         if any(len(group) > limit for group in self._sending.values()):
             raise ListingTooLarge(f"A partition of what is to be sent holds more than {limit} records.")
         count = self._summaries_sent + len(self._sending)
@@ -369,20 +383,51 @@ class InterlaceMachine:
         self._summaries_sent = count
         return self._send(Summaries(tuple(summarise(self._sending).values())))
 
-    def _list(self, prefixes: tuple[str, ...]) -> tuple[Effect, ...]:
-        if len(set(prefixes)) != len(prefixes) or any(prefix not in self._sending for prefix in prefixes):
+    def _first_depth(self, count: int) -> int:
+        """Return how many characters the first partitions are named by: one pays where narrowing would follow."""
+        pays = self._need_agreed().narrows and not should_list(count // len(ALPHABET))
+        return 1 if pays else FIRST_PREFIX
+
+    def _asks(self, lists: tuple[str, ...], narrows: tuple[str, ...]) -> Send:
+        self._is_narrowing = bool(narrows)
+        return self._send(Asks(lists, narrows))
+
+    def _list(self, prefixes: tuple[str, ...], narrows: tuple[str, ...]) -> tuple[Effect, ...]:
+        asked = (*prefixes, *narrows)
+        if len(set(asked)) != len(asked) or any(prefix not in self._sending for prefix in asked):
             raise MalformedFactBlock("The peer asks for a partition that was not announced, or asks twice.")
         ads = tuple(ad for prefix in prefixes for ad in self._sending[prefix])
-        return (self._send(PartitionListing(ads)),)
+        return (self._send(PartitionListing(ads, self._narrowed(narrows))),)
 
-    def _reconcile(self, ads: tuple[Advertisement, ...]) -> tuple[Effect, ...]:
+    def _narrowed(self, prefixes: tuple[str, ...]) -> tuple[Summary, ...]:
+        """Return the children of partitions (INT-103); from now on those may be asked for instead of them."""
+        self._is_narrowing |= bool(prefixes)
+        if prefixes and not self._need_agreed().narrows:
+            raise MalformedFactBlock("The peer asks for narrower partitions, which are not offered.")
+        children: list[Summary] = []
+        for prefix in prefixes:
+            if len(prefix) >= self.limits.max_narrowing_depth:
+                raise MalformedFactBlock(f"The peer asks for partitions below {prefix}, which is too deep.")
+            groups = partitions(self._sending.pop(prefix), len(prefix) + 1)
+            self._sending.update(groups)
+            children += summarise(groups).values()
+        self._summaries_sent += len(children)
+        if self._summaries_sent > self.limits.max_partition_summaries:
+            raise MalformedFactBlock("The peer asks for more summaries of partitions than are allowed.")
+        return tuple(children)
+
+    def _reconcile(self, ads: tuple[Advertisement, ...], children: tuple[Summary, ...]) -> tuple[Effect, ...]:
         schema = self._need_agreed().schema
         for ad in ads:
             if ad.source != self._peer_source:
                 raise MalformedFactBlock(f"The peer advertises {ad.hash_text} in the name of another source.")
             if any(not schema.allows(name) for name, _, _ in ad.fields):
                 raise UnsupportedFieldSchema(f"A field of {ad.hash_text} is outside the agreed schema.")
-        self._peer_state.complete(ads)
+        asks = self._peer_state.complete(ads, children, self.limits)
+        if self.phase is Phase.RECONCILE:
+            return (self._asks(*asks),)
+        if any(asks):
+            raise MalformedPartitionSummary("The peer tells of narrower partitions that nobody asked for.")
         self._listed = True
         return (self._ask(),)
 

@@ -86,16 +86,18 @@ class FullListing:
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """The partitions a side wants listed."""
+    """The partitions a side wants listed, and those it wants narrowed (INT-47, INT-48)."""
 
     prefixes: tuple[str, ...]
+    narrows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionListing:
-    """The advertisements of the partitions that were asked for."""
+    """The advertisements of the partitions that were to be listed, the children of those to be narrowed (INT-103)."""
 
     ads: tuple[Advertisement, ...]
+    children: tuple[Summary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from vault.records.errors import RecordError
 __all__ = [
     "FORMATS",
     "MAX_TICK_INTERVAL_NS",
+    "NARROWS",
     "TICK_INTERVAL_NS",
     "FieldSchema",
     "Hello",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 FORMATS: Final = frozenset({"H3"})
+NARROWS: Final = "max_narrowing_rounds"
+"""The name of a `HelloLimit` that says that its sender can narrow, and how often at most."""
 TICK_INTERVAL_NS: Final = 10_000_000_000
 MAX_TICK_INTERVAL_NS: Final = 86_400 * 1_000_000_000  # a day; longer ticks would freeze time rules
 _NS: Final = 1_000_000_000
@@ -81,6 +84,7 @@ class HelloTerms:
         formats: accepted hash suffixes (INT-77).
         schema: fields it can advertise.
         limits: its limits.
+        narrows: whether it can narrow partitions, and begin with those of one character (INT-102).
 
     Raises:
         NegotiationFailed: the interval is zero or longer than a day.
@@ -91,6 +95,7 @@ class HelloTerms:
     formats: frozenset[str] = FORMATS
     schema: FieldSchema = FieldSchema(frozenset({"App"}))
     limits: Limits = DEFAULT_LIMITS
+    narrows: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.tick_interval_ns <= MAX_TICK_INTERVAL_NS:
@@ -130,7 +135,9 @@ class Hello:
         facts += [Fact("HelloAdvertisedField", (name,)) for name in sorted(terms.schema.names)]
         if terms.schema.all_fields:
             facts.append(Fact("HelloAllAdvertisedFields"))
-        return (*facts, *terms.limits.to_facts())
+        # Unknown limits mean nothing (INT-72), so a side that does not know this one hears nothing of it.
+        narrows = (Fact("HelloLimit", (NARROWS, str(terms.limits.max_narrowing_depth))),) if terms.narrows else ()
+        return (*facts, *terms.limits.to_facts(), *narrows)
 
     @classmethod
     def from_facts(cls, facts: Iterable[Fact], *, derived_plan: str = "") -> Hello:
@@ -161,6 +168,7 @@ class Hello:
                     "HelloAllAdvertisedFields" in found,
                 ),
                 Limits.from_pairs((name, value) for name, value in found.get("HelloLimit", [])),
+                any(read_decimal(text, NARROWS) > 0 for name, text in found.get("HelloLimit", []) if name == NARROWS),
             )
             return cls(plan_id, Verifier.parse(signer) if signer is not None else None, terms)
         except RecordError as error:
@@ -187,6 +195,7 @@ class Negotiated:
         schema: advertised fields (INT-80).
         limits: the effective limits (INT-71).
         link_id: empty unless both signers are proven (INT-74, INT-76).
+        narrows: whether partitions may be narrowed (INT-102, INT-103).
     """
 
     plan_id: str
@@ -197,6 +206,7 @@ class Negotiated:
     schema: FieldSchema
     limits: Limits
     link_id: str
+    narrows: bool = False
 
 
 def negotiate(mine: Hello, theirs: Hello, plan: Plan, *, proven: Verifier | None) -> Negotiated:
@@ -237,6 +247,7 @@ def negotiate(mine: Hello, theirs: Hello, plan: Plan, *, proven: Verifier | None
         schema=schema,
         limits=mine.terms.limits.negotiate(theirs.terms.limits),
         link_id=link_id(str(mine.signer), str(theirs.signer), plan.id) if both else "",
+        narrows=mine.terms.narrows and theirs.terms.narrows,
     )
 
 

@@ -10,7 +10,8 @@ arrives always belongs to the phase the receiver is in, and one that does not is
     advertise   an iteration begins: my send set is evaluated, its summaries or its listing are sent; the
                 peer's are awaited
     reconcile   I have asked for the partitions that differ from what I know; the peer's asks are awaited
-    listing     I have listed what was asked for; the peer's listing is awaited
+    listing     I have listed or narrowed what was asked for; the peer's listing is awaited; where a side had
+                something narrowed, both ask again (`reconcile`)
     request     what I lack was evaluated and asked for; the peer's request list is awaited
     transfer    I have answered the peer's list; its answers to mine are awaited, in any number of messages
     fixed       both sides asked for nothing in a fresh iteration: the fixed point (INT-10)
@@ -65,6 +66,7 @@ class Event(StrEnum):
     ADVERTISED = "advertised"  # the peer's summaries, or its full listing, came
     ASKS = "asks"  # the partitions the peer wants listed came
     LISTING = "listing"  # the partitions that were asked for came
+    NARROWED = "narrowed"  # they came, and a side asked for narrower ones, so both ask once more
     REQUESTS = "requests"  # the peer's request list came, and it or mine asks for something
     QUIET = "quiet"  # both lists are empty at once in this iteration
     DRAINED = "drained"  # both lists are empty after something moved
@@ -103,6 +105,7 @@ _ROWS: dict[Event, tuple[Cell, ...]] = {
     Event.ADVERTISED:   (_xx, _fb,  _fb,  _RC,  _fb,  _fb,  _fb,  _fb,  _fb,  _oo,  _oo),
     Event.ASKS:         (_xx, _fb,  _fb,  _fb,  _LI,  _fb,  _fb,  _fb,  _fb,  _oo,  _oo),
     Event.LISTING:      (_xx, _fb,  _fb,  _fb,  _fb,  _RQ,  _fb,  _fb,  _fb,  _oo,  _oo),
+    Event.NARROWED:     (_xx, _fb,  _fb,  _fb,  _fb,  _RC,  _fb,  _fb,  _fb,  _oo,  _oo),
     Event.REQUESTS:     (_xx, _fb,  _fb,  _fb,  _fb,  _fb,  _TR,  _fb,  _fb,  _oo,  _oo),
     Event.QUIET:        (_xx, _fb,  _fb,  _fb,  _fb,  _fb,  _FX,  _fb,  _fb,  _oo,  _oo),
     Event.DRAINED:      (_xx, _fb,  _fb,  _fb,  _fb,  _fb,  _AD,  _fb,  _fb,  _oo,  _oo),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 
 from lazy.interlace.ads import Advertisement, Summary, read_advertisements
 from lazy.interlace.errors import MalformedFactBlock, UnsupportedFieldSchema
@@ -72,8 +72,8 @@ def _parts(message: Message, source: str) -> Iterable[bytes]:
     match message:
         case FullListing(entries):
             return (Advertisement.of(record, source, fields).block for record, fields in entries.items())
-        case PartitionListing(listed):
-            return (ad.block for ad in listed)
+        case PartitionListing(listed, children):
+            return chain((_line(child.to_fact()) for child in children), (ad.block for ad in listed))
         case _:
             return map(_line, _facts(message))
 
@@ -90,8 +90,9 @@ def _facts(message: Message) -> Iterable[Fact]:  # noqa: PLR0911 - one for each 
             return hello.to_facts()
         case Summaries(summaries):
             return (summary.to_fact() for summary in summaries)
-        case Asks(prefixes):
-            return (Fact("ListAdvertisementPartition", (prefix,)) for prefix in prefixes)
+        case Asks(prefixes, narrows):
+            lists = (Fact("ListAdvertisementPartition", (prefix,)) for prefix in prefixes)
+            return chain(lists, (Fact("NarrowAdvertisementPartition", (prefix,)) for prefix in narrows))
         case RequestList(hashes):
             return (Fact("MayRequest", (record.text,)) for record in hashes)
         case Responses(_, missing):
@@ -158,11 +159,15 @@ def _message(  # noqa: PLR0911 - one for each phase
         case BlockPhase.ADVERTISE:
             return _read_advertised(machine, facts)
         case BlockPhase.RECONCILE:
-            if any(fact.predicate != "ListAdvertisementPartition" for fact in facts):
-                raise MalformedFactBlock("The peer asks for narrower partitions, which are not offered.")
-            return Asks(tuple(fact.args[0] for fact in facts))
+            lists = tuple(fact.args[0] for fact in facts if fact.predicate == "ListAdvertisementPartition")
+            narrows = tuple(fact.args[0] for fact in facts[len(lists) :])
+            if any(fact.predicate != "NarrowAdvertisementPartition" for fact in facts[len(lists) :]):
+                raise MalformedFactBlock("The partitions to list and those to narrow are not in their order.")
+            return Asks(lists, narrows)
         case BlockPhase.LISTING:
-            return PartitionListing(tuple(read_advertisements(facts)))
+            children = tuple(takewhile(lambda fact: fact.predicate == "AdvertisementPartition", facts))
+            ads = read_advertisements(facts[len(children) :])
+            return PartitionListing(tuple(ads), tuple(map(Summary.from_fact, children)))
         case BlockPhase.REQUEST:
             return RequestList(_hashes(facts))
         case BlockPhase.RESPONSE:

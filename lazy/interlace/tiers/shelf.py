@@ -123,24 +123,26 @@ class Shelf(ABC):
     def summary(self, prefix: str) -> Summary | None:
         """Return the summary of a partition; None when it is empty."""
         if prefix not in self._summaries:
-            self._learn(prefix, self.entries(prefix))
+            self._learn(prefix, self.entries(prefix), has_children=len(prefix) < STATE_DEPTH)
         return self._summaries[prefix]
 
     def children(self, prefix: str) -> tuple[Summary, ...]:
         """Return the summaries of the partitions one character below, but for the empty ones (INT-103)."""
         names = [prefix + character for character in ALPHABET]
         if prefix and any(name not in self._summaries for name in names):
-            self._learn(prefix, self.entries(prefix))
+            self._learn(prefix, self.entries(prefix), has_children=True)
         return tuple(found for name in names if (found := self.summary(name)) is not None)
 
     def recall(self, summaries: Mapping[str, Summary | None]) -> None:
         """Take summaries that were made before, of partitions that did not change; None for empty ones."""
         self._summaries.update(summaries)
 
-    def _learn(self, prefix: str, entries: Sequence[Entry]) -> None:
+    def _learn(self, prefix: str, entries: Sequence[Entry], *, has_children: bool) -> None:
         """Make the summaries of a partition and of those one character below it: what is read is read once."""
         digests = list(map(self._digest, entries))
         self._summaries[prefix] = _summary(prefix, digests)
+        if not has_children:
+            return
         self._summaries.update(dict.fromkeys(prefix + character for character in ALPHABET))
         first = 0
         for name, group in divided(entries, len(prefix) + 1):

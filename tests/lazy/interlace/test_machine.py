@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lazy.interlace import errors as e
-from lazy.interlace.ads import Advertisement, partitions, summarise
+from lazy.interlace.ads import Advertisement, Summary, partitions, summarise
 from lazy.interlace.engine import Engine, Side, _Parcel
 from lazy.interlace.facts import Fact, format_block
 from lazy.interlace.limits import Limits
@@ -121,12 +121,6 @@ CASES: list[tuple[str, Phase, Spoil, type[e.InterlaceAbort]]] = [
         Phase.ADVERTISE,
         add(Fact("AdvertisementPartition", ("aaa", "1", b64a.encode(bytes(32))))),
         e.MalformedPartitionSummary,
-    ),
-    (
-        "INT-158 a crowded partition",
-        Phase.ADVERTISE,
-        add(Fact("AdvertisementPartition", ("~~", "100001", b64a.encode(bytes(32))))),
-        e.ListingTooLarge,
     ),
     ("INT-106 another count", Phase.ADVERTISE, text(wrong_count), e.ListRootMismatch),
     ("INT-149 another root", Phase.ADVERTISE, text(wrong_root), e.ListRootMismatch),
@@ -331,11 +325,19 @@ def test_unknown_formats_are_listed_and_never_asked_for() -> None:
     """FAC-5, INT-78, INT-79, INT-110: they count for the root of their partition, and that is all."""
     newer = Advertisement(NOTE.replace(".H3", ".H4"), BOB.text)
     state = PeerState(None)
-    wanted = state.announce(summarise(partitions([newer])).values(), Limits())
+    wanted, _ = state.announce(summarise(partitions([newer])).values(), Limits())
     assert wanted == (newer.hash_text[2:4],)
     state.complete([newer])
     assert state.entries == {}
     assert set(state.summaries) == set(wanted)
+
+
+def test_a_crowded_partition_is_narrowed_or_ends_the_round() -> None:
+    """INT-48, INT-158: it is too large to be listed."""
+    crowded = [Summary("~~", 100_001, bytes(32))]
+    with pytest.raises(e.ListingTooLarge):
+        PeerState(None).announce(crowded, Limits())
+    assert PeerState(None).announce(crowded, Limits(), narrows=True) == ((), ("~~",))
 
 
 def test_every_abort_has_its_own_code_in_the_range_of_peers() -> None:

@@ -15,7 +15,7 @@ AWAITED = {
     Phase.HELLO: {Event.HELLO},
     Phase.ADVERTISE: {Event.ADVERTISED},
     Phase.RECONCILE: {Event.ASKS},
-    Phase.LISTING: {Event.LISTING},
+    Phase.LISTING: {Event.LISTING, Event.NARROWED},
     Phase.REQUEST: {Event.REQUESTS, Event.QUIET, Event.DRAINED, Event.EXHAUSTED},
     Phase.TRANSFER: {Event.RESPONSE, Event.TRANSFER_END},
 }
