@@ -36,6 +36,9 @@ _COUNTER = {
     "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
     "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
     "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
+    "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
+    "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
+    "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
 }
 _ACTS = {
     "seal-release": "the release",
@@ -44,6 +47,9 @@ _ACTS = {
     "lazy-invite": "the invitation",
     "lace-revoke": "the revocation of",
     "lace-desk": "the new desk",
+    "lace-permit": "the rule about who may write or read in",
+    "lace-keep": "the rule about how long content is kept in",
+    "lace-fetch": "asking for the content of",
     "lace-init": "the beginning of",
     "lace-accept": "entering",
     "lace-adopt": "going on as",
