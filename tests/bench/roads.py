@@ -129,8 +129,8 @@ def _far(root: Path, size: int, stack: ExitStack) -> Iterator[Figure]:
     line = stack.enter_context(line_to(circle.server.port))
     line.delay, line.rate = _RTT / 2, _RATE
     friend.lace("place", "remove", "live")
-    friend.lace("place", "add", "live", circle.server.uri.replace(str(circle.server.port), str(line.port)))
-    seconds, got = _timed(lambda: friend.lace("sync", "live"))
+    friend.lace("place", "add", "far", circle.server.uri.replace(str(circle.server.port), str(line.port)))
+    seconds, got = _timed(lambda: friend.lace("sync", "far"))
     # Connecting takes a turn for TCP and one for TLS; they are not the exchange's.
     ideal = size / _RATE + (got["round_trips"] + 2) * _RTT
     yield Figure(
