@@ -126,7 +126,7 @@ def _at(vault: Vault, text: str) -> RecordHash:
         return address
     found = candidates(vault.store, address)
     if not found:
-        raise NoSuchRecord(f"No record here stands at {address}.")
+        raise NoSuchRecord(f"No record here stands at {text[:200]}.")
     if len(found) > 1:
         raise SeveralRecords(f"{len(found)} records stand at {text[:200]}.")
     return found[0]

@@ -71,8 +71,12 @@ def parse_record_address(text: str) -> RecordHash | Coordinate:
     Raises:
         BadAddress: it is neither.
     """
-    if len(text) > _MAX_BYTES or not text.startswith(_MARK):
-        raise BadAddress(f"{text[:60]!r} is no address of a record.")
+    try:
+        is_short = len(text.encode()) <= _MAX_BYTES
+    except UnicodeEncodeError:  # bytes of a command line that are no UTF-8
+        is_short = False
+    if not is_short or not text.startswith(_MARK):
+        raise BadAddress(f"{text[:60]!a} is no address of a record.")
     if text.startswith(_HASH_MARK):
         return _hash(text[len(_HASH_MARK) :])
     body, selector = text[len(_MARK) :], None

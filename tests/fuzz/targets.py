@@ -17,6 +17,7 @@ from lazy.interlace.plan import GROUP_SHARED
 from lazy.invitations import Invitation
 from lazy.terms import hello_facts
 from tests.fuzz.engine import Target
+from tests.fuzz.interlace import INTERLACE
 from tests.fuzz.roads import ROADS
 from tests.lazy.interlace.links import hello_facts as some_hello
 from tests.vault.vaults import lived_in
@@ -336,6 +337,7 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
     "ignore": (_ignore, lambda: (b"*.o\n!keep.o\n/build/\na/**/b\n[a-z]?\n# x\n\\#y\n",)),
     "scancache": (_scan, lambda: tuple(world().blobs)),
     **ROADS,
+    **INTERLACE,
     "pieces": (_pieces, lambda: (b"lace-pieces/0\nsize 3\n" + b"a" * 40 + b"\n",)),
 }  # fmt: skip
 TARGETS = tuple(_BUILDERS)

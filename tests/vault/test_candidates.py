@@ -48,7 +48,7 @@ def test_a_selector_says_which_candidates_are_meant(text: str, name: str, select
     "text",
     [
         *("", "g//a//n", "//g", "//g//a", "//g//a//b//c"),
-        *("//g//a//n[]", "//g//a//n[01]", "//g//a//n[-1]", "//g//a//n[x]", "//g//a//n[\u0663]"),
+        *("//g//a//n[]", "//g//a//n[01]", "//g//a//n[-1]", "//g//a//n[x]", "//g//a//n[\u0663]", "//g//a//\udcf6"),
         *("//g#//a//n", "//g//a{}//n", "//g//a//n|", "//g//a//../n", "//g//a///n", f"//g//a//{'n' * 3000}"),
     ],
 )

@@ -33,6 +33,8 @@ __all__ = ["Engine"]
 _BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
 _GIVEN_BATCH: Final = 10_000
 _LONG_BATCH: Final = 2_000
+_FRESH: Final = ("fresh", "fresh_shared")
+"""Tables of the positions that came, and that became shared, since the run before."""
 
 
 class Engine:
@@ -101,9 +103,8 @@ class Engine:
 
     def _make_tables(self) -> None:
         run = self._db.execute
-        run("CREATE TEMP TABLE visible(p INTEGER PRIMARY KEY)")
-        run("CREATE TEMP TABLE fresh(p INTEGER PRIMARY KEY)")
-        run("CREATE TEMP TABLE fresh_shared(p INTEGER PRIMARY KEY)")
+        if self._view is not None:
+            run("CREATE TEMP TABLE visible(p INTEGER PRIMARY KEY)")
         recursive = {name for component in self.checked.components for name in component if self._recurs(component)}
         for name in self._number:
             self._make(name, "tde" if name in recursive else "t")
@@ -163,6 +164,8 @@ class Engine:
         rows = {name: list(found) for name, found in given.items() if name in self._given}
         for name in self._number:
             self._make(name, "g" if name in self._given else "gde")
+        for table in _FRESH:  # most programs run once and never need them
+            self._db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table}(p INTEGER PRIMARY KEY)")
         was_sound, self._is_sound = self._is_sound, False
         with self._guard.running():
             if was_sound and self._stand()[0] == self._schema:
@@ -214,8 +217,8 @@ class Engine:
         """Forget what was, and note where the store stands."""
         self._constants.clear()
         self._statistics.forget()
-        for table in ("visible", "fresh", "fresh_shared"):
-            self._clear(f"temp.{table}")
+        if self._view is not None:
+            self._clear("temp.visible")
         self._gain = {}
         for name in self._rules:
             self._count[name] = 0
@@ -252,8 +255,8 @@ class Engine:
 
     def _freshen(self) -> None:
         """Note which records came or became visible or shared."""
-        self._clear("temp.fresh")
-        self._clear("temp.fresh_shared")
+        for table in _FRESH:
+            self._clear(f"temp.{table}")
         if not self._has_store:
             return
         run = self._db.execute
@@ -275,7 +278,7 @@ class Engine:
             (self._high_exposure,),
         )
         self._high, self._high_exposure = position, exposure
-        for name in ("fresh", "fresh_shared"):
+        for name in _FRESH:
             self._gain[name] = int(run(f"SELECT count(*) FROM temp.{name}").fetchone()[0])
 
     def _give(self, name: str, rows: Iterable[Row], *, gained: bool = False) -> int:
