@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lazy import exchange
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
@@ -76,6 +77,27 @@ def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_pa
         assert contents(bob) == set(FILES.values())
         assert records(bob) >= records(alice)
         assert bob.lace("sync", "there", "--path", "lyrics")["scope"]["left_out"] is False
+
+
+def test_a_large_listing_is_read_in_parts(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INT-136, INT-169: a directory may be listed before the one above it; each level comes once the way is here."""
+    monkeypatch.setattr(exchange, "_PART_RECORDS", 3)
+    monkeypatch.setattr(exchange, "_LOOK_RECORDS", 2)
+    for path, content in FILES.items():
+        alice.write(path, content)
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick", "--path", "nothing/at/all")
+    came = bob.lace("pull", "stick", "--path", "lyrics/2024")
+    assert (came["scope"]["left_out"], came["fixed_point"]) == (True, True)
+    assert contents(bob) == {"one\n", "two\n"}
+    bob.lace("pull", "stick")
+    assert contents(bob) == set(FILES.values())
 
 
 def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:
