@@ -213,6 +213,7 @@ class _Visit:
     def ask_standing(self, connection: _Connection) -> Standing:
         """Ask over a connection how the other side stands."""
         self._connection = connection
+        self.result.planned = True  # as a dry run, it remembers nothing
         asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
         return self._ask(asking, lambda _: iter(())).standing
 
