@@ -103,6 +103,7 @@ class InterlaceMachine:
         self.epoch = 0
         self.is_renewing = False
         self.is_woken = False
+        self._former_plan = ""
         self._port = port
         self._cursor = cursor
         self._executable: Executable | None = None
@@ -276,6 +277,8 @@ class InterlaceMachine:
         chosen = self.config.module if module is None else module
         prepared = self.config.prepared if module is None else None
         self.config = replace(self.config, terms=terms, module=chosen, prepared=prepared)
+        self._former_plan = self._need_agreed().plan_id
+        self.plan = self.agreed = None
         self._cursor = cursor or self._cursor
         self._peer_state, self._listed, self._summaries_sent = PeerState(None), False, 0
         self.is_woken, self.is_renewing = False, True
@@ -333,7 +336,7 @@ class InterlaceMachine:
 
     def _negotiate(self, theirs: Hello, proven: Verifier | None) -> tuple[Effect, ...]:
         plan = self._need_plan()
-        self.epoch += self.agreed is not None and self.agreed.plan_id != plan.id
+        self.epoch += bool(self._former_plan) and self._former_plan != plan.id
         self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
         self._peer, self._peer_source = theirs.signer, source
         self._my_ready = self._peer_ready = self.agreed.start

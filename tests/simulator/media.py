@@ -1,4 +1,4 @@
-"""Media of a simulation: lines that carry streams, one process that holds both sides, and sticks with snapshots."""
+"""Media of a simulation: lines that carry streams, pairs in one process, pairs that stay open, and sticks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lazy.interlace.limits import Limits
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.messages import Close, TickReached, TimedOut
 from lazy.interlace.negotiate import Hello
+from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import Evaluation
 from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.interlace.states import ENDED, Phase
@@ -23,7 +24,7 @@ from tests.lazy.interlace.links import assert_invariants
 from tests.simulator.world import POLICIES, Trace, Vault, WatchedMachine, terms_of
 from vault.records import RecordHash, Tai
 
-__all__ = ["Line", "Medium", "Process", "Stick"]
+__all__ = ["Line", "Medium", "Process", "Stick", "Together"]
 
 _FAULTS = (
     "drop",
@@ -265,6 +266,52 @@ class Process:
             _remember(mine, theirs, result)
             moved |= _note(trace, mine, result)
         return moved
+
+
+@dataclass(slots=True)
+class Together:
+    """Two vaults in one process whose exchange stays open from visit to visit, through changes of policy (INT-128)."""
+
+    vaults: tuple[Vault, Vault]
+    _pair: OpenExchange | None = None
+    _policies: tuple[str, ...] = ()
+    _withheld: tuple[frozenset[str], ...] = ()
+
+    @property
+    def roads(self) -> list[tuple[int, int, bool]]:
+        """Both ways, and both policies."""
+        one, other = (vault.number for vault in self.vaults)
+        return [(one, other, True), (other, one, True)]
+
+    def visit(self, draw: random.Random, faults: float, trace: Trace) -> bool:
+        """Go on where the last visit rested."""
+        before = sum(len(vault.ever) for vault in self.vaults)
+        withheld = tuple(vault.withheld for vault in self.vaults)
+        if self._pair is None or not self._pair.is_open or withheld != self._withheld:
+            # What rules of the peer may see was fixed when the exchange began.
+            self._pair, self._withheld = self._opened(draw), withheld
+        pair = self._pair
+        results = pair.settle()
+        for index, vault in enumerate(self.vaults):
+            if pair.is_open and vault.policy != self._policies[index]:
+                results = pair.present(index, vault.module())
+        self._policies = tuple(vault.policy for vault in self.vaults)
+        if faults and draw.random() < faults:
+            trace.add("closes")
+            pair.close()
+        for vault, result in zip(self.vaults, results or (), strict=False):
+            _note(trace, vault, result)
+        return sum(len(vault.ever) for vault in self.vaults) != before
+
+    def _opened(self, draw: random.Random) -> OpenExchange:
+        one, other = self.vaults
+        sides = [
+            Side(WatchedMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine), mine.node)
+            for mine, theirs in ((one, other), (other, one))
+        ]
+        self._policies = (one.policy, other.policy)
+        positions = (lambda: len(one.ever), lambda: len(other.ever))
+        return OpenExchange(sides[0], sides[1], positions, serialised=draw.random() < 0.5)
 
 
 @dataclass(frozen=True, slots=True)

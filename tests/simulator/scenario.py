@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.simulator.media import Line, Medium, Process, Stick
+from tests.simulator.media import Line, Medium, Process, Stick, Together
 from tests.simulator.oracle import fixed_point
 from tests.simulator.world import HIDDEN, POLICIES, Trace, Vault, known, pool
 from vault.records import RecordHash
@@ -97,10 +97,12 @@ class _World:
         self.faults = draw.choice((0.05, 0.2, 0.4))
 
     def _medium(self, draw: random.Random) -> Medium:
-        kind = draw.choices((Line, Process, Stick), (5, 1, 2))[0]
+        kind = draw.choices((Line, Process, Together, Stick), (5, 1, 1, 2))[0]
         if kind is Stick:
             return Stick(tuple(draw.sample(self.vaults, draw.randrange(2, len(self.vaults) + 1))))
         one, other = draw.sample(self.vaults, 2)
+        if kind is Together:
+            return Together((one, other))
         return Line((one, other)) if kind is Line else Process((one, other))
 
     def _must_end(self) -> list[set[RecordHash]]:

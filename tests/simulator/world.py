@@ -318,4 +318,5 @@ def terms_of(draw: random.Random) -> HelloTerms:
         max_loop_iterations=draw.choice((2, 16, 16)),
     )
     fields = FieldSchema(all_fields=True) if draw.random() < 0.5 else FieldSchema(frozenset({"App", "Signed-By"}))
-    return HelloTerms(Tai(START.seconds + draw.randrange(100)), schema=fields, limits=limits)
+    later = Tai(START.seconds + draw.randrange(100))
+    return HelloTerms(later, schema=fields, limits=limits, narrows=draw.random() < 0.8)
