@@ -52,7 +52,7 @@ class NoSuchRecord(CallerError):
 
     code = "no-such-record"
     exit_code = 2
-    hint = "Name it by its whole hash text: lace log shows those of commits and releases."
+    hint = "Name it by its whole hash text: lace log -v shows those of commits and releases."
 
 
 class SelectsNothing(CallerError):

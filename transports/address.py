@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from transports.drop import MARKER
-from transports.errors import UnknownPlaceKind
+from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.http.schemes import PLAIN
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
@@ -110,9 +110,15 @@ def parse_address(text: str, cwd: Path) -> Address:
 
     Raises:
         UnknownPlaceKind: the kind is not known, or known and not spoken by this version.
+        PlaceUnreachable: its directory may not be looked into.
     """
     try:
         return _parsed(text, cwd)
+    except PermissionError as error:
+        raise PlaceUnreachable(
+            f"{text[:200]} may not be looked into: permission denied.",
+            hint="Check whose directory it is and what its permissions are, then run the same command again.",
+        ) from error
     except (OSError, UnicodeError) as error:  # too long a name, or one that this system cannot carry
         reason = str(getattr(error, "strerror", None) or "it cannot be written as UTF-8").lower()
         raise UnknownPlaceKind(f"{text[:60]!r} names no place that can be on this machine: {reason}.") from error

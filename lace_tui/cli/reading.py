@@ -78,6 +78,8 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         words = [when, inert(names[line.node]), line.app.removeprefix("lace/"), name, inert(title)]
         late = "  (after the cut)" if line.after_cut else ""
         texts.append("  ".join(filter(None, words)) + (" ..." if more else "") + late)
+        if context.verbose:
+            texts.append(f"    {line.hash}")
     return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
 
 

@@ -440,7 +440,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
 
 def _moved(result: PlaceResult, verb: str) -> str:
     if result.queued:
-        return ": cannot be reached; what waits for it stays queued"
+        return ": nothing could be put there; what waits for it stays queued"
     come, gone = len(result.received), result.sent
     if result.planned:
         size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""

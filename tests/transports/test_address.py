@@ -8,7 +8,7 @@ import pytest
 
 from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address
 from transports.drop import Drop
-from transports.errors import UnknownPlaceKind
+from transports.errors import PlaceUnreachable, UnknownPlaceKind
 
 
 def test_a_directory_is_a_drop(tmp_path: Path) -> None:
@@ -83,3 +83,16 @@ def test_bare_repositories_and_vaults_are_taken_and_files_refused(tmp_path: Path
 def test_a_drop_stays_one_whatever_its_name(tmp_path: Path) -> None:
     Drop.create(tmp_path / "odd.git")
     assert parse_address("odd.git", tmp_path).kind == AddressKind.DROP
+
+
+def test_a_directory_that_may_not_be_looked_into_is_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stick with wrong permissions is a place all the same: its push waits, and its address is not at fault."""
+
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    with pytest.raises(PlaceUnreachable, match=r"stick may not be looked into: permission denied\.$"):
+        parse_address(str(tmp_path / "stick"), tmp_path)
