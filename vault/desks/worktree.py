@@ -415,7 +415,7 @@ class _Scan:
                 self._skip(where, name, reason)
                 return None
             kind, now, size = b"l", signature(status), len(content)
-            digest = self._keep(content)
+            digest = self._keep(content, None)
         elif not stat.S_ISREG(status.st_mode):
             self._skip(where, name, "is neither a file, a folder nor a link")
             return None
@@ -428,15 +428,15 @@ class _Scan:
         else:
             content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
             kind, size = b"f", len(content)
-            digest = self._keep(content)
+            digest = self._keep(content, base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None)
         self.files += 1
         self.read += 1
         return Seen(kind, noticed, now, digest, size)
 
-    def _keep(self, content: bytes) -> bytes:
+    def _keep(self, content: bytes, old: Entry | None) -> bytes:
         plex = data_plex(self._group, content)
         self._sink.add(plex)
-        if self.sums is not None and len(content) > SUM_AT_ONCE_BYTES:
+        if self.sums is not None and old is not None:
             self.sums.add_sum(plex.hash, sha512(content).hexdigest())
         return plex.hash.digest
 
@@ -449,7 +449,8 @@ class _Scan:
         if isinstance(sink, NearSink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
-        summing = Summing() if self.sums is not None else None
+        # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.
+        summing = Summing() if self.sums is not None and old is not None else None
 
         def take(piece: bytes) -> None:
             self._cancel()
