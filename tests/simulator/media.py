@@ -32,6 +32,8 @@ _FAULTS = (
     "reorder",
     "spoil",
     "letter",
+    "claim",
+    "claim",
     "letter",
     "line",
     "truncate",
@@ -41,6 +43,7 @@ _FAULTS = (
     "tick",
 )
 _LETTER = re.compile(rb"[A-Za-z0-9]")
+_CLAIM = b",'App','0','lace/"
 _PATIENCE = 20_000  # packets that one exchange may take; no sound one needs a twentieth
 
 
@@ -175,6 +178,8 @@ class _Call:
             case "letter" if letters := list(_LETTER.finditer(packet)):  # still well-formed, as a liar's would be
                 at = draw.choice(letters).start()
                 return packet[:at] + draw.choice([b"a", b"Z", b"0", b"1"]) + packet[at + 1 :]
+            case "claim" if _CLAIM in packet:  # a listing that says something else than its summary
+                return packet.replace(_CLAIM, _CLAIM.replace(b"lace", b"lack"), 1)
             case "line":
                 lines = packet.splitlines(keepends=True)
                 lines.pop(draw.randrange(len(lines)))

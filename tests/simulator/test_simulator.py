@@ -16,6 +16,7 @@ from lazy.interlace.ledger import Ledger
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.stream import StreamLink
+from tests.simulator import media
 from tests.simulator.scenario import simulate
 from tests.simulator.world import Vault
 from vault.records import RecordHash
@@ -45,7 +46,8 @@ def test_one_seed_has_one_trace() -> None:
 
 
 def _trusts_listings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever was listed counts as what was announced; nothing is predicted, so that everything is listed."""
+    """Whatever was listed counts as what was announced; nothing is predicted, and only listings are spoilt."""
+    monkeypatch.setattr(media, "_FAULTS", ("claim",))
     monkeypatch.setattr(peerstate.PeerState, "_shelf_with", lambda *_: None)
     monkeypatch.setattr(peerstate, "summarise", lambda groups: _Equal(summarise(groups)))
 
