@@ -124,10 +124,13 @@ def planned_card(results: list[PlaceResult]) -> Card:
     return Card("What would move", tuple(lines), any(result.queued or result.problems for result in results))
 
 
-def released_card(done: Released) -> Card:
-    """Return the card of a release."""
-    line = mark(f"= {done.desk} {done.version} is released", GOOD)
-    return Card("Release: done", (line, mark("next: sync, so that your friends get it")))
+def released_card(done: Released, *, has_place: bool) -> Card:
+    """Return the card of a release: of a first one, that everything goes to friends."""
+    what = f"{plural(done.files, 'file')}, {bytes_text(done.bytes)}"
+    said = f"your first release: all of it goes to your friends, {what}" if done.first else f"{what} in all"
+    following = "sync, so that your friends get it" if has_place else "a adds the place where your friends get it"
+    lines = (mark(f"= {done.desk} {done.version} is released", GOOD), mark(said), mark(f"next: {following}"))
+    return Card("Release: done", lines)
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
@@ -255,7 +258,7 @@ def update_card(done: Updated) -> Card:
 
     if done.relation is Relation.CONFLICTING:
         lines = [mark(f"! {plural(len(done.conflicts), 'path')} need you; no file was changed", BAD)]
-        lines.append(mark(f"next: lace resolve {done.conflict_id} --prefer local|remote"))
+        lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
     lines = [mark(f"= {plural(len(done.written), 'file')} written, {len(done.merged)} merged", GOOD)]
     if done.sources:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Home", "Panel"]
 
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
+_MEET = "next: i invites a friend, who learns of it; s syncs it"
 _ROW, _SELECTED = Content("  "), Content.styled("> ", STRONG)
 
 
@@ -375,7 +376,7 @@ class Home(Place):
         self.lace.begin(
             f"Release {version}",
             lambda vault, watch: deeds.release(vault, version, watch=watch),
-            released_card,
+            lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
             f"lace release {version}",
         )
 
@@ -386,6 +387,11 @@ class Home(Place):
         def named(name: str | None) -> None:
             if not name:
                 return
+            try:
+                deeds.check_name(name, "place name")
+            except LaceError as error:
+                self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
+                return
 
             def found(where: str | None) -> None:
                 if where:
@@ -393,7 +399,7 @@ class Home(Place):
                     self.lace.begin(
                         f"Place: {inert(name)}",
                         lambda vault, _: deeds.add_place(vault, name, uri, cwd=vault.folder),
-                        lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"),)),
+                        lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"), mark(_MEET))),
                         f"lace place add {name} {where}",
                     )
 
@@ -411,14 +417,17 @@ class Home(Place):
                 self.lace.begin("Invite", lambda vault, _: deeds.invite(vault, name), invited, f"lace invite {name}")
 
         def invited(made: Invitation) -> None:
+            from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
+
             line = made.encode()
             self.app.copy_to_clipboard(line)
             lines = [
                 mark("Send this one line to your friend, by a way that others cannot read:"),
                 mark(""),
-                *(mark(line[at : at + 76]) for at in range(0, len(line), 76)),
+                mark(line),
                 mark(""),
                 mark("It is in your clipboard too, where your terminal allows that.", QUIET),
+                mark(f"It is good until {moment(made.expires.to_utc_iso())}, and for one person."),
                 mark(f"Read these words to each other: {made.words}"),
             ]
             if not made.places:

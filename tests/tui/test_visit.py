@@ -105,7 +105,13 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         assert isinstance(app.screen, Question)
         await pilot.press("enter")
         await settle(pilot)
-        assert "is released" in text_of(app, "#card-text")
+        told = text_of(app, "#card-text")
+        assert "is released" in told
+        assert "your first release: all of it goes to your friends, 1 file" in told
+        assert "next: a adds the place" in told
+        await pilot.press("a", *"a/b", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, Home)  # a name that no place can have is refused before the next question
         await pilot.press("a", "enter")
         await pilot.pause()
         await pilot.press(*str(story.stick), "enter")
