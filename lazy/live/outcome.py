@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 from transports.errors import BadStream
@@ -41,6 +42,8 @@ class Outcome:
         try:
             value = json.loads(data)
             refused = tuple((str(a)[:_TEXT], str(b)[:_TEXT], str(c)[:_TEXT]) for a, b, c in value["refused"][:_SHOWN])
+            for part in chain.from_iterable(refused):
+                part.encode()  # JSON can write halves of surrogate pairs, which no terminal shows
             return cls(int(value["received"]), refused)
         except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
             raise BadStream("What the other side says of my records cannot be read.") from error

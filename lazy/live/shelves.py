@@ -1,8 +1,9 @@
 """What a vault shares, as a shelf of advertisements; and its summaries, kept in a file until partitions change.
 
-A shelf is as of a place in the exposure log, which only grows, so whoever asks in two turns is answered by one state.
-The file `.vault/roots` holds the summaries of my own shelf: some 150 kB, whatever the vault holds. It is a view: lost,
-stale or damaged, it is made anew. Only the partitions that got a record since are hashed again.
+A shelf is as of a place in the exposure log, which grows at its end only, so whoever asks in two turns is answered by
+one state. The file `.vault/roots` holds the summaries of my own shelf: some 150 kB, whatever the vault holds. It is a
+view: lost, stale or damaged, it is made anew. Only the partitions that got a record since are hashed again; where
+something was taken out of the log since, by a prune or a revocation, all of them are.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _TOP: Final = b"\xff" * 33
 _ENTRIES: Final = """
 SELECT b.kind, b.digest, s.s FROM body b CROSS JOIN exposure e ON e.p = b.p CROSS JOIN rec r ON r.p = b.p
 JOIN sym s ON s.id = r.app WHERE b.digest >= ? AND b.digest < ? AND e.at <= ? ORDER BY b.digest"""
+_COUNT: Final = "SELECT count(*) FROM exposure WHERE at <= ?"
 _SINCE: Final = "SELECT b.digest FROM exposure e JOIN body b USING (p) WHERE e.at > ? AND e.at <= ?"
 
 
@@ -103,6 +105,9 @@ def _recall(vault: Vault, top: int) -> dict[str, Summary | None]:
         return {}
     rows = zip(_PREFIXES, _ROW.iter_unpack(data[start + _PLACE.size : -_SUM_BYTES]), strict=True)
     found = {name: Summary(name, count, root) if count else None for name, (count, root) in rows}
+    # Up to a place nothing is ever added, so as many records are the same ones.
+    if sum(row.count for name in ALPHABET if (row := found[name])) != int(vault.store.rows(_COUNT, at)[0][0]):
+        return {}
     for (digest,) in vault.store.rows(_SINCE, at, top):
         text = RecordHash("P", bytes(digest)).text[2:]
         found.pop(text[:1], None)

@@ -177,6 +177,7 @@ class Standing:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    value.encode()  # JSON can write halves of surrogate pairs, which no store keeps and no terminal shows
     return value
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy.address import resolve
+from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, derived, found, write
@@ -175,3 +176,18 @@ def test_rules_are_kept_and_taken_back(tmp_path: Path) -> None:
         Keep("../films", 1)
     assert checkout_of(alice) is None
     alice.close()
+
+
+def test_what_was_let_go_is_told_to_nobody(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, INT-104: the kept summaries of what I share do not speak of what went, or no answer of mine is true."""
+    alice, _ = pair
+    before = own_shelf(alice, may_write=True)
+    assert before is not None
+    first = before.state()
+    for rule in (Keep("films", 2), Keep("other.bin", 2)):
+        set_keep(alice, "main", rule)
+    assert prune(alice).files == 4
+    for _ in range(2):  # made anew, then read from what was kept
+        after = own_shelf(alice, may_write=True)
+        assert after is not None
+        assert after.state() == VaultShelf(alice, alice.node.text, after.top).state() != first

@@ -127,11 +127,12 @@ def _read_listing(reader: _Reader) -> Listing:
     count = reader.number(1 << 24)
     if len(set(forms)) != len(forms) or len(forms) > count or (count and not forms):
         raise MalformedFactBlock("A listing has other sets of fields than its records.")
+    known = _known_bytes(prefix)
+    reader.need(count * (_DIGEST_BYTES - known))
     indexes = [reader.number(len(forms) - 1) for _ in range(count)] if len(forms) > 1 else [0] * count
     # Each set of fields gets its number when it is first used.
     if list(dict.fromkeys(indexes)) != list(range(len(forms))):
         raise MalformedFactBlock("The sets of fields of a listing are not in their order.")
-    known = _known_bytes(prefix)
     start = _start_of(prefix)[:known]
     entries: list[Entry] = []
     for index in indexes:
@@ -207,6 +208,11 @@ class _Reader:
             raise MalformedFactBlock("A packed block ends in the middle.")
         self._at += size
         return found
+
+    def need(self, size: int) -> None:
+        """Check that so many bytes are left, before memory is taken for what they are to say."""
+        if size > len(self._data) - self._at:
+            raise MalformedFactBlock("A packed block ends in the middle.")
 
     def number(self, most: int | None = None) -> int:
         value = 0

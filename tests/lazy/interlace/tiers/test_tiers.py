@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -236,3 +237,14 @@ def test_a_small_budget_ends_narrowing_and_lists_follow() -> None:
     reader, _, poor = learned([here], there, replace(DEFAULT_LIMITS, max_partition_summaries=64))
     assert set(reader.difference().missing) == {record(number, 15) for number in chosen}
     assert len(poor) < len(rich)
+
+
+def test_a_count_takes_no_memory_before_its_records_are_there() -> None:
+    """INT-158: a dozen bytes that announce sixteen million records are refused for what they are."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(MalformedFactBlock):
+            read_offer(b"l\x01A\x01P\x00\xff\xff\xff\x07")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
