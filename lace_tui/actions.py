@@ -74,11 +74,6 @@ class Action(NamedTuple):
     scope: Scope = Scope.APP
     hint: str = ""
 
-    @property
-    def is_move(self) -> bool:
-        """Whether it concerns the screen only, so that there is nothing to do by command."""
-        return not self.cli
-
 
 def _do(
     scope: Scope, action_id: str, key: str, title: str, sentence: str, cli: str = "", *, hint: str = "", shown: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 
+from lace_tui.cli.output import moment
 from lace_tui.view import (
     FILES_LIMIT,
     ID_SHOWN,
@@ -156,17 +157,16 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
 
 def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
     names = [("you" if side.node == vault.node.text else side.name) for side in conflict.sides]
-    what = f"{conflict.desk} {conflict.version}" if conflict.version else f"{conflict.desk}, two heads"
     detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""
-        detail.append(f"{name}{version}, {_minute(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
+        detail.append(f"{name}{version}, {moment(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
     reason = "released with different content" if conflict.kind is ConflictKind.VERSION else "do not merge cleanly"
     found = [
         Need(
             conflict.id,
             NeedKind.CONFLICT,
-            f"{what}: {' <> '.join(names)}",
+            f"{conflict.what}: {' <> '.join(names)}",
             reason,
             f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}",
             tuple(detail),
@@ -178,7 +178,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
             Need(
                 f"{conflict.id} proposals",
                 NeedKind.PROPOSAL,
-                f"{what}: {by} has decided",
+                f"{conflict.what}: {by} has decided",
                 "their decision counts here when you accept it",
                 f"lace resolve {conflict.id[:ID_SHOWN]} --accept",
                 tuple(f"{proposal.name}: {proposal.resolution}" for proposal in conflict.proposals),
@@ -191,7 +191,3 @@ def _last(now: Status) -> LastSync | None:
     visited = [place for place in now.places if place.last_sync]
     newest = max(visited, key=lambda place: str(place.last_sync), default=None)
     return LastSync(newest.name, str(newest.last_sync), newest.last) if newest else None
-
-
-def _minute(iso: str) -> str:
-    return iso[:16].replace("T", " ") + " UTC"

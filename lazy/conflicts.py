@@ -124,6 +124,11 @@ class Conflict:
     results: tuple[RecordHash, ...]
 
     @property
+    def what(self) -> str:
+        """What it is about, in the words that every list has for it: `main 1.2.0`, or `main, clashing changes`."""
+        return f"{self.desk} {self.version}" if self.version else f"{self.desk}, clashing changes"
+
+    @property
     def is_open(self) -> bool:
         """Whether a person is still needed."""
         return self.status is Status.PENDING

@@ -68,11 +68,6 @@ class Publication:
     referenced: int = 0
     withdrawn: int = 0
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether the mailbox needs a new head for its records."""
-        return bool(self.copied or self.referenced or self.withdrawn)
-
 
 def publish(
     place: MailboxPlace,

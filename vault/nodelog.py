@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from vault.errors import DataError
 from vault.profile import (
@@ -225,10 +225,6 @@ class VersionVector(Mapping[Verifier, VectorEntry]):
     def of(self, node: Verifier) -> VectorEntry:
         """Return the node's entry; `VectorEntry.NONE` for an unknown node."""
         return self._entries.get(node, VectorEntry.NONE)
-
-    def with_entry(self, node: Verifier, entry: VectorEntry) -> Self:
-        """Return a vector in which one node's entry is replaced."""
-        return type(self)({**self._entries, node: entry})
 
     def __getitem__(self, node: Verifier) -> VectorEntry:
         return self._entries[node]

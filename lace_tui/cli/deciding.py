@@ -250,9 +250,8 @@ def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
 
 def conflict_line(conflict: Conflict) -> str:
     """Return a conflict in one line, without its paths."""
-    what = f"{inert(conflict.desk)} {conflict.version}" if conflict.version else f"{inert(conflict.desk)} (heads)"
     names = ", ".join(dict.fromkeys(inert(side.name) for side in conflict.sides))
-    return f"{conflict.id}  {what}: {names}"
+    return f"{conflict.id}  {inert(conflict.what)}: {names}"
 
 
 def _block(conflict: Conflict, paths: list[str], me: str, paint: Paint) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from lace_tui.cli.begin import formers_data, formers_lines
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.beacon import known_beacons
 from lazy.people import NoSuchPeer, label_of, node_of, peers
@@ -86,7 +86,7 @@ def _standing_text(record: PeerRecord) -> str:
     if record.last_seen is None:
         return f"{record.trust}, never met"
     how = ", with a problem" if record.state is SyncState.ERROR else ""
-    return f"{record.trust}, last met {record.last_seen[:16].replace('T', ' ')} UTC{how}"
+    return f"{record.trust}, last met {moment(record.last_seen)}{how}"
 
 
 def _node_of(vault: Vault, name: str) -> str:
@@ -127,8 +127,8 @@ def _evidence_lines(found: Reputation, paint: Paint) -> list[str]:
     ]
     for item in found.noted[-_SHOWN:]:
         what = f" {item.record}" if item.record else ""
-        when = item.when[:16].replace("T", " ")
-        lines.append(f"  {paint.warn(f'! {item.kind}')}{what}: {inert(item.reason)} ({inert(item.place)}, {when} UTC)")
+        when = moment(item.when)
+        lines.append(f"  {paint.warn(f'! {item.kind}')}{what}: {inert(item.reason)} ({inert(item.place)}, {when})")
     if len(found.noted) > _SHOWN:
         lines.append(f"  and {len(found.noted) - _SHOWN} earlier: lace audit list --verb lace-evidence")
     if not lines:

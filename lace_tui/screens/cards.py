@@ -257,7 +257,8 @@ def update_card(done: Updated) -> Card:
     from vault.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
 
     if done.relation is Relation.CONFLICTING:
-        lines = [mark(f"! {plural(len(done.conflicts), 'path')} need you; no file was changed", BAD)]
+        needs = "needs" if len(done.conflicts) == 1 else "need"
+        lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
     lines = [mark(f"= {plural(len(done.written), 'file')} written, {len(done.merged)} merged", GOOD)]

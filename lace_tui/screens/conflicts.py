@@ -55,9 +55,8 @@ class Conflicts(Listing):
         return ["you" if side.node == self._me else side.name for side in conflict.sides]
 
     def _line(self, conflict: Conflict) -> Content:
-        what = f"{conflict.desk} {conflict.version}" if conflict.version else f"{conflict.desk}, heads"
         aside = "aside " if conflict.id in self.lace.aside else ""
-        text = mark("! ", BAD) + mark(aside, QUIET) + mark(f"{what}  ")
+        text = mark("! ", BAD) + mark(aside, QUIET) + mark(f"{conflict.what}  ")
         text += mark(" <> ".join(self._names(conflict)), NOTE)
         is_version = conflict.kind is ConflictKind.VERSION
         why = "released with different content" if is_version else "do not merge by themselves"

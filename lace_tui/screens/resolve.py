@@ -254,7 +254,7 @@ class Resolve(Place):
         file, worked = self.file, self._worked()
         ids = self._read.ids if self._read else ()
         still = undecided(opened, self._picks)
-        what = f"{opened.conflict.desk} {opened.conflict.version or '(heads)'}"
+        what = opened.conflict.what
         parts = [(0, mark(f"Resolve {file.path if file else what}", STRONG))]
         if file:
             parts.append((6, mark(what, QUIET)))

@@ -297,12 +297,6 @@ def test_forks_are_named_whoever_sees_them() -> None:
     assert len(VersionVector({ANN: at(0, forked=True)})) == 1
 
 
-def test_a_vector_changes_by_making_another() -> None:
-    vector = VersionVector({ANN: at(3)})
-    later = vector.with_entry(BOB, at(1)).with_entry(ANN, at(4))
-    assert (dict(vector), dict(later)) == ({ANN: at(3)}, {ANN: at(4), BOB: at(1)})
-
-
 _vectors = st.dictionaries(
     st.sampled_from([ANN, BOB, CAT]), st.builds(at, st.integers(0, 6), forked=st.booleans())
 ).map(VersionVector)
