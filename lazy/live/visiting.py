@@ -202,11 +202,11 @@ class _Visit:
     def over(self, connection: _Connection, *, dry_run: bool) -> PlaceResult:
         """Do all of it over a connection, and return what it came to."""
         self._connection = connection
+        if dry_run:
+            return self._plan()
         if not self._is_let_in(connection):
             finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
             return self.result
-        if dry_run:
-            return self._plan()
         self._run()
         return self.result
 
@@ -235,8 +235,28 @@ class _Visit:
         return False
 
     def _plan(self) -> PlaceResult:
-        """Count what would move."""
+        """Count what would move; nobody is let in by it, here or there."""
         self.result.planned = True
+        self.result.vector_after = self.result.vector_before
+        is_outside = self.is_proven and wants_in(self.vault)
+        if is_outside and not self._is_member():
+            return self._unplanned()
+        try:
+            return self._counted()
+        except RefusedThere:
+            if not is_outside:
+                raise
+            return self._unplanned()  # the admission of a new node of mine was not seen there
+
+    def _is_member(self) -> bool:
+        return bool(self.vault.store.rows("SELECT 1 FROM member WHERE node = ?", self.vault.node.text))
+
+    def _unplanned(self) -> PlaceResult:
+        text = "You are no member there yet: a sync asks to be let in, and what it moves is not known before."
+        self.result.problems.append(Problem("stranger", text))
+        return self.result
+
+    def _counted(self) -> PlaceResult:
         memory = known(self.vault, self.peer)
         self._begin_walk(memory.mine)
         answer = self._ask_plan(memory.mine)
@@ -250,7 +270,6 @@ class _Visit:
         if self.push:
             self.result.sent, self.result.bytes_to_send = self._to_send(answer)
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
-        self.result.vector_after = self.result.vector_before
         return self.result
 
     def _ask_plan(self, cursor: Cursor | None) -> _Answer:
@@ -404,9 +423,12 @@ class _Visit:
                 if len(answer.tier) > _TIER_LIMIT:
                     raise BadStream(f"The server tells more than {_TIER_LIMIT} bytes of its records at once.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
+                if self.result.planned:
+                    raise BadStream("The server sends records where their names alone were asked for.")
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
-                self._consider(frame.data)
+                if not self.result.planned:
+                    self._consider(frame.data)
             else:
                 raise BadStream("The server says twice where it stands.")
 

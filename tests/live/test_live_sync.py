@@ -40,6 +40,9 @@ def test_from_an_invitation_to_a_shared_folder_and_back(alice: Person, bob: Pers
     found(alice)
     with serving(alice) as server:
         begin(alice, server, bob)
+        planned = bob.run("--json", "sync", "home", "--dry-run").json
+        assert (planned["planned"], [problem["code"] for problem in planned["problems"]]) == (True, ["stranger"])
+        assert [member["name"] for member in alice.lace("members")["members"]] == ["alice"]  # LAZ-13: nobody knocked
         came = bob.lace("sync", "home")
         assert [release["version"] for release in came["releases"]] == ["1.0.0"]
         assert (came["transport"], came["fixed_point"], came["next"]) == ("live", True, "lace update")
@@ -222,7 +225,7 @@ def test_my_own_address_is_for_others(alice: Person) -> None:
 
 
 def test_a_request_waits_with_a_friend_for_whoever_invited(alice: Person, bob: Person, cara: Person) -> None:
-    """A friend who serves passes requests on; only who gave the invitation can grant it."""
+    """A friend who serves passes requests on; only who gave the invitation can grant it, and no dry run does."""
     found(alice)
     with serving(alice) as server:
         begin(alice, server, bob)
@@ -235,6 +238,9 @@ def test_a_request_waits_with_a_friend_for_whoever_invited(alice: Person, bob: P
         waits = cara.lace("sync", "bobs")
         assert [problem["code"] for problem in waits["problems"]] == ["stranger"]
         assert "cara" not in {member["name"] for member in bob.lace("members")["members"]}
+        before = records(alice)
+        assert alice.lace("sync", "bobs", "--dry-run")["admitted"] == []
+        assert (records(alice), len(alice.lace("members")["members"])) == (before, 2)  # LAZ-13: it signs nothing
         assert alice.lace("sync", "bobs")["admitted"] == ["cara"]
         assert cara.lace("sync", "bobs")["received"] > 0
         alice.lace("sync", "bobs")
