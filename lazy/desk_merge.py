@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
-from lazy.merging import base_of
+from lazy.merging import base_of, what_went_named
 from lazy.permitted import refused
 from lazy.update import Updated, follow
 from vault.desks.diff import diff_trees
@@ -76,6 +76,7 @@ def merge_desk(
     Raises:
         NoMergeBase, NotFastForward, DeskNotEmpty: the strategy does not fit the two histories.
         NotPermitted: its signer may not write what would be taken in.
+        LetGo: content of a common ancestor is needed that was let go here.
         FolderInTheWay: a file of mine would have been overwritten.
     """
     if dry_run:
@@ -181,10 +182,10 @@ def _outcome(
     strategy: Strategy,
 ) -> MergeOutcome:
     reading = MemoryObjects(fallback=source)
-    base = None
-    if strategy.needs_base:
-        base = base_of(reading, vault, list(merge_bases(vault.store, mine, that.commit).commits))
-    return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
+    bases = merge_bases(vault.store, mine, that.commit).commits if strategy.needs_base else ()
+    with what_went_named(vault, bases):
+        base = base_of(reading, vault, bases)
+        return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
 
 
 def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:

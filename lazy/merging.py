@@ -7,18 +7,21 @@ difference there is for a person.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from lazy.people import label_of
+from vault.desks.chunks import MissingObject
 from vault.desks.edit import apply_changes
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.graph import merge_bases, newest
 from vault.history import commit_info, releases
+from vault.keeping import LetGo, explained
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["base_of", "fold", "merge_heads"]
+__all__ = ["base_of", "fold", "merge_heads", "what_went_named"]
 
 
 def fold(
@@ -41,6 +44,10 @@ def fold(
         ours: the one that is mine, if any.
         tree: stands for the first head's tree, when earlier merges or my folder changed it.
         also: further commits that `tree` contains: equal in content to mine, or merged before.
+
+    Raises:
+        LetGo: content of a common ancestor is needed that was let go here; it can be asked for.
+        MissingObject, TreeError: a tree or content that has to be merged is not here.
     """
     order = sorted(heads, key=lambda head: (head != ours, head.text))
     tree = tree or commit_info(vault.store, order[0]).tree
@@ -50,15 +57,16 @@ def fold(
     for head in order[1:]:
         bases = {base for known in done for base in merge_bases(vault.store, known, head).commits}
         reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
-        outcome = merge_trees(
-            reading,
-            sink,
-            vault.group,
-            base_of(reading, vault, newest(vault.store, bases)),
-            tree,
-            commit_info(vault.store, head).tree,
-            labels=(_label(vault, done[-1]), _label(vault, head)),
-        )
+        with what_went_named(vault, sorted(bases)):
+            outcome = merge_trees(
+                reading,
+                sink,
+                vault.group,
+                base_of(reading, vault, newest(vault.store, bases)),
+                tree,
+                commit_info(vault.store, head).tree,
+                labels=(_label(vault, done[-1]), _label(vault, head)),
+            )
         if outcome.root is None:
             return outcome, list(merged)
         merged.update(dict.fromkeys(outcome.merged))
@@ -88,6 +96,31 @@ def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -
             tree = outcome.root
         done.append(other)
     return tree
+
+
+@contextmanager
+def what_went_named(vault: Vault, bases: Sequence[RecordHash]) -> Iterator[None]:
+    """Name the release whose content a merge needs and a prune let go of, with the way to get it back (CLAY-79).
+
+    A friend who did not know the later releases may build on an old one after its content went.
+
+    Raises:
+        LetGo: in place of the `MissingObject` of what was let go.
+    """
+    try:
+        yield
+    except MissingObject as error:
+        found = explained(vault.store, error)
+        if not isinstance(found, LetGo):
+            raise
+        released = next((r for base in bases for r in releases(vault.store) if r.commit == base), None)
+        if released is None:
+            raise found from error
+        where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
+        raise LetGo(
+            f"The two sides both build on {where}, whose content is needed to merge them and was let go here.",
+            hint=f"Get it back with: lace fetch {where} - then sync, and try again.",
+        ) from error
 
 
 def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> MergeOutcome:

@@ -168,6 +168,7 @@ def update(
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
+        LetGo: content of a common ancestor is needed that was let go here; it can be asked for.
         FolderInTheWay: a file of mine would have been overwritten.
     """
     if dry_run:

@@ -19,6 +19,7 @@ from vault.desks.tree import lookup
 from vault.fsck import check, repair
 from vault.history import releases
 from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, keeps, set_keep
+from vault.names import Version
 from vault.prune import plan_prune, prune
 from vault.reads import Care, Outcome, read_line
 from vault.vault import Vault
@@ -191,3 +192,34 @@ def test_what_was_let_go_is_told_to_nobody(pair: tuple[Vault, Vault]) -> None:
         after = own_shelf(alice, may_write=True)
         assert after is not None
         assert after.state() == VaultShelf(alice, alice.node.text, after.top).state() != first
+
+
+def test_who_builds_on_what_was_let_go_can_still_be_merged(tmp_path: Path) -> None:
+    """CLAY-79, CLAY-76: a friend's work on an old release arrives after the prune; the way out is named, and works."""
+    alice = found(tmp_path)
+    text = "".join(f"line {number}\n" for number in range(9))
+    write(alice, "a.txt", text)
+    release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    write(bob, "a.txt", text.replace("line 1\n", "bob's\n"))
+    release(bob, Version(9, 0, 0))
+    write(alice, "a.txt", text.replace("line 7\n", "alice's\n"))
+    release(alice)
+    set_keep(alice, "main", Keep("", 1))
+    assert prune(alice).files == 1
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    for is_dry in (True, False):
+        with pytest.raises(LetGo) as told:
+            update(alice, dry_run=is_dry)
+        assert "lace fetch alice/main@1.0.0 " in told.value.hint
+    assert fetch(alice, resolve(alice, "alice/main@1.0.0").tree, "") == ["a.txt"]
+    sync(alice, ["stick"])
+    assert update(alice).conflicts == ()
+    merged = text.replace("line 1\n", "bob's\n").replace("line 7\n", "alice's\n")
+    assert (alice.folder / "a.txt").read_text() == merged
+    alice.close()
+    bob.close()
