@@ -61,7 +61,10 @@ class KeyLocked(EnvironmentFault):
 
     code = "key-locked"
     exit_code = 16
-    hint = "Run the command again and enter the passphrase of your key."
+    hint = (
+        "Run the command again on a terminal and enter the passphrase of your key, or give it from a file:"
+        " LACE_PASSPHRASE_FD=3 lace VERB 3<file"
+    )
 
 
 class KeyFileDamaged(EnvironmentFault):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from vault.beside import READABLE
 from vault.config import Settings
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import make_directory, write_atomic
@@ -89,7 +90,7 @@ class Vault:
     Raises:
         NoVault: there is none in the folder.
         VaultUnfinished: its set-up was cut off.
-        StoreDamaged: its records are there, and the note whose they are is not.
+        StoreDamaged: its records are there, and the note whose they are is not; or its store is gone.
     """
 
     def __init__(self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None) -> None:
@@ -97,6 +98,8 @@ class Vault:
         self.dot = folder / DOT_VAULT
         self.around = around
         if not (self.dot / "store.db").is_file():
+            if (self.dot / READABLE).is_dir():  # written beside a finished store only
+                raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=_BEYOND)
             raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(self.dot / "store.db")
         if lock is None and not self.store.meta("node"):

@@ -163,7 +163,12 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
         flags.json |= "--json" in rest
     flags.take(args)
     context = flags.context(world, context_name)
-    result = import_module(verb.module).run(context, args)
+    try:
+        result = import_module(verb.module).run(context, args)
+    except BadArguments as error:
+        if error.hint == BadArguments.hint:
+            error.hint = f"See: lace help {context_name}"
+        raise
     return context.output.answer(result) if isinstance(result, Answer) else int(result)
 
 

@@ -475,3 +475,17 @@ def test_a_hostile_name_drives_no_terminal(alice: Person, bob: Person) -> None:
 def test_the_fingerprint_is_the_key(alice: Person) -> None:
     data = alice.lace("init", "--name", "alice")
     assert b64a.decode(data["node"][2:-3]).hex() == data["fingerprint"]
+
+
+def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tmp_path: Path) -> None:
+    """Whoever is told that there is no vault would begin another one on top of what is left."""
+    alice.lace("init", "--name", "alice")
+    alice.write("a.txt", "a")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("sync", "stick")
+    (alice.folder / ".vault" / "store.db").unlink()
+    for words in (["status"], ["fsck", "--repair"]):
+        told = alice.run("--json", *words).json["error"]
+        assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
+        assert "Restore a backup" in told["hint"]

@@ -102,6 +102,7 @@ def test_help_of_a_first_word_lists_what_may_follow(alice: Person) -> None:
         (["errors", "--jso"], "bad-arguments", "unrecognized arguments: --jso"),
         (["-C", "nowhere", "errors"], "folder-missing", "There is no folder"),
         (["errors", "-C", "nowhere"], "folder-missing", "There is no folder"),
+        (["prune", "--keep", "0"], "bad-arguments", "See: lace help prune"),
     ],
 )
 def test_wrong_use_ends_with_2_a_sentence_and_a_hint(alice: Person, words: list[str], code: str, says: str) -> None:
@@ -115,7 +116,7 @@ def test_wrong_use_ends_with_2_a_sentence_and_a_hint(alice: Person, words: list[
     assert set(error) == {"code", "message", "hint"}
     assert error["code"] == code
     assert error["hint"]
-    assert says.partition("\\x1b")[0] in error["message"]
+    assert says.partition("\\x1b")[0] in f"{error['message']} {error['hint']}"
     assert result.err == plain.err
 
 

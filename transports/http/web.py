@@ -235,6 +235,7 @@ class Web:
         hint = "See that you are online and that the server runs, and run the same command again."
         if isinstance(error, ssl.SSLCertVerificationError):
             reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
+            hint = "For a friend's lace serve, add the whole line that it printed, with # and the key at its end."
         return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
 
     def _ask(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
