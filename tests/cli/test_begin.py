@@ -488,4 +488,4 @@ def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tm
     for words in (["status"], ["fsck", "--repair"]):
         told = alice.run("--json", *words).json["error"]
         assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
-        assert "Restore a backup" in told["hint"]
+        assert "join again with: lace accept INVITE" in told["hint"]
