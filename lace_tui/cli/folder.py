@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
@@ -17,6 +17,7 @@ from vault.work import Changes, Committed
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
+    from lazy.update import Updated
 
 __all__ = [
     "SHOWN",
@@ -28,6 +29,7 @@ __all__ = [
     "paths_of",
     "say_pushed",
     "sign",
+    "update_data",
 ]
 
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
@@ -79,6 +81,20 @@ def counted(found: Changes | Committed) -> str:
 def files_text(count: int) -> str:
     """Return a number of files in words."""
     return f"{count} file{'' if count == 1 else 's'}"
+
+
+def update_data(done: Updated) -> dict[str, Any]:
+    """Return what `update` and `merge` both answer of how two lines came together."""
+    return {
+        "relation": done.relation,
+        "commit": done.commit,
+        "revision": done.revision,
+        "written": list(done.written),
+        "merged": list(done.merged),
+        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
+        "conflict": done.conflict_id or None,
+        "saved": done.saved,
+    }
 
 
 def sign(paint: Paint, kind: str) -> str:

@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, files_text
+from lace_tui.cli.folder import SHOWN, files_text, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -71,14 +71,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "desk": desk,
         "from": that.what,
         "strategy": strategy,
-        "relation": done.relation,
-        "commit": done.commit,
-        "revision": done.revision,
-        "written": list(done.written),
-        "merged": list(done.merged),
-        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
-        "conflict": done.conflict_id or None,
-        "saved": done.saved,
+        **update_data(done),
+        "next": following or None,
     }
     lines = _lines(done, that.what, planned=args.dry_run)
     if following:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign
+from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
@@ -271,18 +271,11 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     data = {
         "planned": args.dry_run,
         "desk": desk,
-        "relation": done.relation,
-        "commit": done.commit,
-        "revision": done.revision,
-        "written": list(done.written),
-        "merged": list(done.merged),
-        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
-        "conflict": done.conflict_id or None,
+        **update_data(done),
         "waiting": list(done.waiting),
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "sources": list(done.sources),
         "versions": list(done.versions),
-        "saved": done.saved,
         "next": following or None,
     }
     lines = [*_update_lines(done, planned=args.dry_run), *([f"Next: {following}"] if following else [])]
