@@ -361,7 +361,10 @@ def _additions(
             return False
         return entry.location.bundle.mailbox == vault.node
 
-    for number, ((record, source), app, size) in enumerate(zip(located.items(), apps, sizes, strict=True), start=1):
+    for number, (record, app, size) in enumerate(zip(list(located), apps, sizes, strict=True), start=1):
+        source = located[record]
+        if source >= 0:
+            del located[record]  # only what is copied is asked for again, and there may be a hundred thousand others
         moved += size
         watch.travelled(number, len(sizes), moved, total, "send")
         lies = sources[source].entry(record) if source >= 0 else None

@@ -34,7 +34,7 @@ class Listing:
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._run = merge_runs(runs, is_base=True)
+        self._run = merge_runs(runs, covers=runs[0].covers if len(runs) == 1 else (), is_base=True)
 
     def __len__(self) -> int:
         return len(self._run)

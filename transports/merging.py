@@ -35,7 +35,20 @@ def merge_runs(runs: Sequence[Run], *, covers: Iterable[str] = (), is_base: bool
     Raises:
         BadRun: the result would be larger than a run may be.
     """
+    if len(runs) == 1 and _is_folded(runs[0]) and tuple(covers) == runs[0].covers:
+        return runs[0]
     return _repack(runs, lambda: _folded(runs, is_base=is_base), tuple(covers))
+
+
+def _is_folded(run: Run) -> bool:
+    """Tell whether a run withdraws nothing and uses every row of its tables: it is its own fold then."""
+    if set(run.entries[1 :: ENTRY.size]) - {ADD}:
+        return False
+    frames, apps = bytearray(len(run.frames) // FRAME.size), bytearray(len(run.apps))
+    for _, _, app, frame, _, _, _ in ENTRY.iter_unpack(run.entries):
+        frames[frame] = apps[app] = 1
+    bundles = {bundle for bundle, _, _, _ in run.frame_rows()}
+    return all(frames) and all(apps) and len(bundles) == len(run.bundles)
 
 
 def _folded(runs: Sequence[Run], *, is_base: bool) -> Iterator[list[bytes]]:
