@@ -6,6 +6,7 @@ from lazy.update import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.history import line_head
+from vault.permits import check_readers
 from vault.unfinished import finish_checkouts
 from vault.vault import Vault
 from vault.work import Committed, Watch, checkout_of, record_commit, shares_commits
@@ -19,6 +20,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
     Raises:
         StaleChangeSet: it starts from another tree than my line has now.
         FolderInTheWay: a file of its paths was edited and is not committed; nothing was changed.
+        NotPermitted: commits are shared, and a member may not read what it holds; nothing was changed.
         PatchMismatch, PathInTheWay, TwinNames, BadPath: it does not fit; nothing was changed.
     """
     finish_checkouts(vault, watch)
@@ -32,6 +34,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         commit, number = record_commit(w, vault, desk, root, [base.commit, *base.also] if base else [], message)
         head = line_head(vault.store, vault.node.text, desk)
         if head and shares_commits(vault):
+            check_readers(vault, desk, root)
             w.log([commit, head.rev])
         w.audit("seal-commit", commit.text, {"desk": desk, "revision": str(number), "from": "file"}, motivation=message)
         return Committed(commit, desk, number, items, ())

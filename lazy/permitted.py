@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lazy.people import label_of
 from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
-from vault.graph import ancestors, merge_bases
+from vault.graph import ancestors, merge_bases, newest
 from vault.history import CommitInfo, commit_info
 from vault.permits import Act, Permit, may, permits, ruling
 from vault.records import RecordHash
@@ -35,8 +35,9 @@ class Refused:
 def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[Refused]:
     """Return the heads that change paths which their signers may not write, with those paths.
 
-    A change counts as its signer's unless the same stands at the path in my line, or in a commit on the way by
-    somebody who may write there: who merges a friend's work does not make it their own.
+    A change counts as its signer's unless the same stands at the path in my line, or in the last commit on the way by
+    somebody who may write there: who merges a friend's work does not make it their own, and who goes back to what a
+    friend left behind does. Where histories criss-cross, what differs from any of the common ancestors is a change.
 
     Args:
         vault: whose rules.
@@ -55,18 +56,24 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
     for head in heads:
         info = commit_info(vault.store, head)
         bases = merge_bases(vault.store, mine, head).commits if mine is not None else ()
-        base = commit_info(vault.store, bases[0]).tree if bases else None
+        trees: list[RecordHash | None] = [commit_info(vault.store, base).tree for base in bases]
+        changed: dict[str, RecordHash | None] = {}
+        for tree in trees or [None]:
+            for change in diff_trees(vault.store, tree, info.tree):
+                changed[change.path] = change.after.hash if change.after is not None else None
         ways: list[CommitInfo] | None = None
+        vouching: dict[Permit | None, list[CommitInfo]] = {}
         paths = []
-        for change in diff_trees(vault.store, base, info.tree):
-            rule = ruling(rules, Act.WRITE, change.path)
+        for path, now in changed.items():
+            rule = ruling(rules, Act.WRITE, path)
             if may(vault.store, rule, info.signer, vault.node.text):
                 continue
             if ways is None:
                 ways = _way(vault, mine, head, known)
-            now = change.after.hash if change.after is not None else None
-            if not any(_vouches(vault, rule, commit, change.path, now) for commit in ways):
-                paths.append(change.path)
+            if rule not in vouching:
+                vouching[rule] = _vouching(vault, rule, ways, mine)
+            if not any(_stands(vault, commit, path, now) for commit in vouching[rule]):
+                paths.append(path)
         if paths:
             found.append(Refused(head, label_of(vault, info.signer), tuple(sorted(paths))))
     return found
@@ -80,8 +87,15 @@ def _way(vault: Vault, mine: RecordHash | None, head: RecordHash, known: set[str
     return [info for info in found if info.tree in here]
 
 
-def _vouches(vault: Vault, rule: Permit | None, commit: CommitInfo, path: str, now: RecordHash | None) -> bool:
-    if not may(vault.store, rule, commit.signer, vault.node.text):
-        return False
+def _vouching(
+    vault: Vault, rule: Permit | None, ways: Sequence[CommitInfo], mine: RecordHash | None
+) -> list[CommitInfo]:
+    """Return my head, and the last commits on the way by those whom a rule lets write."""
+    allowed = [info for info in ways if may(vault.store, rule, info.signer, vault.node.text)]
+    last = {mine, *newest(vault.store, [info.hash for info in allowed])}
+    return [info for info in allowed if info.hash in last]
+
+
+def _stands(vault: Vault, commit: CommitInfo, path: str, now: RecordHash | None) -> bool:
     entry = lookup(vault.store, commit.tree, path)
     return (entry.hash if entry is not None else None) == now

@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lazy.address import resolve
+from lazy.change_sets import commit_changes
 from lazy.desk_merge import merge_desk
 from lazy.permitted import Refused
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, found, write
 from vault.audit_trail import verify_trail
+from vault.desks.changeset import change_set
 from vault.desks.strategies import Strategy
 from vault.fsck import check
-from vault.history import Relation
+from vault.history import Relation, commit_info, line_head
 from vault.names import Version
 from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
 from vault.vault import Vault
@@ -171,3 +173,64 @@ def test_nothing_is_shared_that_a_member_may_not_read(circle: tuple[Vault, Vault
     set_permit(alice, "main", rule("", Act.READ, False, carol))
     with pytest.raises(NotPermitted, match="the whole desk"):
         check_readers(alice, "main", standing.tree)
+
+
+def test_going_back_to_what_somebody_permitted_left_behind_is_a_change(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80: carol's first draft vouches for nothing once she wrote a second one on top of it."""
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, True, carol))
+    for text in ("first\n", "second\n"):
+        write(carol, "docs/plan.txt", text)
+        release(carol)
+    meet(carol, bob)
+    update(bob)
+    write(bob, "docs/plan.txt", "first\n")
+    theirs = release(bob)
+    meet(bob, alice)
+    done = update(alice)
+    assert done.refused == (Refused(theirs.commit, "bob", ("docs/plan.txt",)),)
+    assert (alice.folder / "docs/plan.txt").read_text() == "second\n"
+
+
+def test_where_histories_criss_cross_every_ancestor_is_looked_at(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80, CLAY-76: both merged the other's release; bob goes back to what stood in his own before that."""
+    alice, bob, _ = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, False, bob))
+    set_permit(alice, "main", rule("other", Act.WRITE, False, bob))
+    write(alice, "docs/plan.txt", "alice's plan\n")
+    write(alice, "other/plan.txt", "alice's other\n")
+    release(alice, Version(2, 0, 0))
+    write(bob, "song.txt", "bob's la\n")
+    release(bob, Version(3, 0, 0))
+    meet(alice, bob)
+    for vault in (alice, bob):
+        assert update(vault).relation is Relation.MERGEABLE
+    write(alice, "alices.txt", "alice's\n")
+    commit(alice, "more")
+    write(bob, "docs/plan.txt", "plan\n")
+    (bob.folder / "other/plan.txt").unlink()
+    (bob.folder / "other").rmdir()
+    theirs = release(bob, Version(4, 0, 0))
+    meet(bob, alice)
+    assert update(alice).refused == (Refused(theirs.commit, "bob", ("docs/plan.txt", "other/plan.txt")),)
+
+
+def test_a_change_set_is_shared_by_the_same_rule(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80, H-29: where commits are shared, edits from a file are no way around what carol may not read."""
+    alice, bob, _ = circle
+    set_permit(alice, "main", rule("private", Act.READ, True, bob))
+    write(alice, "private/letter.txt", "dear bob\n")
+    first = commit(alice, "to myself")
+    (alice.folder / "private/letter.txt").unlink()
+    (alice.folder / "private").rmdir()
+    second = commit(alice, "gone")
+    assert first is not None
+    assert second is not None
+    before, after = (commit_info(alice.store, each.commit).tree for each in (second, first))
+    alice.settings.set("share", "commits").save()
+    with pytest.raises(NotPermitted, match="carol may not read private"):
+        commit_changes(alice, "main", change_set(alice.store, before, after), "back")
+    assert not (alice.folder / "private").exists()
+    head = line_head(alice.store, alice.node.text, "main")
+    assert head is not None
+    assert head.commit == second.commit
