@@ -294,9 +294,10 @@ def carry_out(
     watch: Watch = Watch(),
     scope: ScopedSync | None = None,
 ) -> PlaceResult:
-    """Do what a plan says, and nothing that came to the medium or the vault after it was made.
+    """Do what a plan says: what came to the medium or the vault after it was made is no part of the first pass.
 
-    What mailboxes bring may say that somebody else belongs, whose mailbox is then read too.
+    What mailboxes bring may say that somebody else belongs, whose mailbox is then read too. When something was read,
+    my mailbox is brought up to date once more, with all that is shared here by then.
 
     Raises:
         PlaceError: the medium refuses or went away; what was stored stays.

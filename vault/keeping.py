@@ -2,8 +2,9 @@
 
 A rule says of a path of a desk how many of everybody's newest releases keep their files below it; the rule with the
 longest path that fits decides, and without one all are kept. `lace prune` follows the rules: of older releases that my
-line contains and somebody else has, those files' content goes. Names, sizes and sums stay, so the release stays
-visible and proven; reading such a file says that it was let go, and `fetch` asks the next sync for it.
+line contains and somebody else's log or vector says they know, those files' content goes. A vector counts log entries,
+not content: whoever fetched only a part, or let go of it too, has it no more than I do. Names, sizes and sums stay, so
+the release stays visible and proven; reading such a file says that it was let go, and `fetch` asks for it again.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def letting(vault: Vault) -> Letting:
 
 
 def _old(vault: Vault, found: Sequence[ReleaseInfo], line: set[str]) -> dict[RecordHash, int]:
-    """Return the released commits of a line that somebody else has, each with its place among releases: 1 is newest."""
+    """Return released commits of a line that somebody else knows, each with its place among releases: 1 is newest."""
     newest: dict[str, int] = {}
     ranks: dict[RecordHash, int] = {}
     elsewhere: set[RecordHash] = set()
