@@ -235,7 +235,8 @@ class Drop:
         try:
             yield
         except (OSError, EnvironmentFault) as error:
-            raise fault_of(error, what, is_here=self._is_here(), is_write=is_write) from error
+            named = f"{what} on {self.path}"
+            raise fault_of(error, named, is_here=self._is_here(), is_write=is_write) from error
 
     def _is_here(self) -> bool:
         try:

@@ -43,7 +43,7 @@ def fault_of(error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_
     """
     cause = error if isinstance(error, OSError) else error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
-    reason = (cause.strerror if isinstance(cause, OSError) else None) or str(error)
+    reason = ((cause.strerror or "").lower() if isinstance(cause, OSError) else "") or str(error).rstrip(".")
     if is_write and number in _FULL:
         return PlaceFull(f"{what} cannot be written: there is no room left.")
     if not is_here:

@@ -119,4 +119,4 @@ def _make(target: Path) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotWritable(f"{target} cannot be made: {error.strerror}.") from error
+        raise NotWritable(f"{target} cannot be made: {(error.strerror or str(error)).lower()}.") from error

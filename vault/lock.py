@@ -203,7 +203,7 @@ class VaultLock:
             if error.errno in _BUSY and fd >= 0:
                 return False
             raise NotWritable(
-                f"The lock {self.path} cannot be taken: {error.strerror or error}.",
+                f"The lock {self.path} cannot be taken: {(error.strerror or str(error)).lower()}.",
                 hint="Check that the vault is yours and lies on a disk that knows file locks.",
             ) from error
         self._fd = fd

@@ -193,7 +193,9 @@ def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise NotWritable(f"{target.parent} cannot be made: {error.strerror}.") from error
+                raise NotWritable(
+                    f"{target.parent} cannot be made: {(error.strerror or str(error)).lower()}."
+                ) from error
             write_atomic(target, path.draft)
             written.append(path.conflict.path)
     return written
@@ -331,7 +333,7 @@ def _edited(folder: Path | None, path: str) -> bytes | None:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise Unreadable(f"{file} cannot be read: {error.strerror}.") from error
+        raise Unreadable(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:

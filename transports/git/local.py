@@ -82,7 +82,9 @@ def check_directory(git: GitRunner) -> None:
     try:
         bad = _leading_away(inner)
     except OSError as error:
-        raise PlaceUnreachable(f"The git repository {path} cannot be read: {error.strerror}.") from error
+        raise PlaceUnreachable(
+            f"The git repository {path} cannot be read: {(error.strerror or str(error)).lower()}."
+        ) from error
     if bad:
         raise NotAGitPlace(
             f"{bad} in the repository {path} leads elsewhere, and lace does not follow it.",
