@@ -31,7 +31,10 @@ _KEY = "keeping "  # setting of the store: one desk's rules
 _NEEDED = """
 SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1 UNION SELECT commit_hash FROM checkout
 UNION SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.rev"""
-_CONFIRMED = "SELECT 1 FROM peer_vector WHERE of_node = ? AND node <> ? AND seq >= ? LIMIT 1"
+# Somebody who was revoked lost their device, or is met no more: what they had is nobody's.
+_CONFIRMED = """
+SELECT 1 FROM peer_vector JOIN member USING (node)
+WHERE of_node = ? AND node NOT IN (?, of_node) AND seq >= ? LIMIT 1"""
 
 
 class BadKeep(CallerError):
@@ -138,16 +141,17 @@ def letting(vault: Vault) -> Letting:
 
 
 def _old(vault: Vault, found: Sequence[ReleaseInfo], line: set[str]) -> dict[RecordHash, int]:
-    """Return released commits of a line that somebody else knows, each with its place among releases: 1 is newest."""
+    """Return released commits of a line that another member knows, each with its place among releases: 1 is newest."""
     newest: dict[str, int] = {}
     ranks: dict[RecordHash, int] = {}
     elsewhere: set[RecordHash] = set()
     me = vault.node.text
+    members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")} - {me}
     for release in sorted(found, key=lambda each: each.seq, reverse=True):
         rank = newest[release.node] = newest.get(release.node, 0) + 1
         if release.commit.text in line:
             ranks[release.commit] = min(rank, ranks.get(release.commit, rank))
-            if release.node != me or vault.store.rows(_CONFIRMED, me, me, release.seq):
+            if release.node in members or vault.store.rows(_CONFIRMED, release.node, me, release.seq):
                 elsewhere.add(release.commit)
     return {commit: rank for commit, rank in ranks.items() if commit in elsewhere}
 

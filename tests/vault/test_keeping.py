@@ -10,6 +10,7 @@ import pytest
 
 from lazy.address import resolve
 from lazy.live.shelves import VaultShelf, own_shelf
+from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, derived, found, write
@@ -158,6 +159,28 @@ def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
     assert plan_prune(bob).files == 0  # what my line does not contain is not old
     update(bob)
     assert plan_prune(bob).files == 2
+    alice.close()
+    bob.close()
+
+
+def test_what_only_somebody_revoked_had_is_kept(tmp_path: Path) -> None:
+    """CLAY-79: whoever lost their device, or left in anger, brings nothing back: neither of mine nor of their own."""
+    alice = found(tmp_path)
+    for number in range(3):
+        write(alice, "a.txt", f"{number}\n")
+        release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for number in range(3):
+        write(bob, "b.txt", f"bob's {number}\n")
+        release(bob)
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    update(alice)
+    set_keep(alice, "main", Keep("", 1))
+    assert plan_prune(alice).files == 4
+    revoke(alice, plan_revocation(alice, "bob"), "his device is gone")
+    assert plan_prune(alice).files == 0
     alice.close()
     bob.close()
 
