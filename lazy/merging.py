@@ -99,10 +99,14 @@ def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -
 
 
 @contextmanager
-def what_went_named(vault: Vault, bases: Sequence[RecordHash]) -> Iterator[None]:
-    """Name the release whose content a merge needs and a prune let go of, with the way to get it back (CLAY-79).
+def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[None]:
+    """Name the release whose content is needed and was let go of by a prune, with the way to get it back (CLAY-79).
 
-    A friend who did not know the later releases may build on an old one after its content went.
+    A friend who did not know the later releases may build on an old one after its content went, or go back to it.
+
+    Args:
+        vault: whose.
+        commits: those whose content the block reads, the likeliest first.
 
     Raises:
         LetGo: in place of the `MissingObject` of what was let go.
@@ -113,12 +117,12 @@ def what_went_named(vault: Vault, bases: Sequence[RecordHash]) -> Iterator[None]
         found = explained(vault.store, error)
         if not isinstance(found, LetGo):
             raise
-        released = next((r for base in bases for r in releases(vault.store) if r.commit == base), None)
+        released = next((r for each in commits for r in releases(vault.store) if r.commit == each), None)
         if released is None:
             raise found from error
         where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
         raise LetGo(
-            f"The two sides both build on {where}, whose content is needed to merge them and was let go here.",
+            f"Content of {where} is needed for this, and was let go here.",
             hint=f"Get it back with: lace fetch {where} - then sync, and try again.",
         ) from error
 

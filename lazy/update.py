@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
-from lazy.merging import fold
+from lazy.merging import fold, what_went_named
 from lazy.people import label_of, node_of
 from lazy.permitted import Refused, refused
 from vault.desks.checkout import CheckoutResult
@@ -168,7 +168,7 @@ def update(
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
-        LetGo: content of a common ancestor is needed that was let go here; it can be asked for.
+        LetGo: content is needed that was let go here; it can be asked for.
         FolderInTheWay: a file of mine would have been overwritten.
     """
     if dry_run:
@@ -215,14 +215,16 @@ def take_in(
     if len(everything) == 1:
         target = everything[0]
         tree = commit_info(vault.store, target).tree
-        result = follow(w, vault, desk, base.tree if base else None, tree, watch)
+        with what_went_named(vault, missing):
+            result = follow(w, vault, desk, base.tree if base else None, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree)
         return Updated(Relation.BEHIND, target, number, written=(*result.written, *result.deleted))
     outcome, merged = fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     w.flush()
-    result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    with what_went_named(vault, missing):
+        result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
     names = ", ".join(
         dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
     )

@@ -246,3 +246,36 @@ def test_who_builds_on_what_was_let_go_can_still_be_merged(tmp_path: Path) -> No
     assert (alice.folder / "a.txt").read_text() == merged
     alice.close()
     bob.close()
+
+
+@pytest.mark.parametrize("has_own_work", [False, True])
+def test_who_goes_back_to_what_was_let_go_is_followed_once_it_is_here(tmp_path: Path, has_own_work: bool) -> None:
+    """CLAY-79: a friend's new release holds old content; the release to ask for is named, and then it is taken in."""
+    alice = found(tmp_path)
+    for number in range(3):
+        write(alice, "a.txt", f"text {number}\n")
+        release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    set_keep(alice, "main", Keep("", 1))
+    assert prune(alice).files == 2
+    write(bob, "a.txt", "text 0\n")
+    write(bob, "b.txt", "new\n")
+    release(bob, Version(2, 0, 0))
+    if has_own_work:
+        write(alice, "c.txt", "mine\n")
+        release(alice)
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    with pytest.raises(LetGo) as told:
+        update(alice)
+    assert "lace fetch bob/main@2.0.0 " in told.value.hint
+    assert (alice.folder / "a.txt").read_text() == "text 2\n"
+    assert fetch(alice, resolve(alice, "bob/main@2.0.0").tree, "") == ["a.txt"]
+    sync(alice, ["stick"])
+    update(alice)
+    assert ((alice.folder / "a.txt").read_text(), (alice.folder / "b.txt").read_text()) == ("text 0\n", "new\n")
+    alice.close()
+    bob.close()
