@@ -2,7 +2,8 @@
 
 A rule is about a path and everything below it; the rule with the longest path that fits decides. Where there is none,
 everybody may do both. To *write* is to have a change taken into my line by `update` or `merge`. To *read* is to be
-sent what I share: lace sends a release whole and to every member, so it makes none that somebody may not read.
+sent what I share: lace sends a release whole and to every member, so it makes none that somebody may not read. Members
+are those of the moment: what was released goes to whoever any of them admits later, whatever the rules say.
 
 The rules are mine, like the line: friends are not told of them, and they bind nobody but this vault.
 """
