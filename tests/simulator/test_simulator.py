@@ -21,7 +21,7 @@ from tests.simulator.scenario import simulate
 from tests.simulator.world import Vault
 from vault.records import RecordHash
 
-SEEDS = 40
+SEEDS = 100
 ROOT = Path(__file__).parents[2]
 
 
