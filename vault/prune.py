@@ -3,7 +3,8 @@
 The content of a commit on my own line goes when nothing needs it: it was never shared and has no label, no folder
 stands on it, no conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The
 commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their files can be read
-no more. Of releases, content goes only where a rule of the desk says so, and somebody else has it (`vault.keeping`).
+no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and it lies in a
+mailbox of mine on a place (`vault.keeping`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from vault.work import Watch
 __all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
 
 _SET = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
-_TABLES = ("keep", "gone", "desk", "tomb")
+_TABLES = ("keep", "gone", "desk", "tomb", "part")
+
+# How far what I show lies in my mailbox on some place I know: beyond it, nobody can prove that they have it.
+_LAID_DOWN = """
+SELECT ifnull(max(u.at), 0) FROM published u JOIN place USING (place_id)
+WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
+_NOT_LAID_DOWN = """
+SELECT 1 FROM temp.prune_part LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at > ? LIMIT 1"""
+
+_KEPT = "SELECT 1 FROM temp.prune_keep WHERE p = ?"
 
 # Commits of mine with a revision, that no one else can have and nothing here stands on. Two lines that part have their
 # last common commit where a commit has two children, so every possible merge base is kept.
@@ -100,6 +110,7 @@ class Pruning:
         desks: size by desk, before.
         kinds: size by kind, before.
         files: contents of files in old releases that the desks' rules let go of (`vault.keeping`).
+        unproven: contents that these rules are about too, and that stay because they lie on no place I know.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -110,6 +121,7 @@ class Pruning:
     desks: tuple[DeskSize, ...]
     kinds: tuple[KindSize, ...]
     files: int = 0
+    unproven: int = 0
 
 
 def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -192,7 +204,7 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
     going = letting(vault)
     _walk(vault, "keep", _needed(vault, set(trees) | going.commits) | going.keep, watch)
     _walk(vault, "gone", here, watch, unneeded=True)
-    files = _let_go(vault, going, watch)
+    files, unproven = _let_go(vault, going, watch)
     packs = plan_repack(store)
     strays = store.packs.strays()  # left behind by a prune that was cut off
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
@@ -215,21 +227,38 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
                 )
             ),
             files,
+            unproven,
         ),
         packs,
     )
 
 
-def _let_go(vault: Vault, going: Letting, watch: Watch) -> int:
-    """Note the content that rules let go of in the temporary tables; return how many files' content that is."""
+def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
+    """Note the content that rules let go of in the temporary tables; return how many files' content goes, and stays.
+
+    A friend's vector counts log entries, so it proves no content: what lies in no mailbox of mine stays.
+    """
     store = vault.store
+    laid_down = int(store.rows(_LAID_DOWN)[0][0])
+    proven: list[tuple[RecordHash, int, int]] = []
+    unproven: set[RecordHash] = set()
     for record, size in going.drop.items():
         p = store.position(record)
-        if p is not None and not store.rows("SELECT 1 FROM temp.prune_keep WHERE p = ?", p):
+        if p is None or store.rows(_KEPT, p):
+            continue
+        store.run("DELETE FROM temp.prune_part")
+        _walk(vault, "part", {record}, watch, unneeded=True, also_shared=True)
+        if store.rows(_NOT_LAID_DOWN, laid_down):
+            unproven.add(record)
+        else:
+            proven.append((record, p, size))
+    _walk(vault, "keep", unproven, watch)  # what they have in common with others stays as well
+    for record, p, size in proven:
+        if not store.rows(_KEPT, p):
             store.run("INSERT OR IGNORE INTO temp.prune_tomb VALUES (?)", p)
             _walk(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
             watch.progress(0, size, "prune")
-    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0])
+    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0]), len(unproven)
 
 
 def _note(store: Store, tai: str) -> None:

@@ -80,6 +80,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
         "planned": planned,
         "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
         "files": done.files,
+        "files_unproven": done.unproven,
         "records": done.records,
         "bytes": done.bytes,
         "freed": done.freed,
@@ -96,6 +97,9 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"  and {len(done.commits) - _NAMED} more"
     for size in done.desks:
         yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
+    if done.unproven:
+        what = _count(done.unproven, "old released file")
+        yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
     if not done.commits and not done.files and not done.packs:
         yield "Nothing here is old and unneeded."
     elif planned:

@@ -183,7 +183,7 @@ class _Request:
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
-        self.asks = b""
+        self.asks = bytearray()
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
         frames = iter(StreamReader(source))
@@ -292,7 +292,7 @@ class _Request:
         """Return the answer in tiers, where that was asked and costs less than the records."""
         if theirs.as_of is None and (not theirs.hints or self.names or not self._knows_much(theirs)):
             return None
-        return tell(self.vault, theirs, self.asks, may_write=not self.is_read_only)
+        return tell(self.vault, theirs, bytes(self.asks), may_write=not self.is_read_only)
 
     def _wants_hints(self, theirs: Standing, after: int | None) -> bool:
         """Tell whether a client that knows tiers and predicted nothing should do so, instead of getting every name."""

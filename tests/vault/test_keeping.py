@@ -279,3 +279,39 @@ def test_who_goes_back_to_what_was_let_go_is_followed_once_it_is_here(tmp_path: 
     assert ((alice.folder / "a.txt").read_text(), (alice.folder / "b.txt").read_text()) == ("text 0\n", "new\n")
     alice.close()
     bob.close()
+
+
+def test_content_that_lies_on_no_place_stays(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: a friend's vector is no proof: who fetched only a part confirms the whole log."""
+    alice, _ = pair
+    set_keep(alice, "main", Keep("", 2))
+    planned = plan_prune(alice)
+    assert (planned.files > 4, planned.unproven) == (True, 0)
+    with alice.store.transaction():
+        last = alice.store.rows("SELECT at FROM published")[0][0]
+        alice.store.run("UPDATE published SET at = 9")
+    some = plan_prune(alice)
+    assert (some.files, some.unproven) != (planned.files, 0)
+    with alice.store.transaction():
+        alice.store.run("UPDATE published SET at = ?", last)
+        alice.store.run("DELETE FROM place")
+    kept = plan_prune(alice)
+    assert (kept.files, kept.unproven) == (0, planned.files)
+    assert (prune(alice).files, check(alice).bad) == (0, ())
+    assert content(alice, "1.0.1", "films/large.bin") == film(1)
+
+
+def test_content_shared_with_what_stays_is_whole(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: chunks that a content which stays has in common with one that goes stay too, at every mark."""
+    alice, _ = pair
+    set_keep(alice, "main", Keep("", 1))
+    marks = [int(row[0]) for row in alice.store.rows("SELECT at FROM exposure ORDER BY at")]
+    with alice.store.transaction():
+        alice.store.run("UPDATE published SET at = ?", marks[len(marks) // 2])
+    done = prune(alice)
+    assert done.files > 0
+    assert done.unproven > 0
+    assert check(alice).bad == ()
+    for number in range(1, 5):
+        for path in ("films/small.bin", "films/large.bin", "other.bin"):
+            gone(alice, f"1.0.{number}", path)  # there whole, or let go; what is merely missing is an error
