@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lazy.interlace.errors import InterlaceAbort
+from lazy.interlace.errors import InterlaceAbort, ListingTooLarge
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import Offer, answer, answer_hints, read_asks
 from lazy.live.shelves import own_shelf
@@ -38,10 +38,12 @@ class Told:
 
 
 def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> Told | None:
-    """Answer hints, or asks that follow on an earlier answer; None where the log is another one by now.
+    """Answer hints, or asks that follow on an earlier answer; None where that cannot be done, and names serve better.
+
+    That is where the log is another one by now, and where more would have to be told than may be told at once.
 
     Raises:
-        BadStream: they break the format, or ask for more than is told at once.
+        BadStream: they break the format.
     """
     shelf = own_shelf(vault, theirs.as_of, may_write=may_write)
     if shelf is None:
@@ -51,6 +53,8 @@ def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> Tol
         if theirs.as_of is not None:
             return Told(answer(shelf, read_asks(asks), DEFAULT_LIMITS), here)
         offer = answer_hints(shelf, theirs.hints[:-DIGEST_BYTES], DEFAULT_LIMITS)
+    except ListingTooLarge:
+        return None
     except InterlaceAbort as error:
         raise BadStream(f"The client cannot be answered: {error.message}") from error
     return Told(offer, here, offer.state == theirs.hints[-DIGEST_BYTES:])

@@ -296,7 +296,7 @@ class _Request:
 
     def _wants_hints(self, theirs: Standing, after: int | None) -> bool:
         """Tell whether a client that knows tiers and predicted nothing should do so, instead of getting every name."""
-        if not theirs.tiers or theirs.hints or after is not None:
+        if not theirs.tiers or theirs.hints or theirs.as_of is not None or after is not None:
             return False
         return int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]) >= HINTS_FROM
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lazy.interlace.ads import Fields
+from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import MemoryShelf, Offer, answer_hints
 from lazy.live import offering, serving
 from lazy.live.shelves import VaultShelf, own_shelf
@@ -108,7 +109,7 @@ def test_whoever_only_pushes_sends_what_is_lacking(alice: Person, bob: Person, t
     assert records(alice) == records(bob)
 
 
-@pytest.mark.parametrize("how", ["knows-none", "lies", "forgets"])
+@pytest.mark.parametrize("how", ["knows-none", "lies", "forgets", "may-list-little", "may-say-little"])
 def test_a_peer_that_does_not_answer_in_tiers_lists(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -134,8 +135,12 @@ def test_a_peer_that_does_not_answer_in_tiers_lists(
         monkeypatch.setattr(serving._Request, "_told", knows_none)
     elif how == "lies":
         monkeypatch.setattr(offering, "answer_hints", lies)
-    else:
+    elif how == "forgets":
         monkeypatch.setattr(serving, "tell", forgets)
+    elif how == "may-list-little":
+        monkeypatch.setattr(offering, "DEFAULT_LIMITS", replace(DEFAULT_LIMITS, max_advertisement_records=3))
+    else:
+        monkeypatch.setattr(offering, "DEFAULT_LIMITS", replace(DEFAULT_LIMITS, max_partition_summaries=3))
     bob.lace("place", "add", "beside", str(alice.folder))
     bob.lace("sync", "beside")
     assert records(alice) == records(bob)

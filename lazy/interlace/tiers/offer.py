@@ -166,8 +166,10 @@ def _narrowed(shelf: Shelf, asks: Asks, limits: Limits) -> Iterator[Narrowed]:
 
 
 def _listed(shelf: Shelf, asks: Asks, limits: Limits) -> Iterator[Listing]:
+    left = limits.max_advertisement_records  # of all partitions together: the answer is made whole before it goes
     for prefix in asks.lists:
         entries = tuple(shelf.entries(prefix))
-        if len(entries) > limits.max_advertisement_records:
-            raise ListingTooLarge(f"Partition {prefix} holds {len(entries)} records, which is too many to list.")
+        left -= len(entries)
+        if left < 0:
+            raise ListingTooLarge(f"With partition {prefix} too many records would be listed at once.")
         yield Listing(prefix, entries)
