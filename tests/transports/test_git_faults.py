@@ -7,7 +7,7 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -206,7 +206,8 @@ def listener(answer: bytes) -> Iterator[int]:
             held.append(client)
             client.sendall(answer)
             if answer:
-                client.shutdown(socket.SHUT_WR)
+                with suppress(OSError):  # who was answered may be gone
+                    client.shutdown(socket.SHUT_WR)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()

@@ -82,7 +82,7 @@ def test_a_sync_streams_whatever_it_brings(alice: Person, bob: Person, tmp_path:
 def test_sync_pushes_before_it_reads(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LAZ-26: mine is on the stick before anybody else's mailbox is opened, so that a cut in reading costs nobody."""
+    """LAZ-26: mine is on the stick before anything is taken from another mailbox, so a cut there costs nobody."""
     with road("filesystem", alice, bob, tmp_path):
         _release(alice, "1.0.0")
         alice.lace("sync", "meet")
@@ -91,7 +91,7 @@ def test_sync_pushes_before_it_reads(
         def cut(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("lazy.exchange.MailboxReader.read", cut)
+        monkeypatch.setattr("lazy.exchange.MailboxReader.take", cut)
         assert bob.run("sync", "meet").code == 130
         monkeypatch.undo()
         assert [release["release"] for release in alice.lace("sync", "meet")["releases"]] == [made["release"]]
