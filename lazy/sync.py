@@ -219,14 +219,10 @@ def _visit(
     watch: Watch,
     scope: ScopedSync | None = None,
 ) -> PlaceResult:
-    if place.kind == AddressKind.LIVE:
-        from lazy.live.visiting import visit_live  # noqa: PLC0415 - needed for one kind only
+    if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
+        from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
-        return visit_live(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
-    if place.kind == AddressKind.VAULT:
-        from lazy.live.visiting import visit_beside  # noqa: PLC0415
-
-        return visit_beside(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+        return visit_connected(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
     medium = open_medium(vault, place)
     return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
 

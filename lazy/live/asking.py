@@ -5,35 +5,22 @@ Neither cursor moves, and nothing is taken but the records that were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from time import monotonic
-from typing import Protocol
+from collections.abc import Iterator, Sequence
 
-from lazy.live.beside import Beside, beside
+from lazy.live.reaching import Reached, reached
 from lazy.live.standing import Standing, agree, my_standing
 from lazy.places import Place
-from transports.address import AddressKind, parse_live
 from transports.errors import BadStream
-from transports.http.client import LiveConnection
-from transports.http.pace import Pace
 from transports.http.paths import SYNC_PATH
-from transports.http.stream import FrameKind, Source, StreamReader, StreamWriter
-from transports.mailbox import ByteCount
+from transports.http.stream import FrameKind, StreamReader, StreamWriter
 from vault.errors import DataError
-from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
-from vault.suite import SigningKey
+from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
 __all__ = ["ask_for"]
 
 _NAMES_AT_ONCE = 1000
-
-
-class _Connection(Protocol):
-    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes], /) -> Source:
-        """Send one body and return the answer's."""
 
 
 def ask_for(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:
@@ -51,42 +38,25 @@ def ask_for(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch: Wat
         BadStream: what it says breaks the format.
         Cancelled: the person stopped it.
     """
-    with _reached(vault, place) as (connection, peer):
+    with reached(vault, place, only_reads=True) as there:
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
             watch.cancelled()
-            yield from _answered(vault, connection, peer, wanted[start : start + _NAMES_AT_ONCE])
+            yield from _answered(vault, there, wanted[start : start + _NAMES_AT_ONCE])
 
 
-@contextmanager
-def _reached(vault: Vault, place: Place) -> Iterator[tuple[_Connection, Verifier]]:
-    """Connect for the block."""
-    count = ByteCount()
-    if place.kind == AddressKind.VAULT:
-        other, _ = beside(vault, place)
-        with closing(other):
-            yield Beside(other, vault.node, count, may_write=False), other.node
-        return
-    address = parse_live(place.uri)
-    pace = Pace(None, monotonic, vault.around.sleep)
-    with LiveConnection(address, vault.group, count, pace, vault.around.tai, vault.around.entropy) as connection:
-        yield connection, address.node
-
-
-def _answered(
-    vault: Vault, connection: _Connection, peer: Verifier, wanted: Sequence[RecordHash]
-) -> Iterator[Seal | Plex]:
+def _answered(vault: Vault, there: Reached, wanted: Sequence[RecordHash]) -> Iterator[Seal | Plex]:
     parts: list[bytes] = []
     writer = StreamWriter(parts.append)
     # Without a cursor and with names, the other side sends what is named and nothing else.
-    writer.info(my_standing(vault, peer, cursor=None).encode())
+    writer.info(my_standing(vault, there.peer, cursor=None).encode())
     writer.names(wanted)
     writer.end()
     left = set(wanted)
-    frames = iter(StreamReader(connection.post(SYNC_PATH, vault.key(), [b"".join(parts)])))
+    frames = iter(StreamReader(there.connection.post(SYNC_PATH, vault.key(), [b"".join(parts)])))
     first = next(frames, None)
     if first is None or first.kind is not FrameKind.INFO:
         raise BadStream("The server does not say where it stands.")
-    agree(vault, peer, Standing.decode(first.data))
+    agree(vault, there.peer, Standing.decode(first.data))
     for frame in frames:
         for stored in frame.records if frame.kind is FrameKind.RECORDS else ():
             try:

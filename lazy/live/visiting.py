@@ -7,18 +7,17 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from lazy.beacon import hear_beacon
 from lazy.circle import consider, request_record, wants_in
-from lazy.live.beside import Beside, beside
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM
 from lazy.live.outcome import Outcome
+from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
 from lazy.live.walking import Walk
@@ -27,24 +26,20 @@ from lazy.places import Place
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
-from transports.address import AddressKind, parse_live
+from transports.address import AddressKind
 from transports.errors import BadStream, PlaceNotWritable, RefusedThere
-from transports.http.client import LiveConnection
-from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
-from transports.mailbox import ByteCount
+from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from vault.errors import DataError, LaceError, PeerError
 from vault.history import releases
-from vault.records import RecordHash, Seal, Verifier, parse_record
-from vault.suite import SigningKey
+from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
 
-__all__ = ["standing_there", "visit_beside", "visit_live"]
+__all__ = ["standing_there", "visit_connected"]
 
 _MAX_TRIPS = 16
 _MAX_TRIPS_IN_SCOPE = 200  # one for each level of directories
@@ -55,7 +50,7 @@ _HOLES = 10_000
 _TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
-def visit_live(
+def visit_connected(
     vault: Vault,
     place: Place,
     *,
@@ -63,86 +58,50 @@ def visit_live(
     pull: bool,
     dry_run: bool,
     watch: Watch,
-    rate: int | None = None,
     scope: ScopedSync | None = None,
 ) -> PlaceResult:
-    """Visit a friend's live server; as `lazy.sync.visit`.
+    """Visit a friend's live server, or another vault's directory; as `lazy.sync.visit`.
+
+    What may not be written there stays queued.
 
     Args:
         vault: whose visit it is.
-        place: a live one.
+        place: a live one, or another vault's directory.
         push: send what is new for them.
         pull: take what is new here.
         dry_run: only count.
         watch: progress and cancel.
-        rate: bytes a second at most, either way.
         scope: what is asked for of content; everything when there is none.
 
     Raises:
-        PlaceError: the server cannot be reached, or went away; what was stored stays.
+        PlaceError: it cannot be reached, or went away; what was stored stays.
+        PlaceNotWritable: the vault there is only read, and nothing is to be read.
         WrongServer: somebody else answers there; nothing was sent.
-        RefusedThere: the server does not answer this node.
+        RefusedThere: the other side does not answer this node, or it is no member there.
         BadStream: what it says breaks the format.
         Cancelled: the person stopped it.
     """
     reason = held_back(vault)
     if reason is not None and not pull:
         raise reason
-    address = parse_live(place.uri)
-    visit = _Visit(vault, place, address.node, push=push and reason is None, pull=pull, watch=watch, scope=scope)
-    pace = Pace(rate, monotonic, vault.around.sleep)
-    with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
-        return visit.over(connection, dry_run=dry_run)
-
-
-def visit_beside(
-    vault: Vault,
-    place: Place,
-    *,
-    push: bool,
-    pull: bool,
-    dry_run: bool,
-    watch: Watch,
-    scope: ScopedSync | None = None,
-) -> PlaceResult:
-    """Visit another vault's directory; as `visit_live`. What may not be written there stays queued.
-
-    Raises:
-        PlaceError: there is no such vault.
-        RefusedThere: this node is no member there.
-        Cancelled: the person stopped it.
-    """
-    reason = held_back(vault)
-    if reason is not None and not pull:
-        raise reason
-    other, may_write = beside(vault, place)
-    with closing(other):
-        if not pull and not may_write:
+    with reached(vault, place) as there:
+        if not pull and not there.may_write:
             raise PlaceNotWritable(
                 f"The vault at {place.uri} is only read: its key is not on this machine.",
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
-        is_open = push and reason is None and may_write
-        visit = _Visit(vault, place, other.node, push=is_open, pull=pull, watch=watch, is_proven=may_write, scope=scope)
-        return visit.over(Beside(other, vault.node, visit.count, may_write=may_write), dry_run=dry_run)
+        is_open = push and reason is None and there.may_write
+        return _Visit(vault, place, there, push=is_open, pull=pull, watch=watch, scope=scope).run(dry_run=dry_run)
 
 
 def standing_there(vault: Vault, place: Place) -> Standing:
     """Ask a friend's server, or a vault beside mine, how it stands, and nothing else; neither side takes note.
 
     Raises:
-        PlaceError, PeerError, BadStream: as `visit_live` and `visit_beside`.
+        PlaceError, PeerError, BadStream: as `visit_connected`.
     """
-    if place.kind == AddressKind.VAULT:
-        other, may_write = beside(vault, place)
-        with closing(other):
-            visit = _Visit(vault, place, other.node, push=False, pull=False, watch=Watch(), is_proven=may_write)
-            return visit.ask_standing(Beside(other, vault.node, visit.count, may_write=may_write))
-    address = parse_live(place.uri)
-    visit = _Visit(vault, place, address.node, push=False, pull=False, watch=Watch())
-    pace = Pace(None, monotonic, vault.around.sleep)
-    with LiveConnection(address, vault.group, visit.count, pace, vault.around.tai, vault.around.entropy) as connection:
-        return visit.ask_standing(connection)
+    with reached(vault, place) as there:
+        return _Visit(vault, place, there, push=False, pull=False, watch=Watch()).ask_standing()
 
 
 @dataclass(slots=True)
@@ -155,35 +114,26 @@ class _Answer:
     tier: bytearray = field(default_factory=bytearray)
 
 
-class _Connection(Protocol):
-    """What carries bodies there and back."""
-
-    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes], /) -> Source:
-        """Send one body and return the answer's."""
-
-
 class _Visit:
     def __init__(
         self,
         vault: Vault,
         place: Place,
-        peer: Verifier,
+        there: Reached,
         *,
         push: bool,
         pull: bool,
         watch: Watch,
-        is_proven: bool = True,
         scope: ScopedSync | None = None,
     ) -> None:
         self._scope = scope
         self._is_listed = False  # whether a visit about a part was told what there is
         self.vault, self.place, self.push, self.pull, self.watch = vault, place, push, pull, watch
-        self.peer, self.is_proven = peer, is_proven
-        self.count = ByteCount()
+        self.peer, self.is_proven = there.peer, there.may_write
+        self._connection, self.count = there.connection, there.count
         self.result = PlaceResult(place.name, place.kind)
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
-        self._connection: _Connection | None = None
         self._link: tuple[str, str] = ("", "")
         self._advertised = 0
         self._listed: Cursor | None = None
@@ -199,30 +149,28 @@ class _Visit:
         self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
         self._walks = 0
 
-    def over(self, connection: _Connection, *, dry_run: bool) -> PlaceResult:
-        """Do all of it over a connection, and return what it came to."""
-        self._connection = connection
+    def run(self, *, dry_run: bool) -> PlaceResult:
+        """Do all of it, and return what it came to."""
         if dry_run:
             return self._plan()
-        if not self._is_let_in(connection):
+        if not self._is_let_in():
             finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
             return self.result
-        self._run()
+        self._exchange_all()
         return self.result
 
-    def ask_standing(self, connection: _Connection) -> Standing:
-        """Ask over a connection how the other side stands."""
-        self._connection = connection
+    def ask_standing(self) -> Standing:
+        """Ask how the other side stands."""
         self.result.planned = True  # as a dry run, it remembers nothing
         asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
         return self._ask(asking, lambda _: iter(())).standing
 
-    def _is_let_in(self, connection: _Connection) -> bool:
+    def _is_let_in(self) -> bool:
         """Ask to be let in, where that is still to be done; tell whether to go on."""
         if not wants_in(self.vault) or not self.is_proven:
             return True
         try:
-            said = connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
+            said = self._connection.post(REQUEST_PATH, None, [request_record(self.vault)]).read(64)
         except RefusedThere as error:
             raise RefusedThere(
                 f"{label_of(self.vault, self.peer.text)} does not know your invitation, or it is used up.",
@@ -285,7 +233,7 @@ class _Visit:
             return amount(self.vault, cursor)
         return len(self._walk.difference.missing), self._walk.lacking_bytes()
 
-    def _run(self) -> None:
+    def _exchange_all(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
         before = {release.hash for release in releases(self.vault.store)}
         try:
@@ -343,7 +291,6 @@ class _Visit:
         return self._ask(standing, body)
 
     def _ask(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> _Answer:
-        assert self._connection is not None  # noqa: S101 - set before anything is asked
         pieces = self._pieces(standing, body)
         with self._words_doubted():
             frames = iter(StreamReader(self._connection.post(SYNC_PATH, self.vault.key(), pieces)))

@@ -1,0 +1,77 @@
+"""Getting through to a friend who serves, or to a vault beside mine: the one place where a connection begins.
+
+Whoever visits or asks speaks to both in the same way, and so need not know which of the two a place is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from lazy.live.beside import Beside, beside
+from lazy.places import Place
+from transports.address import AddressKind, parse_live
+from transports.http.client import LiveConnection
+from transports.http.pace import Pace
+from transports.http.stream import Source
+from transports.mailbox import ByteCount
+from vault.records import Verifier
+from vault.suite import SigningKey
+from vault.vault import Vault
+
+__all__ = ["Connection", "Reached", "reached"]
+
+
+class Connection(Protocol):
+    """What carries bodies there and back."""
+
+    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes], /) -> Source:
+        """Send one body and return the answer's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The other side of a connection.
+
+    Attributes:
+        connection: carries bodies to it.
+        peer: who it is.
+        may_write: whether it takes anything in; a vault whose key is not on this machine is only read, and what it
+            says of itself is not proven.
+        count: the bytes and trips so far.
+    """
+
+    connection: Connection
+    peer: Verifier
+    may_write: bool
+    count: ByteCount
+
+
+@contextmanager
+def reached(vault: Vault, place: Place, *, only_reads: bool = False) -> Iterator[Reached]:
+    """Connect to a live server, or open a vault beside mine, for the block.
+
+    Args:
+        vault: who connects.
+        place: a live one, or another vault's directory.
+        only_reads: leave a vault beside mine as it is, also where its key lies on this machine.
+
+    Raises:
+        PlaceUnreachable: nobody answers, or there is no such vault.
+        WrongServer: somebody else answers there; nothing was sent.
+        WrongDrop: another vault lies there than before.
+    """
+    count = ByteCount()
+    if place.kind == AddressKind.VAULT:
+        other, has_key = beside(vault, place)
+        may_write = has_key and not only_reads
+        with closing(other):
+            yield Reached(Beside(other, vault.node, count, may_write=may_write), other.node, may_write, count)
+        return
+    address, around = parse_live(place.uri), vault.around
+    pace = Pace(None, monotonic, around.sleep)  # whoever serves says how fast
+    with LiveConnection(address, vault.group, count, pace, around.tai, around.entropy) as connection:
+        yield Reached(connection, address.node, True, count)
