@@ -261,15 +261,6 @@ class BundleReader:
         self._file = file
         self._bases = bases
 
-    def verify_footer(self) -> Run:
-        """Return the bundle's own index after checking everything but the frames' content.
-
-        Raises:
-            BadBundle: magic, footer or frame table break the format.
-            BadRun: the index does.
-        """
-        return self._index()[0]
-
     def verify_all(self) -> BundleIndex:
         """Read the whole file, check the footer's digest and return what the bundle holds.
 

@@ -117,31 +117,6 @@ class Membership:
         """Return whether the node belongs and was not cut."""
         return node in self._by_node and node not in self.cuts
 
-    def was_member(self, node: Verifier) -> bool:
-        """Return whether the node belongs or ever belonged."""
-        return node in self._by_node
-
-    def cut(self, node: Verifier) -> Cut | None:
-        """Return where the node was cut, or None."""
-        return self.cuts.get(node)
-
-    def accepts(self, node: Verifier, seq: int) -> bool:
-        """Return whether log entry `seq` of a node counts: it ever belonged, and was not cut before that."""
-        if node not in self._by_node:
-            return False
-        cut = self.cuts.get(node)
-        return cut is None or seq <= cut.seq
-
-    def label(self, node: Verifier) -> str | None:
-        """Return the name in the node's admission (empty for the founder), or None for a stranger."""
-        admission = self._by_node.get(node)
-        return None if admission is None else admission.label
-
-    def depth(self, node: Verifier) -> int | None:
-        """Return the admissions between the node and the founder, or None for a stranger."""
-        admission = self._by_node.get(node)
-        return None if admission is None else admission.depth
-
     def is_above(self, upper: Verifier, lower: Verifier) -> bool:
         """Return whether `upper` is `lower`, or `lower` was admitted below it."""
         node: Verifier | None = lower

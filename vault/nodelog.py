@@ -46,8 +46,6 @@ __all__ = [
     "compare",
     "count",
     "fork_in",
-    "log_order",
-    "observe",
     "proofs_in",
     "reaches",
     "tick",
@@ -296,16 +294,6 @@ def tick(local: int) -> int:
     order of what follows, but can keep nobody from writing.
     """
     return min(local + 1, NUMBER_LIMIT - 1)
-
-
-def observe(local: int, seen: int) -> int:
-    """Return the Lamport counter after receiving an event that carries `seen` (LAZ-14: max + 1)."""
-    return tick(max(local, seen))
-
-
-def log_order(entry: LogEntry) -> tuple[int, Verifier]:
-    """Return the key of the total order: counter, then node (CYB-24); equal counters are concurrent."""
-    return entry.lamport, entry.signer
 
 
 # Sharing

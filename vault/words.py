@@ -6,14 +6,11 @@ consonant, which carry 4, 2, 4, 2 and 4 bits from the highest down.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from blake3 import blake3
 
-from vault.errors import CallerError
 from vault.records.hashes import Verifier
 
-__all__ = ["FINGERPRINT_WORDS", "WordsError", "fingerprint_words", "unwords", "words"]
+__all__ = ["FINGERPRINT_WORDS", "fingerprint_words", "words"]
 
 FINGERPRINT_WORDS = 8  # 128 bits: nobody finds a second key with the same words
 _CONSONANTS = "bdfghjklmnprstvz"
@@ -28,31 +25,9 @@ _PATTERN = (
 _DOMAIN = b"lace-words/v1"
 
 
-class WordsError(CallerError):
-    """Text that is not made of fingerprint words."""
-
-    code = "bad-words"
-    hint = "A word has five letters: consonant, vowel, consonant, vowel, consonant."
-
-
 def words(data: bytes) -> list[str]:
-    """Return one word for every two bytes.
-
-    Raises:
-        WordsError: the number of bytes is odd.
-    """
-    if len(data) % 2:
-        raise WordsError(f"{len(data)} bytes cannot be shown as words: the number is odd.")
+    """Return one word for every two bytes, of which there is an even number."""
     return [_word(int.from_bytes(data[at : at + 2], "big")) for at in range(0, len(data), 2)]
-
-
-def unwords(text: Iterable[str]) -> bytes:
-    """Return the bytes that words stand for.
-
-    Raises:
-        WordsError: one of them is no such word.
-    """
-    return b"".join(_number(word).to_bytes(2, "big") for word in text)
 
 
 def fingerprint_words(verifier: Verifier) -> str:
@@ -63,14 +38,3 @@ def fingerprint_words(verifier: Verifier) -> str:
 
 def _word(number: int) -> str:
     return "".join(letters[number >> shift & mask] for letters, shift, mask in _PATTERN)
-
-
-def _number(word: str) -> int:
-    if len(word) != len(_PATTERN):
-        raise WordsError(f"{word!r} is not a fingerprint word.")
-    number = 0
-    for letter, (letters, shift, _) in zip(word, _PATTERN, strict=True):
-        if letter not in letters:
-            raise WordsError(f"{word!r} is not a fingerprint word.")
-        number |= letters.index(letter) << shift
-    return number

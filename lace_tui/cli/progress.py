@@ -113,12 +113,6 @@ class Progress:
         self._drawn_at = float("-inf")
         self._draw()
 
-    def advance(self, done: int = 1, count: int = 0) -> None:
-        """Say that `done` more things and `count` more bytes are finished."""
-        self._done += done
-        self._bytes += count
-        self._draw()
-
     def report(self, done: int, total: int, what: str) -> None:
         """Say how far a phase is; a new name begins a new phase. Fits `Watch.progress`."""
         if what != self._name:

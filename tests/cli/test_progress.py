@@ -35,10 +35,9 @@ def drawn(stream: io.StringIO) -> list[str]:
 
 def test_at_most_ten_updates_a_second() -> None:
     progress, stream, clock = make()
-    progress.phase("reading", total=1000)
-    for _ in range(1000):
+    for done in range(1000):
         clock.now += 0.001
-        progress.advance()
+        progress.report(done, 1000, "reading")
     assert 10 <= len(drawn(stream)) <= 12
 
 
@@ -47,7 +46,7 @@ def test_says_rate_and_time_left_once_they_mean_something() -> None:
     progress.phase("sending", total=12, total_bytes=12 << 20)
     assert drawn(stream) == ["sending  0/12  0 B/12.0 MiB"]
     clock.now += 2
-    progress.advance(4, 4 << 20)
+    progress.moved(4, 12, 4 << 20, 12 << 20, "sending")
     assert drawn(stream)[-1] == "sending  4/12  4.0 MiB/12.0 MiB  4 s left  2.0 MiB/s"
 
 
@@ -62,23 +61,22 @@ def test_no_time_left_without_a_total() -> None:
 def test_is_wiped_at_the_end_and_around_talk() -> None:
     progress, stream, clock = make()
     with progress:
-        progress.phase("reading")
+        progress.report(0, 0, "reading")
         progress.clear()
         assert stream.getvalue().endswith("\r\x1b[K")
-        progress.advance()
+        progress.report(1, 0, "reading")
         assert drawn(stream)[-1] == "reading  1"
     assert stream.getvalue().endswith("\r\x1b[K")
     clock.now += 1
     before = stream.getvalue()
-    progress.advance()
+    progress.report(2, 0, "reading")
     assert stream.getvalue() == before
 
 
 def test_nothing_without_a_stream() -> None:
     progress = Progress(None, Clock(), lambda: 80)
     with progress:
-        progress.phase("reading", total=3)
-        progress.advance()
+        progress.report(1, 3, "reading")
 
 
 @given(
@@ -92,8 +90,7 @@ def test_line_always_fits(
     name: str, things: tuple[int, int], sizes: tuple[int, int], seconds: float, columns: int
 ) -> None:
     progress = Progress(None, Clock(), lambda: columns)
-    progress.phase(name, total=things[1], total_bytes=sizes[1])
-    progress.advance(things[0], sizes[0])
+    progress.moved(*things, *sizes, name)
     line = progress.line(seconds, columns)
     assert width_of(line) < columns
     assert "\x1b" not in line

@@ -24,6 +24,7 @@ from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceUnreachable
 from vault.audit import read_audit
 from vault.audit_trail import trail
+from vault.history import releases
 from vault.names import Version
 from vault.records import RecordHash
 from vault.sexp import Symbol, loads
@@ -137,6 +138,17 @@ def test_one_lamport_clock_counts_over_every_road(pair: Pair) -> None:
             for vault in pair * 2:
                 sync(vault, [road])
             assert max_lamport(hearer) == max_lamport(speaker) == before + 1
+
+
+def test_the_total_order_is_counter_then_node(pair: Pair) -> None:
+    """CYB-24, LAZ-14: releases that knew nothing of each other have one counter and the same order at everybody's."""
+    for vault in pair[::-1]:
+        sync(vault, ["stick"])
+    seen = [[(made.lamport, made.node, made.hash) for made in releases(vault.store)] for vault in pair]
+    assert seen[0] == seen[1] == sorted(seen[0])
+    (_, first, _), *_, (third, one, _), (fourth, other, _) = seen[0]
+    assert (third, {one, other}) == (fourth, {vault.node.text for vault in pair})
+    assert first == pair[0].node.text
 
 
 def max_lamport(vault: Vault) -> int:

@@ -34,7 +34,7 @@ NOON = Tai(1_800_000_037)
 def entry_after(previous: Seal | None, verb: str = Verb.SEAL_COMMIT, **more: object) -> AuditEntry:
     sequence = 0 if previous is None else int(previous.plex.name)
     given: dict[str, object] = {
-        "tai": NOON.plus_ns(sequence * 1_000_000_000),
+        "tai": NOON.later(sequence * 1_000_000_000),
         "actor": ALICE.verifier,
         "name": "alice",
         "verb": verb,
@@ -326,8 +326,8 @@ def test_export_as_text(chain: list[Seal]) -> None:
 def test_query_and_summary(chain: list[Seal]) -> None:
     """CYB-14."""
     entries = [read_audit(sealed) for sealed in chain]
-    second = NOON.plus_ns(1_000_000_000)
-    fourth = NOON.plus_ns(3_000_000_000)
+    second = NOON.later(1_000_000_000)
+    fourth = NOON.later(3_000_000_000)
     assert [e.sequence for e in select(entries, verb=Verb.SEAL_COMMIT)] == [1, 5]
     assert [e.sequence for e in select(entries, since=second, until=fourth)] == [2, 3]
     assert list(select(entries, actor=MALLORY.verifier)) == []

@@ -17,7 +17,6 @@ __all__ = [
     "MAX_PATH_BYTES",
     "BadPath",
     "check_name",
-    "check_path",
     "illegal_elsewhere",
     "is_vault_name",
     "join",
@@ -94,17 +93,6 @@ def split_path(path: str) -> tuple[str, ...]:
     if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
         raise BadPath(f"The path {_shown(path)} is longer than {MAX_PATH_BYTES} bytes.")
     return names
-
-
-def check_path(path: str) -> str:
-    """Return a path of at least one name if a tree may hold it.
-
-    Raises:
-        BadPath: the path is empty, absolute, too long or too deep, or one of its names is not allowed.
-    """
-    if not split_path(path):
-        raise BadPath("The empty path names no file.")
-    return path
 
 
 def join(directory: str, name: str) -> str:

@@ -51,7 +51,6 @@ __all__ = [
     "format_page",
     "lookup",
     "parse_page",
-    "read_content",
     "read_directory",
     "read_entry",
     "walk",
@@ -143,19 +142,6 @@ def read_entry(source: Source, entry: Entry) -> bytes:
     if entry.size > MAX_WHOLE_BYTES:
         raise TreeTooLarge(f"{entry.name!r} has {entry.size} bytes, too many for one piece.")
     return b"".join(entry_pieces(source, entry))
-
-
-def read_content(source: Source, record: RecordHash) -> bytes:
-    """Return the content of a data record or manifest in one piece.
-
-    Raises:
-        MissingObject: it, or a part of it, is not here.
-        TreeError: it is not what it says, or more than 32 MiB.
-    """
-    content = source.content(record)
-    if content is None:
-        raise MissingObject(record, "The content")
-    return content
 
 
 def read_directory(source: Source, root: RecordHash, *, size: int | None = None) -> tuple[Entry, ...]:

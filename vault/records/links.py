@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from vault.records.errors import B64AError, HashTextError
 from vault.records.hashes import RecordHash
 
-__all__ = ["Link", "is_link_name", "parse_link", "parse_links"]
+__all__ = ["Link", "parse_link", "parse_links"]
 
 _SUFFIX = "+Link"
 _TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
@@ -43,11 +43,6 @@ class Link:
             return RecordHash.parse(self.target)
         except (HashTextError, B64AError):
             return None
-
-
-def is_link_name(name: str) -> bool:
-    """Return whether a header of this name is a record-link header (REC-62)."""
-    return name.endswith(_SUFFIX)
 
 
 def parse_link(name: str, value: str) -> Link | None:

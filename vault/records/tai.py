@@ -103,14 +103,6 @@ class Tai(_TaiFields):
         """Return the instant `ns` nanoseconds later, or the last that can be written."""
         return self._nearest(self.total_ns + ns)
 
-    def plus_ns(self, ns: int) -> Self:
-        """Return the instant `ns` nanoseconds later, or earlier when negative.
-
-        Raises:
-            TaiError: the result cannot be written as TAI.
-        """
-        return self._of_ns(self.total_ns + ns)
-
     def to_utc_iso(self, leap: int = LEAP_SECONDS) -> str:
         """Return the instant as UTC text for people, such as `2021-12-31T23:59:23.000000000Z`.
 

@@ -334,7 +334,7 @@ def test_a_tick_rides_on_the_next_block_and_moves_both_sides() -> None:
     run = engine(MemoryPort(NOTES[:4]), MemoryPort(NOTES[4:8]), module=module, registry=ModuleRegistry([module]))
     machines = [side.machine for side in run._sides]
     deliver = run._deliver
-    later = START.plus_ns(TERMS.tick_interval_ns)
+    later = START.later(TERMS.tick_interval_ns)
     ready: set[int] = set()
 
     def with_ticks(index: int, parcel: object) -> None:

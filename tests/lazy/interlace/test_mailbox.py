@@ -130,7 +130,7 @@ def test_a_source_that_is_not_proven_has_a_label_and_no_link() -> None:
 
 def test_the_plan_is_derived_from_both_operands_before_anything_is_listed() -> None:
     """INT-58, INT-65, H-12: a large skew is normal for a mailbox."""
-    terms = replace(TERMS, tai=TERMS.tai.plus_ns(40 * 86_400 * 10**9))
+    terms = replace(TERMS, tai=TERMS.tai.later(40 * 86_400 * 10**9))
     exchange = MailboxExchange(config(terms=terms), MemoryPort(), snapshot(MemoryPort()))
     assert exchange.start() == ()
     assert exchange.plan is not None

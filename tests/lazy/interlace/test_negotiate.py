@@ -33,7 +33,7 @@ from vault.records import Tai
 PLAN = Plan.of(Operand(GROUP_SHARED.id, ALICE.text), Operand(GROUP_SHARED.id, BOB.text), frozenset({"App"}))
 ALL = FieldSchema(all_fields=True)
 MINE = Hello(PLAN.id, ALICE, HelloTerms(START))
-THEIRS = Hello(PLAN.id, BOB, HelloTerms(START.plus_ns(7_999_999_999)))
+THEIRS = Hello(PLAN.id, BOB, HelloTerms(START.later(7_999_999_999)))
 tais = st.builds(Tai, st.integers(0, 9_999_999_999), st.integers(0, 999_999_999))
 names = st.frozensets(st.sampled_from(["App", "Group", "Name", "Type", "+Link"]))
 schemas = st.one_of(st.just(ALL), st.builds(FieldSchema, names))
@@ -183,9 +183,9 @@ def test_a_valid_tick_is_aligned_and_never_goes_back() -> None:
     """INT-87."""
     start, interval = agreed().start, agreed().tick_interval_ns
     assert check_tick_ready(start.text, agreed(), start) == start
-    later = start.plus_ns(3 * interval)
+    later = start.later(3 * interval)
     assert check_tick_ready(later.text, agreed(), start) == later
-    for bad in (start.plus_ns(-interval), start.plus_ns(1), start.plus_ns(interval)):
+    for bad in (start.later(-interval), start.later(1), start.later(interval)):
         with pytest.raises(NegotiationFailed):
             check_tick_ready(bad.text, agreed(), later)
     with pytest.raises(NegotiationFailed):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault.desks.chunks import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryCache, MemoryObjects
-from vault.desks.tree import Entry, build_directory, read_content, walk
+from vault.desks.tree import Entry, build_directory, read_entry, walk
 from vault.desks.worktree import Snapshot, snapshot
 from vault.records import RecordHash
 
@@ -35,7 +35,7 @@ def tree_of(objects: MemoryObjects, files: Model) -> RecordHash:
 
 def model_of(objects: MemoryObjects, root: RecordHash) -> dict[str, bytes]:
     """Return the files and links of a tree by path."""
-    return {path: read_content(objects, entry.hash) for path, entry in walk(objects, root) if not entry.is_dir}
+    return {path: read_entry(objects, entry) for path, entry in walk(objects, root) if not entry.is_dir}
 
 
 def empty(objects: MemoryObjects) -> RecordHash:

@@ -27,7 +27,7 @@ from vault.desks.chunks import (
     entry_pieces,
 )
 from vault.desks.ports import MemoryObjects, Source
-from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_content, read_entry
+from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
 from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Data, Manifest, ProfileError, data_plex, read_data
 from vault.records import Plex, RecordHash, Tai, b64a, parse_record
 
@@ -115,7 +115,7 @@ def test_content_up_to_256_kib_is_one_record_and_above_it_a_manifest(size: int) 
     assert isinstance(found, Manifest) == (size > MAX_DIRECT_BYTES)
     if size <= MAX_DIRECT_BYTES:
         assert record == data_plex(GROUP, content).hash
-    assert objects.content(record) == read_content(objects, record) == read_entry(objects, entry_of(record, size))
+    assert objects.content(record) == read_entry(objects, entry_of(record, size))
     assert b"".join(objects.pieces(record) or ()) == content
     check_here(objects, entry_of(record, size))
     for plex in objects:

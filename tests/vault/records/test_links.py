@@ -6,7 +6,7 @@ import pytest
 
 from tests.vault.records.examples import BLOB
 from vault.records import Link, Plex, RecordError, RecordHash, Tai, parse_record
-from vault.records.links import is_link_name, parse_link
+from vault.records.links import parse_link
 
 TARGET = BLOB.hash.text
 
@@ -21,7 +21,6 @@ def plex_with(*values: str, name: str = "+Link") -> Plex:
 )
 def test_which_headers_are_links(name: str, is_link: bool) -> None:
     """REC-62."""
-    assert is_link_name(name) is is_link
     assert bool(plex_with(f"evidence {TARGET}", name=name).links) is is_link
 
 

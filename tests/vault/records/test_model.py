@@ -74,7 +74,7 @@ def test_payloads_byte_for_byte() -> None:
 
 def test_many_records_share_a_coordinate() -> None:
     """REC-6: the hash is the identity, the coordinate is not; TAI alone makes another version (REC-45)."""
-    versions = [build(data=b"1"), build(data=b"2"), build(data=b"1", tai=TAI.plus_ns(1))]
+    versions = [build(data=b"1"), build(data=b"2"), build(data=b"1", tai=TAI.later(1))]
     assert len({version.hash for version in versions}) == 3
     assert len({(version.group, version.app, version.name) for version in versions}) == 1
 
