@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-__all__ = ["Line", "line_to"]
+__all__ = ["Line", "line_to", "stop_accepting"]
 
 
 @dataclass
@@ -50,15 +50,32 @@ def line_to(port: int) -> Iterator[Line]:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                server = socket.create_connection(("127.0.0.1", port))
+                try:
+                    server = socket.create_connection(("127.0.0.1", port))
+                except OSError:
+                    client.close()  # the server is gone or busy; the next visitor may find it
+                    continue
                 threading.Thread(target=_carry, args=(line, server, client, True), daemon=True).start()
                 threading.Thread(target=_carry, args=(line, client, server, False), daemon=True).start()
 
-    threading.Thread(target=accept, daemon=True).start()
+    waiting = threading.Thread(target=accept, daemon=True)
+    waiting.start()
     try:
         yield line
     finally:
-        listener.close()
+        stop_accepting(listener, waiting)
+
+
+def stop_accepting(listener: socket.socket, waiting: threading.Thread) -> None:
+    """Close a listening socket and end the thread that waits on it.
+
+    A thread that is left waiting on a closed socket waits on its number, and takes the first visitor of whichever
+    listener is given that number next.
+    """
+    with suppress(OSError):
+        listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    waiting.join()
 
 
 def _carry(line: Line, source: socket.socket, target: socket.socket, is_down: bool) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.live.proxies import stop_accepting
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import (
@@ -214,11 +215,9 @@ def listener(answer: bytes) -> Iterator[int]:
     try:
         yield server.getsockname()[1]
     finally:
-        server.shutdown(socket.SHUT_RDWR)
-        server.close()
+        stop_accepting(server, thread)
         for client in held:
             client.close()
-        thread.join()
 
 
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
