@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from lazy.live.reaching import Reached, reached
 from lazy.live.standing import Standing, agree, my_standing
+from lazy.live.terse import shared_words
 from lazy.places import Place
 from transports.errors import BadStream
 from transports.http.paths import SYNC_PATH
@@ -48,11 +49,14 @@ def _answered(vault: Vault, there: Reached, wanted: Sequence[RecordHash]) -> Ite
     parts: list[bytes] = []
     writer = StreamWriter(parts.append)
     # Without a cursor and with names, the other side sends what is named and nothing else.
-    writer.info(my_standing(vault, there.peer, cursor=None).encode())
+    standing = my_standing(vault, there.peer, cursor=None)
+    told = standing.encode()
+    writer.info(told)
     writer.names(wanted)
     writer.end()
     left = set(wanted)
-    frames = iter(StreamReader(there.connection.post(SYNC_PATH, vault.key(), [b"".join(parts)])))
+    source = there.connection.post(SYNC_PATH, vault.key(), [b"".join(parts)])
+    frames = iter(StreamReader(source, shared=shared_words(vault, there.peer, tiers=standing.tiers, told=told)))
     first = next(frames, None)
     if first is None or first.kind is not FrameKind.INFO:
         raise BadStream("The server does not say where it stands.")

@@ -20,7 +20,8 @@ from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
-from lazy.live.standing import Cursor, Standing, agree, keep, known, my_standing, place_of
+from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, vector_of
+from lazy.live.terse import in_short, shared_words, taken_as
 from lazy.people import former, label_of
 from lazy.receive import Receiver
 from lazy.reputation import note_turned_away
@@ -186,14 +187,15 @@ class _Request:
         self.asks = bytearray()
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
-        frames = iter(StreamReader(source))
+        frames = iter(StreamReader(source, shared=shared_words(self.vault, self.node, tiers=TIERS)))
         first = next(frames, None)
         if first is None or first.kind is not FrameKind.INFO:
             raise BadStream("The client does not say where it stands.")
-        theirs = Standing.decode(first.data)
+        theirs = taken_as(Standing.decode(first.data), vector_of(self.vault))
         agree(self.vault, self.node, theirs)
         came = self._take(frames, theirs)
-        writer = StreamWriter(write, knows_words=theirs.tiers > 0)
+        shared = shared_words(self.vault, self.node, tiers=theirs.tiers, told=first.data)
+        writer = StreamWriter(write, knows_words=theirs.tiers > 0, shared=shared)
         sent = 0
         for count in self._speak(writer, theirs, has_sent=came > 0 or theirs.starts_after is not None):
             sent += count
@@ -230,7 +232,9 @@ class _Request:
         return intake.records
 
     def _says_more(self, theirs: Standing) -> bool:
-        """Tell whether the client's vector is another than it was."""
+        """Tell whether the client told a vector, and another than it was."""
+        if theirs.vector is None:
+            return False
         rows = self.vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ?", self.node.text)
         return {(str(node), int(seq)) for node, seq in rows} != {(e.node.text, e.seq) for e in theirs.vector}
 
@@ -268,6 +272,8 @@ class _Request:
         cursor = self._my_cursor(theirs, told)
         standing = my_standing(vault, self.node, cursor=cursor, lists=lists and not asks_hints, beacon=my_record(vault))
         standing = replace(standing, asks_hints=asks_hints, here=told.here if told else standing.here)
+        if theirs.digest and theirs.vector == standing.vector:
+            standing = in_short(standing)
         writer.info(standing.encode())
         if has_sent:
             refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)
@@ -311,7 +317,11 @@ class _Request:
 
     def _knows_much(self, theirs: Standing) -> bool:
         """Tell whether a client without a cursor has so much already that names are cheaper than records."""
-        have = {entry.node.text: entry.seq for entry in theirs.vector}
+        if theirs.vector is None:
+            said = self.vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ?", self.node.text)
+            have = {str(node): int(seq) for node, seq in said}
+        else:
+            have = {entry.node.text: entry.seq for entry in theirs.vector}
         mine = [(str(node), int(seq)) for node, seq in self.vault.store.rows("SELECT node, seq FROM vector")]
         common = sum(min(seq, have.get(node, 0)) for node, seq in mine)
         return common * _HALF >= sum(seq for _, seq in mine)

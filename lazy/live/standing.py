@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from blake3 import blake3
+
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
@@ -36,6 +38,8 @@ __all__ = [
     "known",
     "my_standing",
     "place_of",
+    "plan_with",
+    "vector_of",
     "went_back",
 ]
 
@@ -43,7 +47,7 @@ _VERSION: Final = 0
 _NODES_LIMIT = 10_000
 _BEACON_CHARACTERS = 8192
 _HINTS_LIMIT = 4096  # characters
-TIERS: Final = 1
+TIERS: Final = 2
 MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
 _ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
@@ -81,7 +85,7 @@ class Standing:
         operand: identifier of its policy module.
         facet: role of its operand.
         hello: its hello facts as lines, without the plan.
-        vector: its version vector.
+        vector: its version vector; None where all that is said of it is that it is another one than was asked about.
         unreleased: commits it keeps to itself, if it says so.
         here: epoch and top of its exposure log.
         cursor: how far it has read the log of the one it speaks to; None for never.
@@ -89,17 +93,18 @@ class Standing:
         lists: whether it wants, or sends, names instead of records.
         is_quiet: whether it wants nothing in return but how the other side stands.
         beacon: of a server that publishes one: the record, for whoever asks; empty else.
-        tiers: the version of reconciling in tiers that it knows; 0 for none.
+        tiers: the version of reconciling in tiers and of saying things shortly that it knows; 0 for none.
         hints: what it predicts of the other side's state: hints, and the digest of all; empty when it does not.
         as_of: the place in the other side's log by which it asks for partitions.
         asks_hints: whether it would rather be told hints than list everything.
+        digest: of the vector, said in place of it by who expects the other side to have the same one; empty else.
     """
 
     plan: str
     operand: str
     facet: str
     hello: tuple[str, ...]
-    vector: tuple[VectorEntry, ...]
+    vector: tuple[VectorEntry, ...] | None
     unreleased: int | None
     here: Cursor
     cursor: Cursor | None
@@ -111,6 +116,7 @@ class Standing:
     hints: bytes = b""
     as_of: Cursor | None = None
     asks_hints: bool = False
+    digest: bytes = b""
 
     def encode(self) -> bytes:
         """Return the frame's data."""
@@ -120,7 +126,7 @@ class Standing:
             "operand": self.operand,
             "facet": self.facet,
             "hello": self.hello,
-            "vector": [[e.node.text, e.seq, b64a.encode(e.digest), int(e.is_forked)] for e in self.vector],
+            "vector": b64a.encode(self.digest) if self.digest else _entries(self.vector or ()),
             "unreleased": self.unreleased,
             "here": [self.here.epoch, self.here.at, self.here.mark],
             "cursor": [self.cursor.epoch, self.cursor.at, self.cursor.mark] if self.cursor else None,
@@ -150,14 +156,13 @@ class Standing:
             value = json.loads(data)
             if value["v"] != _VERSION:
                 raise BadStream("The other side speaks another version of the live exchange.")
-            if len(value["vector"]) > _NODES_LIMIT:
-                raise BadStream(f"A version vector names more than {_NODES_LIMIT} nodes.")
+            vector, digest = _vector(value["vector"])
             return cls(
                 _text(value["plan"]),
                 _text(value["operand"]),
                 _text(value["facet"]),
                 tuple(map(_text, value["hello"])),
-                tuple(_entry(*entry) for entry in value["vector"]),
+                vector,
                 None if value["unreleased"] is None else _number(value["unreleased"]),
                 _cursor(*value["here"]),
                 None if value["cursor"] is None else _cursor(*value["cursor"]),
@@ -169,6 +174,7 @@ class Standing:
                 b64a.decode(_text(value.get("hints", ""))[:_HINTS_LIMIT]),
                 _cursor(*value["as_of"]) if "as_of" in value else None,
                 value.get("asks_hints") is True,
+                digest,
             )
         except (ValueError, KeyError, TypeError, RecursionError, RecordError) as error:
             raise BadStream("What the other side says of itself cannot be read.") from error
@@ -193,6 +199,22 @@ def _beacon(value: Any) -> bytes:
     return b64a.decode(value)
 
 
+def _entries(vector: tuple[VectorEntry, ...]) -> list[list[object]]:
+    return [[e.node.text, e.seq, b64a.encode(e.digest), int(e.is_forked)] for e in vector]
+
+
+def _vector(value: Any) -> tuple[tuple[VectorEntry, ...] | None, bytes]:
+    """Read a vector, or the digest that stands in its place."""
+    if isinstance(value, str):
+        digest = b64a.decode(_text(value))
+        if len(digest) != blake3.digest_size:
+            raise ValueError
+        return None, digest
+    if len(value) > _NODES_LIMIT:
+        raise BadStream(f"A version vector names more than {_NODES_LIMIT} nodes.")
+    return tuple(_entry(*entry) for entry in value), b""
+
+
 def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> VectorEntry:
     return VectorEntry(Verifier.parse(_text(node)), _number(seq), b64a.decode(_text(digest)), forked == 1)
 
@@ -214,6 +236,12 @@ def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
     return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
 
 
+def vector_of(vault: Vault) -> tuple[VectorEntry, ...]:
+    """Return a vault's vector as it is said over a line: sorted by the text of the verifier."""
+    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0 ORDER BY node")
+    return tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows)
+
+
 def my_standing(
     vault: Vault,
     peer: Verifier,
@@ -227,16 +255,15 @@ def my_standing(
 ) -> Standing:
     """Return what this vault says of itself to a peer, all of one moment."""
     announce = bool(vault.settings.get("announce-unreleased"))
-    mine, theirs = Operand(GROUP_SHARED.id, vault.node.text), Operand(GROUP_SHARED.id, peer.text)
     with vault.store.reading():
         top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
-        rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0 ORDER BY node")
+        vector = vector_of(vault)
     return Standing(
-        plan=Plan.of(mine, theirs, frozenset({"App"})).id,
+        plan=plan_with(vault, peer).id,
         operand=GROUP_SHARED.id,
         facet=SELECTOR,
         hello=hello_lines(vault.node, vault.around.tai()),
-        vector=tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows),
+        vector=vector,
         unreleased=unreleased(vault, MAIN) if announce else None,
         here=Cursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
         cursor=cursor,
@@ -246,6 +273,12 @@ def my_standing(
         beacon=beacon,
         tiers=tiers,
     )
+
+
+def plan_with(vault: Vault, peer: Verifier) -> Plan:
+    """Return the plan that both sides derive of the policies of an ordinary exchange."""
+    mine, theirs = Operand(GROUP_SHARED.id, vault.node.text), Operand(GROUP_SHARED.id, peer.text)
+    return Plan.of(mine, theirs, frozenset({"App"}))
 
 
 def agree(vault: Vault, peer: Verifier, theirs: Standing) -> InterlaceResult:
@@ -269,8 +302,9 @@ def agree(vault: Vault, peer: Verifier, theirs: Standing) -> InterlaceResult:
 
 def went_back(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
     """Tell whether a peer says it has less than it once said: it was restored, or hides something (CYB-18)."""
-    said = {entry.node.text: entry.seq for entry in theirs.vector if not entry.is_forked}
-    forked = {entry.node.text for entry in theirs.vector if entry.is_forked}
+    vector = theirs.vector or ()
+    said = {entry.node.text: entry.seq for entry in vector if not entry.is_forked}
+    forked = {entry.node.text for entry in vector if entry.is_forked}
     rows = vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ? AND forked = 0", peer.text)
     return any(said.get(str(node), 0) < int(seq) for node, seq in rows if node not in forked)
 

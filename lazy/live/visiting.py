@@ -7,7 +7,6 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
+from lazy.live.terse import Words, in_short, taken_as
 from lazy.live.walking import Walk
 from lazy.people import label_of
 from lazy.places import Place
@@ -30,7 +30,8 @@ from transports.address import AddressKind
 from transports.errors import BadStream, PlaceNotWritable, RefusedThere
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
-from vault.errors import DataError, LaceError, PeerError
+from transports.snapshot import VectorEntry
+from vault.errors import DataError, PeerError
 from vault.history import releases
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -145,7 +146,7 @@ class _Visit:
         self._walk: Walk | None = None
         self._is_walking = False
         self._knows_tiers = True
-        self._knows_words = bool(vault.store.meta(self._words_key))
+        self._words = Words(vault, self.peer)
         self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
         self._walks = 0
 
@@ -250,7 +251,7 @@ class _Visit:
     def _exchange(self) -> None:
         memory = known(self.vault, self.peer)
         after = place_of(self.vault, memory.theirs) if self.push else None
-        if after is not None and amount(self.vault, after)[1] > _EAGER_BYTES:
+        if after is not None and not 0 < amount(self.vault, after)[1] <= _EAGER_BYTES:
             after = None
         wanted: list[RecordHash] = []
         self._begin_walk(memory.mine)
@@ -275,7 +276,9 @@ class _Visit:
             tiers=self._knows_tiers * TIERS,
         )
         standing = self._with_walk(standing)
-        self._told = standing.vector
+        self._told = vector = standing.vector
+        if after is None and not wanted and self._words.may_shorten(standing):
+            standing = in_short(standing)
 
         def body(writer: StreamWriter) -> Iterator[int]:
             writer.names(wanted)
@@ -288,16 +291,29 @@ class _Visit:
                 left_out = self._theirs.union(self.receiver.received)
                 yield from send_after(vault, writer, first, standing.here, left_out, self.watch)
 
-        return self._ask(standing, body)
+        answer = self._ask(standing, body, vector or ())
+        if standing.digest and not answer.standing.digest:
+            self._told = None  # theirs is another one, so they do not know mine yet
+        return answer
 
-    def _ask(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> _Answer:
-        pieces = self._pieces(standing, body)
-        with self._words_doubted():
-            frames = iter(StreamReader(self._connection.post(SYNC_PATH, self.vault.key(), pieces)))
+    def _ask(
+        self,
+        standing: Standing,
+        body: Callable[[StreamWriter], Iterator[int]],
+        vector: tuple[VectorEntry, ...] = (),
+    ) -> _Answer:
+        """Send a body and take the answer; `vector` is mine where the standing says its digest."""
+        told = standing.encode()
+        pieces = self._pieces(told, body)
+        with self._words.doubted(self.count):
+            source = self._connection.post(SYNC_PATH, self.vault.key(), pieces)
+            frames = iter(StreamReader(source, shared=self._words.answered(standing, told)))
             first = next(frames, None)
         if first is None or first.kind is not FrameKind.INFO:
             raise BadStream("The server does not say where it stands.")
-        answer = _Answer(Standing.decode(first.data))
+        answer = _Answer(taken_as(Standing.decode(first.data), vector))
+        if answer.standing.vector is None:
+            raise BadStream("The server does not say which records it has.")
         link = agree(self.vault, self.peer, answer.standing)
         if went_back(self.vault, self.peer, answer.standing):
             text = "The other side has less than it had when it was last met: it was restored, or it hides something."
@@ -315,27 +331,10 @@ class _Visit:
             hear_beacon(self.vault, self.place.name, self.peer, answer.standing.beacon)
         with self.vault.writing(receiving=True) as w:
             keep(w, self.peer, theirs=answer.standing.cursor)
-            if bool(answer.standing.tiers) != self._knows_words:
-                self._knows_words = bool(answer.standing.tiers)
-                w.store.set_meta(self._words_key, "1" if self._knows_words else "")
+            self._words.note(w, answer.standing.tiers)
             if self.vault.founding is not None and self.is_proven:
                 note_vector(w, self.peer, answer.standing, self.place.name, self.vault.around.tai())
         return answer
-
-    @property
-    def _words_key(self) -> str:
-        return f"words {self.peer.text}"
-
-    @contextmanager
-    def _words_doubted(self) -> Iterator[None]:
-        """Speak plainly the next time when a body in short words got no answer: an older lace may run there now."""
-        try:
-            yield
-        except LaceError:
-            if self._knows_words and self.count.written:
-                with self.vault.writing(receiving=True) as w:
-                    w.store.set_meta(self._words_key, "")
-            raise
 
     def _settle(self, intake: Intake) -> None:
         """Judge what waited for evidence, and count what was taken as taken."""
@@ -344,10 +343,10 @@ class _Visit:
                 self.receiver.finish(w)
         intake.keep_cursor()
 
-    def _pieces(self, standing: Standing, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
+    def _pieces(self, told: bytes, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
         parts: list[bytes] = []
-        writer = StreamWriter(parts.append, knows_words=self._knows_words)
-        writer.info(standing.encode())
+        writer = StreamWriter(parts.append, knows_words=self._words.version > 0, shared=self._words.spoken())
+        writer.info(told)
         for sent in body(writer):
             self._sent += sent
             if sum(map(len, parts)) >= _PIECE:

@@ -19,7 +19,8 @@ import pytest
 
 from lazy.circle import accept, invite
 from lazy.live.serving import Service
-from lazy.live.standing import Standing
+from lazy.live.standing import TIERS, Standing
+from lazy.live.terse import shared_words
 from lazy.places import add_place
 from lazy.sync import sync
 from tests.faults.test_nothing_hidden_shows import PAIRS, _hide
@@ -92,8 +93,11 @@ def _differing(root: Path, draw: Random, side: int) -> None:
         _hide(alice, Random(draw.random() + side))
 
 
-def _frames(body: bytes) -> list[Frame]:
-    return list(StreamReader(BytesIO(body)))
+def _frames(root: Path, body: bytes, told: bytes = b"") -> list[Frame]:
+    """Read a body of bob's, or alice's answer to what bob told."""
+    with Vault(root / "bob", _bobs(root)) as bob, Vault(root / "alice", around(root, "alice")) as alice:
+        shared = shared_words(bob, alice.node, tiers=TIERS, told=told)
+    return list(StreamReader(BytesIO(body), shared=shared))
 
 
 @pytest.mark.parametrize("seed", range(PAIRS // 3 if PAIRS < 200 else PAIRS))
@@ -112,8 +116,9 @@ def test_a_visitor_gets_the_same_bytes(tmp_path: Path, seed: int, monkeypatch: p
         assert one == other
         return
     assert len(one) == len(other)
-    for first, second in zip(one, other, strict=True):
-        mine, theirs = _frames(first), _frames(second)
+    for request, first, second in zip(asked, one, other, strict=True):
+        told = _frames(tmp_path, request)[0].data
+        mine, theirs = _frames(tmp_path, first, told), _frames(tmp_path, second, told)
         standings = [Standing.decode(frames[0].data) for frames in (mine, theirs)]
         assert all(standing.unreleased is not None for standing in standings)
         assert replace(standings[0], unreleased=0) == replace(standings[1], unreleased=0)
@@ -144,7 +149,7 @@ def _asked(root: Path, body: bytes, name: RecordHash) -> bytes:
     """Return alice's answer to bob's first body with one record asked for by name."""
     out, answer = BytesIO(), BytesIO()
     writer = StreamWriter(out.write)
-    for frame in _frames(body):
+    for frame in _frames(root, body):
         if frame.kind is FrameKind.INFO:
             writer.info(frame.data)
     writer.names([name])

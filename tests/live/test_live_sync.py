@@ -85,6 +85,41 @@ def test_trips_do_not_grow_with_history(alice: Person, bob: Person) -> None:
     assert records(alice) == records(bob)
 
 
+def test_nothing_new_costs_the_same_however_many_belong(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """Performance W4: one trip and a few hundred bytes, and no more of them in a larger circle."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        sizes = []
+        for number in range(3):
+            bob.lace("sync", "home")
+            none = bob.lace("sync", "home")
+            assert (none["received"], none["sent"], none["round_trips"]) == (0, 0, 1)
+            sizes.append(none["bytes_received"] + none["bytes_sent"])
+            other = Person(f"friend{number}", tmp_path / "homes" / str(number), tmp_path / str(number))
+            other.lace("accept", alice.lace("invite", other.name)["invite"], "--name", other.name)
+            other.lace("sync", "home")
+        assert max(sizes) < 400
+        assert max(sizes) - min(sizes) < 40
+        assert bob.lace("sync", "home")["round_trips"] <= 2
+    assert records(alice) == records(bob)
+
+
+def test_who_has_another_vector_than_was_thought_says_so_whole(alice: Person, bob: Person) -> None:
+    """LAZ-32, LAZ-47: a digest that fits nothing moves no queue; the next turn tells the vector itself."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        assert bob.lace("sync", "home")["round_trips"] == 1
+        alice.lace("release", "1.1.0")  # bob last heard of what he has himself
+        assert alice.lace("queue")["entries"]
+        came = bob.lace("sync", "home")
+        assert ([release["version"] for release in came["releases"]], came["round_trips"]) == (["1.1.0"], 2)
+        assert alice.lace("queue")["entries"] == []
+    assert records(alice) == records(bob)
+
+
 def test_a_conflict_and_a_third_person(alice: Person, bob: Person, cara: Person) -> None:
     """LAZ-31: what bob released reaches cara through alice; the conflict is the same on every screen."""
     found(alice)

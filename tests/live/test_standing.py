@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lazy.live.outcome import Outcome
-from lazy.live.standing import Cursor, Standing, my_standing
+from lazy.live.standing import Cursor, Standing, my_standing, vector_of
+from lazy.live.terse import in_short, taken_as
 from tests.vault.vaults import found
 from transports.errors import BadStream
 from vault.records import Verifier
@@ -30,6 +31,9 @@ _HALF = "\ud800"  # of a surrogate pair: JSON can write it, and no store or term
         {"as_of": [_HALF, 1, ""]},
         {"beacon": _HALF},
         {"hints": _HALF},
+        {"vector": _HALF},
+        {"vector": "short"},
+        {"vector": None},
     ],
 )
 def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict[str, Any]) -> None:
@@ -39,6 +43,26 @@ def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict
     assert Standing.decode(said).cursor == Cursor("a", 1)
     with pytest.raises(BadStream):
         Standing.decode(json.dumps(json.loads(said) | bad).encode())
+
+
+def test_a_digest_stands_for_the_vector_that_both_have_and_for_no_other(tmp_path: Path) -> None:
+    """LAZ-32: what somebody holds counts only when they said it; a digest of something else says nothing."""
+    with found(tmp_path) as alice:
+        whole = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1))
+        mine = vector_of(alice)
+    assert mine
+    heard = Standing.decode(in_short(whole).encode())
+    assert (heard.vector, len(heard.digest)) == (None, 32)
+    assert taken_as(heard, mine).vector == whole.vector == mine
+    (entry, *rest) = mine
+    for other in (
+        (),
+        (entry._replace(seq=entry.seq + 1), *rest),
+        (entry._replace(digest=bytes(32)), *rest),
+        (entry._replace(is_forked=True), *rest),
+        (*mine, entry._replace(node=Verifier(b"\1" * 32))),
+    ):
+        assert taken_as(heard, other).vector is None
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -86,6 +86,21 @@ def test_a_standing_in_short_words_is_half_as_long_and_the_same() -> None:
         read(bytes(broken))
 
 
+def test_a_standing_rests_on_what_both_sides_know() -> None:
+    """Only who knows the same reads it; another text is an error, and so is such a frame where nothing was shared."""
+    said, shared = Random(1).randbytes(300), Random(1).randbytes(200)
+    out = io.BytesIO()
+    writer = StreamWriter(out.write, knows_words=True, shared=shared)
+    writer.info(said)
+    writer.end()
+    made = out.getvalue()
+    assert len(made) < len(said) - 100
+    assert [frame.data for frame in StreamReader(io.BytesIO(made), shared=shared)] == [said]
+    for other in (b"", Random(2).randbytes(200), shared[:-1] + b"x", shared + b"x"):
+        with pytest.raises(BadStream):
+            list(StreamReader(io.BytesIO(made), shared=other))
+
+
 @pytest.mark.parametrize("size", [1, 16_383, 16_384, 131_068, 131_069, 1 << 20])
 def test_noise_goes_as_it_is_and_any_zstd_reads_it(size: int) -> None:
     noise = Random(size).randbytes(size)

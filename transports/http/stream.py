@@ -55,6 +55,9 @@ _WORDS = zstandard.ZstdCompressionDict(
     dict_type=zstandard.DICT_TYPE_RAWCONTENT,
 )
 _SHORT_INFO = b"j"  # an info that is packed with these words
+_KNOWN_INFO = b"k"  # one that is packed with them and what both sides know already
+_PACKED_INFOS = frozenset({_SHORT_INFO, _KNOWN_INFO})
+_KNOWN_LEVEL = 9  # of zstd: an info is small, and each of its bytes travels at every visit
 
 
 class FrameKind(Enum):
@@ -102,17 +105,26 @@ class StreamWriter:
     Args:
         write: takes the bytes, in pieces of any size above none.
         knows_words: whether the reader knows the words of standings, which halves them.
+        shared: what the reader knows besides, byte for byte, and packs with the words; empty for nothing.
     """
 
-    def __init__(self, write: Callable[[bytes], object], *, knows_words: bool = False) -> None:
+    def __init__(self, write: Callable[[bytes], object], *, knows_words: bool = False, shared: bytes = b"") -> None:
         self._write = write
         self._knows_words = knows_words
+        self._shared = shared
         self._hasher = blake3()
         self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
     def info(self, data: bytes) -> None:
         """Say who I am and where I stand."""
-        if self._knows_words:
+        if self._shared:
+            words = _known(self._shared)
+            # With a checksum: other words than the writer's would give another text, and no error.
+            packer = zstandard.ZstdCompressor(
+                level=_KNOWN_LEVEL, write_content_size=True, write_checksum=True, dict_data=words
+            )
+            self._framed(_KNOWN_INFO, packer.compress(data))
+        elif self._knows_words:
             packer = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True, dict_data=_WORDS)
             self._framed(_SHORT_INFO, packer.compress(data))
         else:
@@ -177,10 +189,12 @@ class StreamReader:
 
     Args:
         source: the bytes.
+        shared: what the writer and I both know, as `StreamWriter` takes it; empty where nothing was agreed on.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, shared: bytes = b"") -> None:
         self._source = source
+        self._shared = shared
         self._hasher = blake3()
         self._decompress = zstandard.ZstdDecompressor(max_window_size=1 << 27)
 
@@ -195,7 +209,7 @@ class StreamReader:
             header = self._take(_HEADER.size)
             letter, size = _HEADER.unpack(header)
             try:
-                kind = FrameKind.INFO if letter == _SHORT_INFO else FrameKind(letter)
+                kind = FrameKind.INFO if letter in _PACKED_INFOS else FrameKind(letter)
             except ValueError as error:
                 raise BadStream("A frame is of an unknown kind.") from error
             if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST} else _FRAME_LIMIT):
@@ -207,10 +221,13 @@ class StreamReader:
                 return
             self._hasher.update(header)
             self._hasher.update(data)
-            yield self._short_info(data) if letter == _SHORT_INFO else self._frame(kind, data)
+            yield self._packed_info(letter, data) if letter in _PACKED_INFOS else self._frame(kind, data)
 
-    def _short_info(self, data: bytes) -> Frame:
-        return Frame(FrameKind.INFO, self._unpacked(data, _INFO_LIMIT, zstandard.ZstdDecompressor(dict_data=_WORDS)))
+    def _packed_info(self, letter: bytes, data: bytes) -> Frame:
+        if letter == _KNOWN_INFO and not self._shared:
+            raise BadStream("A frame rests on what was not said here.")
+        words = _WORDS if letter == _SHORT_INFO else _known(self._shared)
+        return Frame(FrameKind.INFO, self._unpacked(data, _INFO_LIMIT, zstandard.ZstdDecompressor(dict_data=words)))
 
     def _frame(self, kind: FrameKind, data: bytes) -> Frame:
         if kind is FrameKind.RECORDS:
@@ -258,6 +275,10 @@ class StreamReader:
             found.append(raw[end : end + length])
             at = end + length
         return tuple(found)
+
+
+def _known(shared: bytes) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(_WORDS.as_bytes() + shared, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
 def _as_it_is(raw: bytes) -> Iterator[bytes]:
