@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from lace_tui.app import LaceApp
 from lace_tui.screenshots import Story, app_of, make_story
@@ -29,6 +30,12 @@ pytestmark = pytest.mark.skipif(version("textual") != DRAWN_WITH, reason=f"the p
 def usual_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the wish for no colours away, whoever has it."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def steady_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no cursor blink: a picture taken half a second late has none."""
+    monkeypatch.setattr(Input, "cursor_blink", False)
 
 
 @pytest.fixture(scope="module")
