@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, Self
 from unicodedata import is_normalized, normalize
@@ -249,7 +250,7 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
         ProfileError: another word, another kind of target, or a word out of order.
         RecordError: a target is not a hash text.
     """
-    ranks = {word: rank for rank, (word, _) in enumerate(words)}
+    ranks = _ranks(words)
     targets: list[list[RecordHash]] = [[] for _ in words]
     last = 0
     for name, value in plex.extras:
@@ -262,11 +263,22 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
         if rank < last:
             raise ProfileError(f"its link {word} stands too late")
         last = rank
-        target = RecordHash.parse(text)
+        target = _target(text)
         if target.kind != words[rank][1]:
             raise ProfileError(f"its link {word} names a record of type {target.kind}")
         targets[rank].append(target)
     return targets
+
+
+@lru_cache(maxsize=64)
+def _ranks(words: tuple[tuple[str, str], ...]) -> Mapping[str, int]:
+    return {word: rank for rank, (word, _) in enumerate(words)}
+
+
+@lru_cache(maxsize=4096)
+def _target(text: str) -> RecordHash:
+    # What a batch brings is named in it again and again: a commit by its revision, both by a release and by the log.
+    return RecordHash.parse(text)
 
 
 def link_pairs(word: str, targets: Iterable[RecordHash | None]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ kept.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from blake3 import blake3
@@ -121,13 +122,19 @@ class Verifier(_VerifierFields):
     @property
     def text(self) -> str:
         """The verifier as text, such as `V.<43>.H3`."""
-        return f"V.{b64a.encode(self.key)}.H3"
+        return _verifier_text(self.key)
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
         return f"Verifier({self.text})"
+
+
+@lru_cache(maxsize=1024)
+def _verifier_text(key: bytes) -> str:
+    # A circle has few signers, and each of their records is asked for its signer's text.
+    return f"V.{b64a.encode(key)}.H3"
 
 
 def _shown(text: str) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from vault.records import b64a
 from vault.records.errors import B64AError, HashTextError
 from vault.records.hashes import RecordHash
 
@@ -20,10 +21,11 @@ __all__ = ["Link", "parse_link", "parse_links"]
 _SUFFIX = "+Link"
 _TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
 _SUPPORTED = "H3"
+# What `RecordHash.parse` accepts, told without decoding it: the last symbol of 43 holds four bits only.
+_HASH = re.compile(rf"[BPS]\.[{b64a.ALPHABET}]{{42}}[{b64a.ALPHABET[::4]}]\.H3")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """One well-formed link.
 
     Args:
@@ -50,13 +52,13 @@ def parse_link(name: str, value: str) -> Link | None:
     if not name.endswith(_SUFFIX):
         return None
     data, _, target = value.rpartition(" ")
-    match = _TARGET.fullmatch(target)
-    if not data or match is None:
+    if not data:
         return None
-    link = Link(name, data, target)
-    if match[1] == _SUPPORTED and link.record_hash is None:
-        return None
-    return link
+    if _HASH.fullmatch(target) is None:
+        match = _TARGET.fullmatch(target)
+        if match is None or match[1] == _SUPPORTED:
+            return None
+    return Link(name, data, target)
 
 
 def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:

@@ -6,6 +6,7 @@ from vault.records.errors import DataTruncatedError, TrailingBytesError
 from vault.records.hashes import payload_digest
 from vault.records.head import BLANK, MAX_HEAD_BYTES, build, check_signature, judge, read_head
 from vault.records.model import Record, Seal
+from vault.records.plain import plain_seal
 
 __all__ = ["parse_record", "verify_seal"]
 
@@ -27,6 +28,11 @@ def parse_record(data: bytes, *, verify: bool = True) -> Record:
     if end < 0:
         head = read_head(data[:MAX_HEAD_BYTES], is_whole=False)
     else:
+        seal = plain_seal(data, end)
+        if seal is not None:
+            if verify:
+                verify_seal(seal)
+            return seal
         head = read_head(data[: end + len(BLANK)], is_whole=True)
     missing = head.size + head.length - len(data)
     if missing > 0:

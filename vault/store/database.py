@@ -17,6 +17,7 @@ __all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_na
 
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
+_LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -64,6 +65,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.execute("PRAGMA foreign_keys=OFF")
             db.execute("PRAGMA cache_size=-16000")
             db.execute(f"PRAGMA journal_size_limit={_LOG_BYTES}")
+            db.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             install(db)
             migrate(db)
         except BaseException:

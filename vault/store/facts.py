@@ -67,14 +67,13 @@ class Batch:
         records, total = self._counts.get(app, (0, 0))
         self._counts[app] = (records + 1, total + size)
         group = number(plex.group)
+        name = None if plex.app in _UNNAMED else plex.name
         if not isinstance(record, Seal):
-            name = None if plex.app in _UNNAMED else plex.name
             self._records.append((p, group, app, name, None, None, size, None))
         else:
             signer = self._signers.get(record.signer)
             if signer is None:
                 signer = self._signers[record.signer] = number(record.signer.text)
-            name = None if plex.app in _UNNAMED else plex.name
             self._records.append((p, group, app, name, signer, plex.tai.text, size, plex.hash.digest))
             self._add_fields(p, plex)
         if len(self._records) >= _WRITE_AFTER:
@@ -99,9 +98,10 @@ class Batch:
         number = self._symbols.number
         seen: dict[str, int] = {}
         for name, value in plex.extras:
-            idx = seen.get(name, 0)
-            seen[name] = idx + 1
-            if name not in _UNIQUE and not name.endswith("+Link"):
-                self._fields.append((p, number(name), idx, number(value)))
-        for idx, link in enumerate(plex.links):
-            self._links.append((p, number(link.name), idx, number(link.data), link.target))
+            if not name.endswith("+Link"):
+                idx = seen.get(name, 0)
+                seen[name] = idx + 1
+                if name not in _UNIQUE:
+                    self._fields.append((p, number(name), idx, number(value)))
+        for idx, (name, data, target) in enumerate(plex.links):
+            self._links.append((p, number(name), idx, number(data), target))

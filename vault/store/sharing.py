@@ -24,7 +24,8 @@ _TREE = "lace/tree"
 
 _PRESENT = f"""
 SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{_LEAF}' AND r.size > 0 THEN x''
-    WHEN s.s = '{_TREE}' THEN substr(stored(b.p, b.bytes), -r.size) ELSE stored(b.p, b.bytes) END
+    WHEN s.s = '{_TREE}' THEN substr(stored(b.p, b.bytes), -r.size)
+    WHEN b.bytes <> x'' THEN b.bytes ELSE stored(b.p, b.bytes) END
 FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
 
 _STEP = 256  # records looked at together: a manifest lists 500, and the next step takes the last ones first

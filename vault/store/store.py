@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha512
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +25,7 @@ from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.hashes import is_record
 from vault.store import facts
 from vault.store.database import connect, faults_named, select_in
+from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
 from vault.store.views import Views
@@ -122,26 +124,16 @@ class Store:
             The positions of the records that were new, in order. Must run inside `transaction`, and `settle`
             must run before it ends.
         """
-        added: list[int] = []
-        batch = facts.Batch(self.db, self._symbols)
         self._views.begin()
+        batch = facts.Batch(self.db, self._symbols)
+        intake = Intake(self.db, self.packs, batch, self._views, self._note_sum)
         for record, stored in records:
-            is_packed = len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT
-            row = self.db.execute(
-                "INSERT OR IGNORE INTO body(kind, digest, bytes) VALUES (?, ?, ?)",
-                (record.hash.kind, record.hash.digest, b"" if is_packed else stored),
-            )
-            if row.rowcount and isinstance(record, Seal | Plex):
-                position = int(row.lastrowid or 0)
-                if isinstance(record, Plex) and record.app == DATA_APP:
-                    self._note_sum(record)
-                if is_packed:
-                    self.packs.take(position, stored, self._positions((near or {}).get(record.hash, ())))
-                batch.add(position, record)
-                self._views.apply(position, record)
-                added.append(position)
-        batch.write()
-        return added
+            if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT:
+                intake.take_packed(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))
+            else:
+                intake.take(record, stored)
+        intake.finish()
+        return intake.added
 
     def _note_sum(self, record: Plex) -> None:
         """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
@@ -315,6 +307,7 @@ class Store:
                 batch.add(p, record)
                 self._views.apply(p, record)
         batch.write()
+        self._views.write()
         self.settle(me, founding)
 
     # Meta

@@ -9,7 +9,7 @@ function of the set of records and of who I am, never of their order: `lace fsck
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 
 from vault.errors import DataError
 from vault.membership import Cut
@@ -50,6 +50,9 @@ _HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link
     JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN release r ON r.hash = k.t AND r.node = g.node
     JOIN shared x ON x.p = r.p WHERE g.hash = ? AND g.node = ? AND r.visible = 0 ORDER BY r.p"""
 
+Row = tuple[object, ...]
+Rows = Iterator[tuple[str, Row]]
+
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
 
 
@@ -66,10 +69,12 @@ class Views:
         self._content_sum = content_sum
         self._sharing = Sharing(db)
         self._circle = Belonging(db)
+        self._rows: dict[str, list[Row]] = {}
         self.forget()
 
     def forget(self) -> None:
         """Drop what is noted for settling, after a transaction was rolled back or settled."""
+        self._rows.clear()
         self._nodes: dict[str, int] = {}  # whose logs to settle, with the lowest Seq that is new
         self._added: list[RecordHash] = []
         self._belonging = False
@@ -90,7 +95,7 @@ class Views:
         return self._sharing.is_whole() or self._sharing.is_closed(root)
 
     def apply(self, p: int, record: Plex | Seal) -> None:
-        """Write what the record at position `p` says by itself, and note what must settle."""
+        """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
         if isinstance(record, Plex) and record.app in _CONTENT_APPS:
             if self._is_hole(record.hash):  # a file has too many chunks to note those that nobody waits for
                 self._added.append(record.hash)
@@ -101,7 +106,8 @@ class Views:
             return
         writer = _WRITERS.get(type(value))
         if writer is not None:
-            writer(self._db, p, value)
+            for sql, row in writer(p, value):
+                self._rows.setdefault(sql, []).append(row)
         if isinstance(value, LogEntry):
             node = value.signer.text
             self._nodes[node] = min(value.seq, self._nodes.get(node, value.seq))
@@ -109,6 +115,12 @@ class Views:
         elif isinstance(value, Founding | Member | NodeCard | Revocation):
             self._belonging = True
             self._revoking = None
+
+    def write(self) -> None:
+        """Write what `apply` took; before anything asks for it, and before the transaction ends."""
+        for sql, rows in self._rows.items():
+            self._db.executemany(sql, rows)
+        self._rows.clear()
 
     def settle(self, *, me: str | None, founding: str | None, final: bool = True) -> None:
         """Bring membership, vectors, sharing and visibility to their answer for the records present."""
@@ -139,6 +151,7 @@ class Views:
 
     def _is_revoking(self) -> bool:
         if self._revoking is None:
+            self.write()
             self._revoking = self._circle.has_revocations()
         return self._revoking
 
@@ -332,104 +345,65 @@ class Views:
             return False  # a tree that contradicts itself harms its own release, never the round
 
 
-def _log(db: sqlite3.Connection, p: int, value: LogEntry) -> None:
-    db.execute(
-        "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            value.signer.text,
-            value.seq,
-            value.hash.text,
-            value.plex_digest,
-            value.prev.text if value.prev else None,
-            value.lamport,
-            p,
-        ),
-    )
+def _log(p: int, value: LogEntry) -> Rows:
+    prev = value.prev.text if value.prev else None
+    row = (value.signer.text, value.seq, value.hash.text, value.plex_digest, prev, value.lamport, p)
+    yield "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", row
 
 
-def _member(db: sqlite3.Connection, p: int, value: Member) -> None:
-    db.execute("INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation))
+def _member(p: int, value: Member) -> Rows:
+    yield "INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation)
 
 
-def _revocation(db: sqlite3.Connection, p: int, value: Revocation) -> None:
-    db.execute(
-        "INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')",
-        (p, value.hash.text, value.signer.text, value.node.text, value.last_seq),
-    )
+def _revocation(p: int, value: Revocation) -> Rows:
+    row = (p, value.hash.text, value.signer.text, value.node.text, value.last_seq)
+    yield "INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", row
 
 
-def _card(db: sqlite3.Connection, p: int, value: NodeCard) -> None:
-    db.execute(
-        "INSERT INTO card VALUES (?, ?, ?, ?, ?)",
-        (p, value.signer.text, value.label, value.machine or "", value.tai.text),
-    )
+def _card(p: int, value: NodeCard) -> Rows:
+    row = (p, value.signer.text, value.label, value.machine or "", value.tai.text)
+    yield "INSERT INTO card VALUES (?, ?, ?, ?, ?)", row
 
 
-def _commit(db: sqlite3.Connection, p: int, value: Commit) -> None:
-    db.execute(
-        "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)",
-        (p, value.hash.text, value.desk, value.tree.text, value.signer.text, value.tai.text),
-    )
-    _pairs(db, "INSERT OR IGNORE INTO parent VALUES (?, ?)", value.hash.text, value.parents)
+def _commit(p: int, value: Commit) -> Rows:
+    text = value.hash.text
+    row = (p, text, value.desk, value.tree.text, value.signer.text, value.tai.text)
+    yield "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", row
+    for parent in value.parents:
+        yield "INSERT OR IGNORE INTO parent VALUES (?, ?)", (text, parent.text)
 
 
-def _revision(db: sqlite3.Connection, p: int, value: Revision) -> None:
-    db.execute(
-        "INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)",
-        (value.signer.text, value.desk, value.number, value.hash.text, value.commit.text, p),
-    )
+def _revision(p: int, value: Revision) -> Rows:
+    row = (value.signer.text, value.desk, value.number, value.hash.text, value.commit.text, p)
+    yield "INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", row
 
 
-def _label(db: sqlite3.Connection, p: int, value: LabelRecord) -> None:
-    db.execute(
-        "INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)",
-        (p, value.signer.text, value.desk, value.label, value.rev.text, value.hash.text),
-    )
+def _label(p: int, value: LabelRecord) -> Rows:
+    row = (p, value.signer.text, value.desk, value.label, value.rev.text, value.hash.text)
+    yield "INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", row
 
 
-def _release(db: sqlite3.Connection, p: int, value: Release) -> None:
-    db.execute(
-        "INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)",
-        (
-            p,
-            value.hash.text,
-            value.signer.text,
-            value.desk,
-            str(value.version),
-            value.commit.text,
-            value.content_sha512,
-            value.tai.text,
-        ),
-    )
+def _release(p: int, value: Release) -> Rows:
+    head = (p, value.hash.text, value.signer.text, value.desk, str(value.version), value.commit.text)
+    row = (*head, value.content_sha512, value.tai.text)
+    yield "INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", row
 
 
-def _resolution(db: sqlite3.Connection, p: int, value: Resolution) -> None:
-    db.execute(
-        "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        (
-            p,
-            value.hash.text,
-            value.signer.text,
-            value.desk,
-            str(value.version),
-            value.chosen.text if value.chosen else None,
-            value.release.text if value.release else None,
-            value.result.text,
-            value.tai.text,
-        ),
-    )
-    _pairs(db, "INSERT OR IGNORE INTO side VALUES (?, ?)", p, value.sides)
+def _resolution(p: int, value: Resolution) -> Rows:
+    chosen = value.chosen.text if value.chosen else None
+    release = value.release.text if value.release else None
+    head = (p, value.hash.text, value.signer.text, value.desk, str(value.version), chosen, release)
+    row = (*head, value.result.text, value.tai.text)
+    yield "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row
+    for side in value.sides:
+        yield "INSERT OR IGNORE INTO side VALUES (?, ?)", (p, side.text)
 
 
-def _audit(db: sqlite3.Connection, p: int, value: AuditEntry) -> None:
-    db.execute("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", (value.number, p, value.verb))
+def _audit(p: int, value: AuditEntry) -> Rows:
+    yield "INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", (value.number, p, value.verb)
 
 
-def _pairs(db: sqlite3.Connection, sql: str, left: str | int, right: Iterable[RecordHash]) -> None:
-    db.executemany(sql, [(left, item.text) for item in right])
-
-
-_WRITERS: dict[type, Callable[..., None]] = {
+_WRITERS: dict[type, Callable[..., Rows]] = {
     LogEntry: _log,
     Member: _member,
     NodeCard: _card,

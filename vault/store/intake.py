@@ -1,0 +1,89 @@
+"""Records on their way into the store: rows that go in together, one statement a table and not some a record."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from vault.desks.content import DATA_APP
+from vault.records import Plex, Record, Seal
+from vault.store.facts import Batch
+from vault.store.packs import Packs
+from vault.store.views import Views
+
+__all__ = ["Intake"]
+
+_TOGETHER = 512  # records
+_TOGETHER_BYTES = 1 << 20
+
+
+class Intake:
+    """One run of `Store.add`, in the order of its records.
+
+    Args:
+        db: the store's connection, inside a transaction.
+        packs: where large contents rest.
+        facts: takes the facts of what is new.
+        views: takes what each new record says by itself.
+        note_sum: is shown each new content.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, packs: Packs, facts: Batch, views: Views, note_sum: Callable[[Plex], None]
+    ) -> None:
+        self._db = db
+        self._packs = packs
+        self._facts = facts
+        self._views = views
+        self._note_sum = note_sum
+        self._next = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
+        self._waiting: list[tuple[Record, bytes]] = []
+        self._bytes = 0
+        self.added: list[int] = []
+
+    def take(self, record: Record, stored: bytes) -> None:
+        """Take a record whose bytes rest in its row; one that is here already is skipped."""
+        self._waiting.append((record, stored))
+        self._bytes += len(stored)
+        if len(self._waiting) >= _TOGETHER or self._bytes >= _TOGETHER_BYTES:
+            self._insert()
+
+    def take_packed(self, record: Plex, stored: bytes, near: Callable[[], tuple[int, ...]]) -> None:
+        """Take a record whose bytes rest in a pack; `near` gives the positions of records that are like it."""
+        self._insert()
+        p = self._next
+        if self._rows([(p, *record.hash, b"")]):
+            self._next += 1
+            self._packs.take(p, stored, near())
+            self._new(p, record)
+
+    def finish(self) -> None:
+        """Write what waits; before anything asks for it, and before the transaction ends."""
+        self._insert()
+        self._facts.write()
+        self._views.write()
+
+    def _insert(self) -> None:
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        if not waiting:
+            return
+        first = self._next
+        self._next += len(waiting)
+        rows = [(p, *record.hash, stored) for p, (record, stored) in enumerate(waiting, first)]
+        everything = self._rows(rows) == len(rows)
+        # Some were here before, or come twice.
+        here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
+        for p, (record, _) in enumerate(waiting, first):
+            if (here is None or p in here) and isinstance(record, Seal | Plex):
+                self._new(p, record)
+
+    def _rows(self, rows: list[tuple[int, str, bytes, bytes]]) -> int:
+        """Store what is not here yet; return how many of it are new."""
+        return self._db.executemany("INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)", rows).rowcount
+
+    def _new(self, p: int, record: Plex | Seal) -> None:
+        if isinstance(record, Plex) and record.app == DATA_APP:
+            self._note_sum(record)
+        self._facts.add(p, record)
+        self._views.apply(p, record)
+        self.added.append(p)
