@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.quick import kept_answer
 
+TYPE_CHECKING = False  # `typing` takes longer to load than a kept answer takes to print
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lace_tui.cli.context import World
 
 __all__ = ["main"]

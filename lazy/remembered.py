@@ -12,9 +12,11 @@ This module is read at every start of `lace status`; it imports nothing but SQLi
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Final
 
+TYPE_CHECKING = False  # `typing` takes longer to load than all the rest
 if TYPE_CHECKING:
+    from typing import Final
+
     from vault.vault import Vault
 
 __all__ = ["CHANGES", "CONFLICTS", "FORMS", "QUEUE", "STATUS", "VECTORS", "generation", "opened", "recall", "remember"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from vault.desk_folders import folder_of, within
 from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout, remove_temporary
 from vault.desks.diff import diff_trees
+from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.desks.worktree import Problem
 from vault.records import RecordHash
 from vault.space import require_room
@@ -42,9 +43,18 @@ class StoredDirCache:
     def __init__(self, vault: Vault, desk: str) -> None:
         self._store, self._desk = vault.store, desk
         self._fresh: dict[str, bytes] = {}
+        self._looks: dict[str, bytes] | None = None
+        self._has_all = False
 
     def load(self, directory: str) -> bytes | None:
         """Return what was kept for a directory, or None."""
+        if directory.startswith(LOOKS):  # every directory is asked for, so one question brings them all
+            if self._looks is None:
+                found = self._store.rows(LOOKS_OF, self._desk, MAX_LOOKS)
+                self._looks = {str(key): bytes(look) for key, look in found}
+                self._has_all = len(found) < MAX_LOOKS
+            if self._has_all or directory in self._looks:
+                return self._looks.get(directory)
         row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
         return bytes(row[0][0]) if row else None
 

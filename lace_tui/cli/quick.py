@@ -6,13 +6,14 @@ What is not plainly this case goes the usual way, which also finds the words for
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
 
 from lace_tui import __version__
 
+TYPE_CHECKING = False  # `typing` takes longer to load than all the rest
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping, Sequence
+    from typing import TextIO
 
 __all__ = ["changes_stamp", "kept_answer", "stamp"]
 
@@ -56,23 +57,27 @@ def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str 
 
     if verb != CHANGES:
         return recall(db, verb, stamp(folder), form)
-    from vault.desks.glance import is_as_scanned  # noqa: PLC0415
-    from vault.desks.scancache import told_by  # noqa: PLC0415
+    from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS, is_as_scanned, told_by  # noqa: PLC0415
 
-    def load(where: str) -> bytes | None:
-        row = db.execute("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", (_DESK, where)).fetchone()
-        return row[0] if row is not None else None
-
-    top = load("")
+    looks: dict[str, bytes] = dict(db.execute(LOOKS_OF, (_DESK, MAX_LOOKS)))
+    top = looks.get(LOOKS)
     told = told_by(top)
     answer = recall(db, CHANGES, changes_stamp(folder, top), form)
-    if told is None or answer is None:
+    if told is None or answer is None or len(looks) == MAX_LOOKS:
         return None
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return answer if is_as_scanned(fd, told[0], load) else None
+        return answer if is_as_scanned(fd, told[0], looks, _processors()) else None
     finally:
         os.close(fd)
+
+
+def _processors() -> int:
+    """Return how many processes may run at once."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system has it
+        return os.cpu_count() or 1
 
 
 def stamp(folder: str) -> str:
@@ -85,9 +90,9 @@ def changes_stamp(folder: str, top: bytes | None) -> str:
 
     Args:
         folder: the desk's folder, which holds the vault.
-        top: what the last scan kept for it.
+        top: the look that the last scan kept for it.
     """
-    from vault.desks.scancache import told_by  # noqa: PLC0415
+    from vault.desks.glance import told_by  # noqa: PLC0415
 
     try:
         settings = os.stat(f"{folder}/.vault/config.toml")  # noqa: PTH116

@@ -87,9 +87,9 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
 
 def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
     """Keep the answer that nothing changed, so that asking again costs a look at the folder and no more."""
-    from vault.desks.scancache import told_by  # noqa: PLC0415
+    from vault.desks.glance import LOOKS, told_by  # noqa: PLC0415
 
-    top = StoredDirCache(vault, MAIN).load("")
+    top = StoredDirCache(vault, MAIN).load(LOOKS)
     told = told_by(top)
     if told is not None and told[1] == found.tree.digest:
         keep(vault, CHANGES, number, answer, depends=changes_stamp(str(vault.folder), top))

@@ -153,7 +153,9 @@ def _looked(person: Person) -> None:
 
 def test_kept_changes_are_what_changes_says(here: Person) -> None:
     here.write("deep/er/b.txt", "b\n")
+    here.write(".laceignore", "*.o\n")
     here.lace("commit", "-m", "two")
+    here.write("deep/er/b.o", "what the rules leave out does no harm")
     _looked(here)
     assert _kept(here, "changes") == here.run("changes").text == "Nothing changed.\n"
     assert _kept(here, "--json", "changes") == _kept(here, "changes", "--json") == here.run("--json", "changes").text

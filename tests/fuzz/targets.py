@@ -36,6 +36,7 @@ from vault.cases import parse_side
 from vault.config import Settings
 from vault.desks import scancache
 from vault.desks.chunks import pieces_of
+from vault.desks.glance import parse_look
 from vault.desks.ignore import Ignore
 from vault.desks.pages import parse_page
 from vault.desks.paths import split_path
@@ -284,6 +285,7 @@ def _ignore(data: bytes) -> None:
 
 def _scan(data: bytes) -> None:
     scancache.decode(data, data[4:20])
+    parse_look(data, data[4:20])
 
 
 def _pieces(data: bytes) -> None:

@@ -51,6 +51,11 @@ class Ignore:
             del rules[_MAX_RULES:]
         self._spec = _compiled(rules) if rules else None
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether anything can be left out."""
+        return self._spec is not None
+
     def _is_usable(self, number: int, line: str) -> bool:
         names = line.split("/")
         power = max(names.count("**"), *(name.count("*") for name in names if name != "**"), 0)

@@ -5,31 +5,28 @@ both times, inode and mode are the same, and only if the file was older than the
 in the same tick of its file system's clock as it was read looks unchanged, so such entries are read again
 (the racy-timestamp rule).
 
-Names and what `stat` said stand together in the order the disk lists them, so that a directory in which nothing
-changed is known by one comparison of bytes, and no entry of it becomes an object.
+A directory in which nothing changed is known by its look (`vault.desks.glance`), and its blob is not even loaded.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vault.desks.folder import Signature
 
-__all__ = ["Seen", "SeenDirectory", "Unchanged", "context_of", "decode", "encode", "told_by", "unchanged"]
+__all__ = ["Seen", "SeenDirectory", "context_of", "decode", "encode", "is_plain"]
 
-_MAGIC = b"LSC1"
-# Magic, context, written ns, tree digest, tree size, count, names' bytes, whether a look at the stats suffices,
-# whether there are directories.
-_HEAD = struct.Struct("<4s16sq32sQIIBB")
+_MAGIC = b"LSC2"
+_HEAD = struct.Struct("<4s16sq32sQII")  # magic, context, written ns, tree digest, tree size, count, names' bytes
 _LOOK = struct.Struct("<qqqQI")  # the five of a signature; zeros for a directory
 _ITEM = struct.Struct("<cB32sQ")  # kind, is noticed, digest, content size
-_NO_LOOK = bytes(_LOOK.size)
 _FINE_NS = 20_000_000  # two ticks of the slowest kernel clock in use (100 Hz)
 _COARSE_NS = 2_500_000_000  # FAT counts in two seconds
 _SECOND = 1_000_000_000
@@ -75,27 +72,11 @@ def context_of(group: str, ignore: bytes, without: frozenset[str] = frozenset())
     return blake3(b"lace-scan/1 " + ignore + group.encode() + left_out.encode()).digest(16)
 
 
-class Unchanged(NamedTuple):
-    """A directory whose names and files are as the last scan saw them.
-
-    Args:
-        digest: its root page's digest, if its directories are unchanged too.
-        size: sum of the sizes below it, likewise.
-        has_directories: whether it has any.
-    """
-
-    digest: bytes
-    size: int
-    has_directories: bool
-
-
 def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | None:
     """Return the blob of a directory; None when a number does not fit, which only costs a re-read."""
     items = directory.items.values()
     names = b"\0".join(map(os.fsencode, directory.items))
-    plain = not any(seen.is_noticed or _is_racy(seen.signature, now_ns) for seen in items)
-    has_directories = any(seen.kind == b"d" for seen in items)
-    head = (directory.digest, directory.size, len(items), len(names), plain, has_directories)
+    head = (directory.digest, directory.size, len(items), len(names))
     try:
         parts = [_HEAD.pack(_MAGIC, context, now_ns, *head), names]
         parts += [_LOOK.pack(*seen.signature) for seen in items]
@@ -105,64 +86,26 @@ def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | Non
     return b"".join(parts)
 
 
+def is_plain(items: Iterable[Seen], now_ns: int) -> bool:
+    """Tell whether names and stats alone prove next time that nothing changed, and nothing has to be said of them.
+
+    Args:
+        items: as this scan saw them.
+        now_ns: wall time before the scan, as `encode` is given it.
+    """
+    return not any(seen.is_noticed or _is_racy(seen.signature, now_ns) for seen in items)
+
+
 def _is_racy(signature: Signature, written_ns: int) -> bool:
     newest = max(signature[1], signature[2])
     return newest >= written_ns - _FINE_NS or (newest >= written_ns - _COARSE_NS and newest % _SECOND == 0 < newest)
-
-
-def unchanged(
-    blob: bytes | None, context: bytes, names: Sequence[str], found: Sequence[os.DirEntry[str]]
-) -> Unchanged | None:
-    """Compare a directory with its blob by one look; None when it has to be gone through name by name.
-
-    Args:
-        blob: what the last scan kept.
-        context: as `context_of` gives it.
-        names: what stands on the disk, in its order.
-        found: the same as entries; each is asked for its stat.
-    """
-    if blob is None or len(blob) < _HEAD.size:
-        return None
-    magic, kept, _, digest, size, count, length, plain, has_directories = _HEAD.unpack_from(blob)
-    start = _HEAD.size + length
-    if magic != _MAGIC or kept != context or not plain or count != len(names):
-        return None
-    if blob[_HEAD.size : start] != os.fsencode("\0".join(names)):
-        return None
-    pack = _LOOK.pack
-    try:
-        looks = [
-            _NO_LOOK
-            if entry.is_dir(follow_symlinks=False)
-            else pack(
-                (status := entry.stat(follow_symlinks=False)).st_size,
-                status.st_mtime_ns,
-                status.st_ctime_ns,
-                status.st_ino,  # where it is longer than its field the directory is gone through name by name
-                status.st_mode,
-            )
-            for entry in found
-        ]
-    except (OSError, struct.error):
-        return None
-    if blob[start : start + count * _LOOK.size] != b"".join(looks):
-        return None
-    return Unchanged(digest, size, bool(has_directories))
-
-
-def told_by(blob: bytes | None) -> tuple[bytes, bytes] | None:
-    """Return the context and the digest that a blob names; None when it is none."""
-    if blob is None or len(blob) < _HEAD.size:
-        return None
-    magic, context, _, digest, *_ = _HEAD.unpack_from(blob)
-    return (context, digest) if magic == _MAGIC else None
 
 
 def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
     """Return what a blob holds; None when there is none, it is of another context, or it is damaged."""
     if blob is None or len(blob) < _HEAD.size:
         return None
-    magic, found, written, digest, size, count, length, _, _ = _HEAD.unpack_from(blob)
+    magic, found, written, digest, size, count, length = _HEAD.unpack_from(blob)
     start = _HEAD.size + length
     end = start + count * _LOOK.size
     if magic != _MAGIC or found != context or end + count * _ITEM.size != len(blob):

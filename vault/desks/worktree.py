@@ -7,7 +7,7 @@ into a deletion for friends.
 A large file is read as a stream, so its size does not show in memory (APP-13).
 
 A directory whose names, signatures and sub-directories are as the cache says keeps its tree hash without a
-look at a single byte.
+look at a single byte; see `vault.desks.glance`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from vault.desks.folder import (
     signature,
     stream_file,
 )
+from vault.desks.glance import LOOKS, Look, encode_look, is_unchanged, parse_look
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
@@ -186,6 +187,7 @@ class _Scan:
         self._has_modes = True
         self._old_pages = OldPages(source)
         self._steps = 0
+        self._doubtful: set[str] = set()  # directories of which something has to be said again at each scan
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
@@ -249,6 +251,7 @@ class _Scan:
     def _skip(self, where: str, name: str, reason: str) -> None:
         shown = join(where, name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         self.problems.append(Problem(shown, reason))
+        self._doubtful.add(where)
         plain = normalize("NFC", name)
         if not name_problem(plain):  # else no tree holds it
             self.unknown.add(join(where, plain))
@@ -262,40 +265,74 @@ class _Scan:
     def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> tuple[bytes, int] | None:
         """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
         self._cancel()
+        look = parse_look(self._cache.load(LOOKS + where), self._context)
+        is_same = look is not None and self._is_same(fd, look, where, base)
+        if look is not None and is_same and not look.directories:
+            self.files += look.files
+            self._tick(where, look.count)
+            return look.tree, look.size
         with os.scandir(fd) as listing:
             found = [entry for entry in listing if where or entry.name != _DOT_VAULT]
-        here = [entry.name for entry in found]
-        if where and _DOT_VAULT in here:
+        if where and any(entry.name == _DOT_VAULT for entry in found):
             self._skip(*_split(where), "holds a vault of its own and was left out")
             return None
         blob = self._cache.load(where)
-        same = scancache.unchanged(blob, self._context, here, found)
-        if same is not None and not same.has_directories:
-            self.files += len(here)
-            self._tick(where, len(here))
-            return same.digest, same.size
         seen = scancache.decode(blob, self._context)
         known = seen.items if seen is not None else {}
-        names = self._choose(found, where, known, base)
+        is_same = is_same and look is not None and seen is not None and seen.digest == look.tree
+        names = self._choose(found, where, seen, base)
         items: dict[str, Seen] = {}
         for disk, (entry, name) in names.items():
             self._tick(where)
             item = known.get(disk)
-            if item is None or item.kind == b"d" or (same is None and not _is_unchanged(entry, item)):
+            if item is None or item.kind == b"d" or (not is_same and not _is_unchanged(entry, item)):
                 item = self._item(fd, entry, join(where, name), depth, base)
             else:
                 self.files += 1
             if item is not None:
                 items[disk] = item
         if seen is not None and items == known and list(items) == list(known):  # the tree depends on nothing else
+            if not is_same:
+                self._keep_look(where, seen, found)
             return seen.digest, seen.size
         made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
         like = self._old_pages.of(base.root()) if isinstance(self._sink, NearSink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
-        blob = scancache.encode(SeenDirectory(tree.digest, size, items), self._context, self._now_ns)
+        now = SeenDirectory(tree.digest, size, items)
+        blob = scancache.encode(now, self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
+        self._keep_look(where, now, found)
         return tree.digest, size
+
+    def _is_of_base(self, tree: bytes, base: BaseDirectory) -> bool:
+        """Tell whether the rules say now what they said when a tree was made: what the base has is always taken."""
+        if not self._ignore.has_rules:
+            return True
+        root = base.root()
+        return root is not None and root.digest == tree
+
+    def _is_same(self, fd: int, look: Look, where: str, base: BaseDirectory) -> bool:
+        """Tell whether names and files are as the look says, and the tree would be made of the same of them."""
+        try:
+            return self._is_of_base(look.tree, base) and is_unchanged(fd, look, where)
+        except OSError:
+            return False
+
+    def _keep_look(self, where: str, now: SeenDirectory, found: list[os.DirEntry[str]]) -> None:
+        """Keep the look of a directory; an empty one where a look does not suffice."""
+        look = b""
+        if where not in self._doubtful and scancache.is_plain(now.items.values(), self._now_ns):
+            names = [entry.name for entry in found]
+            below = [name for name, item in now.items.items() if item.kind == b"d"]
+            files = [item.signature for item in now.items.values() if item.kind != b"d"]
+            left_out = {
+                entry.name: entry.is_dir(follow_symlinks=False) for entry in found if entry.name not in now.items
+            }
+            look = encode_look(self._context, now.digest, now.size, names, below, files, left_out)
+        key = LOOKS + where
+        if look != (self._cache.load(key) or b""):
+            self._cache.save(key, look)
 
     def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
         kind = item.kind.decode()
@@ -306,19 +343,24 @@ class _Scan:
         return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
 
     def _choose(
-        self, found: list[os.DirEntry[str]], where: str, known: dict[str, Seen], base: BaseDirectory
+        self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory
     ) -> dict[str, tuple[os.DirEntry[str], str]]:
         """Return the entries to take, by name on the disk, each with its name in the tree."""
         chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
+        known = before.items if before is not None else {}
+        versioned = None if before is None or self._is_of_base(before.digest, base) else base.entries()
         fresh = 0
         for entry in found:
             name = entry.name
             seen = known.get(name)
             if seen is not None and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
-                chosen[name] = (entry, name if name.isascii() else normalize("NFC", name))
-                if seen.is_noticed:
-                    self._notice(where, name)
-                continue
+                plain = name if name.isascii() else normalize("NFC", name)
+                old = versioned.get(plain) if versioned is not None else None
+                if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):
+                    chosen[name] = (entry, plain)
+                    if seen.is_noticed:
+                        self._notice(where, name)
+                    continue
             plain = self._named(entry, where, base)
             if plain:
                 chosen[name] = (entry, plain)
@@ -345,6 +387,7 @@ class _Scan:
             return ""
         if path in self.without:
             self.unknown.add(path)
+            self._doubtful.add(where)
             return ""
         is_dir = entry.is_dir(follow_symlinks=False)
         if self._ignore.matches(path, is_dir=is_dir):
@@ -370,6 +413,7 @@ class _Scan:
             versioned = base.entries()
             twins.sort(key=lambda disk: (chosen[disk][1] not in versioned, chosen[disk][1] != disk, disk))
             kept = chosen[twins[0]][1]
+            self._doubtful.add(where)
             for disk in twins[1:]:
                 name = chosen.pop(disk)[1]
                 self.problems.append(
@@ -388,7 +432,9 @@ class _Scan:
         except FileChanging:
             self._skip(where, name, "was being written while it was read; it is taken next time")
         except OSError as error:
-            if error.errno != errno.ENOENT:
+            if error.errno == errno.ENOENT:
+                self._doubtful.add(where)  # it was listed, and is gone
+            else:
                 self._skip(where, name, f"cannot be read: {_reason(error)}")
         return None
 
