@@ -146,31 +146,19 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, place)  # what that one said is mine too
-    mine, top, vector = plan.mine, plan.upto, plan.vector
-    is_anew = plan.is_anew
     writer = place.writer(vault.group, vault.node)
-    done = Publication(mine.head.head.runs if mine.head else ())
-    files: set[BundleRef] | None = None
-    if is_anew:
-        done, files = _rebase(vault, place, writer, top, watch)
-    elif top > mine.at or not mine.trusted:
-        try:
-            done, files = _bring(vault, place, writer, plan, _listing(vault, place, mine), watch)
-        except DataError:
-            # What lies there is not whole: begin anew, with what is still good of it.
-            done, files = _bring(vault, place, writer, replace(plan, mine=_ANEW), None, watch)
-    head = _head(vault, place, mine, done, vector)
+    done, files = _written(vault, place, writer, plan, watch)
+    head = _head(vault, place, plan.mine, done, plan.vector)
     beacon = due_on(vault, place)
     if beacon is not None:
         writer.put_beacon(beacon, with_head=head is not None)
     if head is None:
         if beacon is not None:
             writer.verify_written()
-        _remember(vault, place, mine.head, top, files)
+        _remember(vault, place, plan.mine.head, plan.upto, files)
         return Outgoing(0, 0)
-    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
-    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
-    if is_anew:
+    sealed = _shown(vault, writer, head)
+    if plan.is_anew:
         named = {ref.name for ref in done.runs} | {ref.name for ref in done.bundles}
         writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
         rebased(vault, place.place_id)
@@ -178,8 +166,35 @@ def publish_mine(
     if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, place, SeenHead(head, sealed), top, files)
+    _remember(vault, place, SeenHead(head, sealed), plan.upto, files)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
+
+
+def _written(
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch
+) -> tuple[Publication, set[BundleRef] | None]:
+    """Write what a plan adds; return also the bundles that the mailbox then rests on, if those are others than before.
+
+    Nobody reads any of it before the head that names it.
+    """
+    mine = plan.mine
+    if plan.is_anew:
+        done = _publish_alone(vault, place, writer, (0, plan.upto), [], watch)
+        return done, set(done.bundles)
+    if plan.upto <= mine.at and mine.trusted:
+        return Publication(mine.head.head.runs if mine.head else ()), None
+    try:
+        return _bring(vault, place, writer, plan, _listing(vault, place, mine), watch)
+    except DataError:
+        # What lies there is not whole: begin anew, with what is still good of it.
+        return _bring(vault, place, writer, replace(plan, mine=_ANEW), None, watch)
+
+
+def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
+    """Seal a head and let readers find it."""
+    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
+    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
+    return sealed
 
 
 def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = Watch()) -> Outgoing:
@@ -196,21 +211,11 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
         vector = _vector(vault)
     writer = place.writer(vault.group, vault.node)
     left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
-    done = publish(
-        place,
-        vault.group,
-        vault.node,
-        writer,
-        runs=(),
-        listing=None,
-        additions=_additions(vault, place, (after, _END), watch, Listing([]), left, set()),
-        cancel=_asked(watch),
-    )
+    done = _publish_alone(vault, place, writer, (after, _END), left, watch)
     head = _head(vault, place, _ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
-    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
-    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
+    _shown(vault, writer, head)
     writer.verify_written()
     return Outgoing(done.copied + done.referenced, place.count.written, done.copied, head.number)
 
@@ -245,21 +250,25 @@ def _bring(
     return done, {*known.bundles(), *done.bundles, *used}
 
 
-def _rebase(
-    vault: Vault, place: MailboxPlace, writer: MailboxWriter, upto: int, watch: Watch
-) -> tuple[Publication, set[BundleRef]]:
-    """Write all of my mailbox anew under the key of now, and rest on nothing that was written before."""
-    done = publish(
+def _publish_alone(
+    vault: Vault,
+    place: MailboxPlace,
+    writer: MailboxWriter,
+    between: tuple[int, int],
+    left: list[Listing],
+    watch: Watch,
+) -> Publication:
+    """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left."""
+    return publish(
         place,
         vault.group,
         vault.node,
         writer,
         runs=(),
         listing=None,
-        additions=_additions(vault, place, (0, upto), watch, Listing([]), [], set()),
+        additions=_additions(vault, place, between, watch, Listing([]), left, set()),
         cancel=_asked(watch),
     )
-    return done, set(done.bundles)
 
 
 def _my_mailbox(vault: Vault, place: MailboxPlace) -> _Mine:

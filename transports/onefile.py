@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import SEEK_END, BufferedReader, RawIOBase
+from io import SEEK_END, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
@@ -25,6 +25,7 @@ from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNo
 from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, bundle_name, run_name
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
+from transports.positioned import PositionedFile
 from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault
 from vault.files import fsync_directory
@@ -59,17 +60,12 @@ class _Entry:
         return (bundle_name if self.kind == _BUNDLE else run_name)(self.name)
 
 
-class _Window(RawIOBase):
+class _Window(PositionedFile):
     """Part of the file, read from where it lies."""
 
     def __init__(self, file: BinaryIO, start: int, size: int, count: ByteCount) -> None:
-        self._file, self._start, self._size, self._at, self._count = file, start, size, 0, count
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        super().__init__(size)
+        self._file, self._start, self._count = file, start, count
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         self._file.seek(self._start + self._at)
@@ -78,13 +74,6 @@ class _Window(RawIOBase):
         self._at += len(piece)
         self._count.read += len(piece)
         return len(piece)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = max(0, (0, self._at, self._size)[whence] + offset)
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
 
     def close(self) -> None:
         if not self.closed:

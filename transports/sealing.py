@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple, Protocol, cast
 from blake3 import blake3
 
 from transports.errors import BadEnvelope, SealedToOthers
+from transports.positioned import PositionedFile
 from vault.records.hashes import Verifier
 from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
 
@@ -180,7 +181,7 @@ def key_of(beginning: bytes) -> bytes:
     return beginning[len(_MAGIC) : len(_MAGIC) + ID_BYTES]
 
 
-class UnsealingFile(io.RawIOBase):
+class UnsealingFile(PositionedFile):
     """Reads an encrypted file as what it holds, from any position, decrypting no more than the chunks it touches.
 
     Args:
@@ -210,28 +211,9 @@ class UnsealingFile(io.RawIOBase):
         self._chunks = max(1, -(-body // (CHUNK + _TAG_BYTES)))
         if body - (self._chunks - 1) * (CHUNK + _TAG_BYTES) < _TAG_BYTES:
             raise BadEnvelope("The encrypted file ends too early.")
-        self._size = body - self._chunks * _TAG_BYTES
-        self._at = 0
+        super().__init__(body - self._chunks * _TAG_BYTES)
         self._number = -1
         self._plain = b""
-
-    def readable(self) -> bool:
-        """Return that it is for reading."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return that any position may be read next."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a position of the plain bytes."""
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def tell(self) -> int:
-        """Return the position in the plain bytes."""
-        return self._at
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with plain bytes, at most to the end of a chunk."""

@@ -8,18 +8,15 @@ and once the fault is gone the same command leads to the state of the undisturbe
 
 from __future__ import annotations
 
-import argparse
 import errno
-import shutil
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
 from tests.faults.iolayer import fail_from
-from tests.faults.scenes import COMMANDS, prepared
-from tests.faults.sweep import Swept, calls_of, compare, in_child, spread
+from tests.faults.scenes import prepared
+from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
 __all__ = ["CODES", "failing", "main"]
 
@@ -58,26 +55,10 @@ def failing(root: Path, name: str, points: Iterable[int] = (), codes: Iterable[i
 
 def main(words: list[str]) -> int:
     """Fail the commands named, or all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults.failing", description=__doc__)
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=", ".join(COMMANDS))
+    parser = parser_of("failing", __doc__)
     parser.add_argument("--sample", type=int, default=0, help="fail so many calls only")
     args = parser.parse_args(words)
-    top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-    bad = 0
-    try:
-        for name in args.commands or COMMANDS:
-            points: Iterable[int] = ()
-            if args.sample:
-                points = spread(calls_of(prepared(top / f"{name}-count", name)), args.sample)
-            done = failing(top / name, name, points)
-            bad += len(done.faults)
-            print(f"{name}: {done.points} failures, {len(done.faults)} faults", flush=True)  # noqa: T201
-            for number, what in done.faults[:6]:
-                print(f"  at call {number}: {what}"[:1200], flush=True)  # noqa: T201
-            shutil.rmtree(top / name, ignore_errors=True)
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
-    return 1 if bad else 0
+    return disturbed(args.commands, args.sample, failing, "failures")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Power cuts: what was not flushed is dropped, reordered or torn, names that were not flushed are lost.
 
-    python -m tests.faults.powercut [COMMAND...] [--cuts K] [--states M] [--liar]
+    python -m tests.faults.powercut [COMMAND...] [--cuts K] [--liar]
 
 A command runs behind a journal of its writes and is cut off at some call, or right after it said that it is done. From
 the journal several disks are made that the cut could have left: content of files since their last flush dropped or
@@ -14,13 +14,11 @@ With `--liar` the stick never flushes anything: the vaults stay sound, and the n
 
 from __future__ import annotations
 
-import argparse
 import os
 import pickle
 import random
 import shutil
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -28,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.iolayer import Call, Layer
-from tests.faults.scenes import COMMANDS, Scene, prepared
-from tests.faults.sweep import Swept, calls_of, compare, in_child, spread
+from tests.faults.scenes import Scene, prepared
+from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
 __all__ = ["Disk", "main", "powercut"]
 
@@ -344,26 +342,16 @@ def _run_cut(scene: Scene, number: int, journal: Path) -> None:
 
 def main(words: list[str]) -> int:
     """Cut the commands named, or all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults.powercut", description=__doc__)
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=", ".join(COMMANDS))
+    parser = parser_of("powercut", __doc__)
     parser.add_argument("--cuts", type=int, default=0, help="cut at so many calls only")
     parser.add_argument("--liar", action="store_true", help="the stick lies about flushing")
     args = parser.parse_args(words)
-    top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-    bad = 0
-    try:
-        for name in args.commands or COMMANDS:
-            total = calls_of(prepared(top / f"{name}-count", name))
-            cuts = spread(total, args.cuts) if args.cuts else range(1, total + 1)
-            done = powercut(top / name, name, cuts, liar=args.liar)
-            bad += len(done.faults)
-            print(f"{name}: {done.points} states, {len(done.faults)} faults", flush=True)  # noqa: T201
-            for number, what in done.faults[:6]:
-                print(f"  at call {number}: {what}"[:1200], flush=True)  # noqa: T201
-            shutil.rmtree(top / name, ignore_errors=True)
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
-    return 1 if bad else 0
+
+    def cut(root: Path, name: str, calls: Iterable[int]) -> Swept:
+        every = list(calls) or range(1, calls_of(prepared(root.with_name(f"{name}-count"), name)) + 1)
+        return powercut(root, name, every, liar=args.liar)
+
+    return disturbed(args.commands, args.cuts, cut, "states")
 
 
 if __name__ == "__main__":

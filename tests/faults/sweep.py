@@ -9,6 +9,7 @@ again leads to the state of the undisturbed run (fault matrix, rows 1 and 5; APP
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import signal
@@ -16,14 +17,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.iolayer import Layer, kill_at
 from tests.faults.scenes import COMMANDS, Scene, prepared
 
-__all__ = ["Swept", "calls_of", "compare", "in_child", "main", "spread", "sweep"]
+__all__ = ["Swept", "calls_of", "compare", "disturbed", "in_child", "main", "parser_of", "spread", "sweep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +71,13 @@ def calls_of(scene: Scene) -> int:
     return int(report.read_text().split("\n", 1)[0])
 
 
-def sweep(root: Path, name: str, points: Iterator[int] | None = None) -> Swept:
+def sweep(root: Path, name: str, points: Iterable[int] = ()) -> Swept:
     """Kill one command at every call, or at the `points` given."""
     scene = prepared(root, name)
     count = 0
     slowest = 0.0
     faults: list[tuple[int, str]] = []
-    number = 0
-    while True:
-        number = number + 1 if points is None else next(points, 0)
-        if number == 0:
-            break
+    for number in points or itertools.count(1):
         scene.stage.back()
         code = in_child(scene, kill_at(number))
         if code >= 0:
@@ -114,32 +111,49 @@ def spread(total: int, samples: int) -> Iterator[int]:
     yield from sorted({1 + round(at * (total - 1) / max(1, samples - 1)) for at in range(samples)})
 
 
-def main(words: list[str]) -> int:
-    """Sweep the commands named, or all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults.sweep", description=__doc__)
+def parser_of(module: str, description: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a fault command, which takes the commands that it disturbs."""
+    parser = argparse.ArgumentParser(prog=f"python -m tests.faults.{module}", description=description)
     parser.add_argument("commands", nargs="*", metavar="COMMAND", help=", ".join(COMMANDS))
-    parser.add_argument("--sample", type=int, default=0, help="kill at so many calls only")
-    args = parser.parse_args(words)
+    return parser
+
+
+def disturbed(
+    commands: Iterable[str], samples: int, disturb: Callable[[Path, str, Iterable[int]], Swept], points: str
+) -> int:
+    """Disturb each of the commands in a directory of its own, print what came of it, and return the exit code.
+
+    Args:
+        commands: the commands named; all when none is.
+        samples: how many of a command's calls are disturbed; 0 for each of them.
+        disturb: given a directory, the command and the calls (none for all of them).
+        points: what its points are called.
+    """
     top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
     bad = 0
     try:
-        for name in args.commands or COMMANDS:
-            points = None
-            if args.sample:
-                scene = prepared(top / f"{name}-count", name)
-                points = spread(calls_of(scene), args.sample)
-            done = sweep(top / name, name, points)
+        for name in commands or COMMANDS:
+            calls: Iterable[int] = ()
+            if samples:
+                calls = spread(calls_of(prepared(top / f"{name}-count", name)), samples)
+            done = disturb(top / name, name, calls)
             bad += len(done.faults)
-            print(  # noqa: T201
-                f"{name}: {done.points} kill points, {len(done.faults)} faults, slowest check {done.slowest:.2f} s",
-                flush=True,
-            )
-            for number, what in done.faults[:5]:
-                print(f"  at call {number}: {what}", flush=True)  # noqa: T201
+            slowest = f", slowest check {done.slowest:.2f} s" if done.slowest else ""
+            print(f"{name}: {done.points} {points}, {len(done.faults)} faults{slowest}", flush=True)  # noqa: T201
+            for number, what in done.faults[:6]:
+                print(f"  at call {number}: {what}"[:1200], flush=True)  # noqa: T201
             shutil.rmtree(top / name, ignore_errors=True)
     finally:
         shutil.rmtree(top, ignore_errors=True)
     return 1 if bad else 0
+
+
+def main(words: list[str]) -> int:
+    """Sweep the commands named, or all."""
+    parser = parser_of("sweep", __doc__)
+    parser.add_argument("--sample", type=int, default=0, help="kill at so many calls only")
+    args = parser.parse_args(words)
+    return disturbed(args.commands, args.sample, sweep, "kill points")
 
 
 if __name__ == "__main__":

@@ -91,8 +91,8 @@ def _check_abort(error: InterlaceAbort) -> InterlaceResult:
 
 
 @dataclass(slots=True)
-class Line:
-    """A line between two vaults, over which each exchange is one stream each way."""
+class _Pair:
+    """Two vaults that hear each other."""
 
     vaults: tuple[Vault, Vault]
 
@@ -101,6 +101,11 @@ class Line:
         """Both ways, and both policies."""
         one, other = (vault.number for vault in self.vaults)
         return [(one, other, True), (other, one, True)]
+
+
+@dataclass(slots=True)
+class Line(_Pair):
+    """A line between two vaults, over which each exchange is one stream each way."""
 
     def visit(self, draw: random.Random, faults: float, trace: Trace) -> bool:
         """Run one exchange over the line."""
@@ -245,16 +250,8 @@ def _habits(draw: random.Random) -> dict[str, object]:
 
 
 @dataclass(slots=True)
-class Process:
+class Process(_Pair):
     """Two vaults in one process, by fact blocks or handed over; nothing goes wrong there."""
-
-    vaults: tuple[Vault, Vault]
-
-    @property
-    def roads(self) -> list[tuple[int, int, bool]]:
-        """Both ways, and both policies."""
-        one, other = (vault.number for vault in self.vaults)
-        return [(one, other, True), (other, one, True)]
 
     def visit(self, draw: random.Random, faults: float, trace: Trace) -> bool:
         """Run one exchange in this process."""
@@ -274,19 +271,12 @@ class Process:
 
 
 @dataclass(slots=True)
-class Together:
+class Together(_Pair):
     """Two vaults in one process whose exchange stays open from visit to visit, through changes of policy (INT-128)."""
 
-    vaults: tuple[Vault, Vault]
     _pair: OpenExchange | None = None
     _policies: tuple[str, ...] = ()
     _withheld: tuple[frozenset[str], ...] = ()
-
-    @property
-    def roads(self) -> list[tuple[int, int, bool]]:
-        """Both ways, and both policies."""
-        one, other = (vault.number for vault in self.vaults)
-        return [(one, other, True), (other, one, True)]
 
     def visit(self, draw: random.Random, faults: float, trace: Trace) -> bool:
         """Go on where the last visit rested."""

@@ -6,16 +6,16 @@ object is damaged or missing costs the file that is made of it and nothing else.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from io import BufferedReader, RawIOBase
+from io import BufferedReader
 from typing import BinaryIO, cast
 from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.private import PrivateRepository, Unadvertised
-from transports.git.tree import PIECE, Filed, Mailbox
+from transports.git.tree import PIECE, Mailbox
 from transports.layout import MIB
+from transports.positioned import PositionedFile
 from vault.errors import DataError
 
 __all__ = ["BATCH", "PieceSource"]
@@ -133,23 +133,16 @@ def _small(box: Mailbox) -> bool:
     return sum(item.size for item in box.files.values()) <= _WHOLE
 
 
-class _PieceFile(RawIOBase):
+class _PieceFile(PositionedFile):
     def __init__(self, source: PieceSource, box: Mailbox, name: str) -> None:
         self._source = source
         self._box = box
         self._name = name
-        self._filed: Filed = box.files[name]
-        self._at = 0
         self._piece: tuple[int, bytes] = (-1, b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        super().__init__(box.files[name].size)
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        if self._at >= self._filed.size:
+        if self._at >= self._size:
             return 0
         index, offset = divmod(self._at, PIECE)
         if self._piece[0] != index:
@@ -158,11 +151,3 @@ class _PieceFile(RawIOBase):
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._filed.size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def tell(self) -> int:
-        return self._at

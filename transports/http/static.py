@@ -7,11 +7,10 @@ costs one small answer. Its last form is kept beside the vault, because an uncha
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from io import BufferedReader, RawIOBase
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
@@ -22,6 +21,7 @@ from transports.errors import BadSnapshot, MissingFile, NotADrop, PlaceNotWritab
 from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
+from transports.positioned import PositionedFile
 from vault.errors import EnvironmentFault, PlaceError
 from vault.files import AtomicFile
 from vault.records.hashes import Verifier
@@ -217,23 +217,15 @@ class StaticMailbox:
         return blake3(f"{self._place_id}\n{self.address.uri}\n{name}".encode()).hexdigest()[:32]
 
 
-class _WebFile(RawIOBase):
+class _WebFile(PositionedFile):
     """A file on a web server, opened where it is read."""
 
     def __init__(self, web: Web, name: str) -> None:
         self._web = web
         self._name = name
-        self._at = 0
         self._answer: Answer | None = None
         self._here = 0  # offset of the next byte of the answer
-        answer = self._ask(0)
-        self._size = answer.size
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        super().__init__(self._ask(0).size)
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if self._at >= self._size:
@@ -243,14 +235,6 @@ class _WebFile(RawIOBase):
         self._here += count
         self._at += count
         return count
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
 
     def close(self) -> None:
         if not self.closed:

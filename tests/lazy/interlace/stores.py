@@ -52,17 +52,23 @@ class MemoryPort:
 
     def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
         self.calls += 1
-        return [self._accept(name, data) for name, data in records]
+        return [judged(name, data, self._keep) for name, data in records]
 
-    def _accept(self, name: RecordHash, data: bytes) -> Verdict:
-        try:
-            record = parse_record(data)
-        except RecordError as error:
-            return Verdict(name, error.code, error.message)
-        if record.hash != name or isinstance(record, Blob):
-            return Verdict(name, "another-record", "These bytes are another record.")
-        self.records[name] = record
-        return Verdict(name)
+    def _keep(self, record: Plex | Seal, data: bytes) -> None:
+        del data
+        self.records[record.hash] = record
+
+
+def judged(name: RecordHash, data: bytes, keep: Callable[[Plex | Seal, bytes], object]) -> Verdict:
+    """Validate what came under a name, and keep it if it is that record."""
+    try:
+        record = parse_record(data)
+    except RecordError as error:
+        return Verdict(name, error.code, error.message)
+    if record.hash != name or isinstance(record, Blob):
+        return Verdict(name, "another-record", "These bytes are another record.")
+    keep(record, data)
+    return Verdict(name)
 
 
 def fields_of(record: Plex | Seal) -> Fields:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from lazy.interlace.ads import Fields
 from lazy.interlace.policy import LocalFacts
 from lazy.interlace.port import Verdict
-from tests.lazy.interlace.stores import fields_of
-from vault.records import Blob, RecordError, RecordHash, parse_record
+from tests.lazy.interlace.stores import fields_of, judged
+from vault.records import Blob, Plex, RecordHash, Seal, parse_record
 from vault.rules import StoreFacts, View
 from vault.store import Store
 
@@ -52,15 +52,8 @@ class StorePort:
         return self.store.stored(record)
 
     def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        return [self._accept(name, data) for name, data in records]
+        return [judged(name, data, self._keep) for name, data in records]
 
-    def _accept(self, name: RecordHash, data: bytes) -> Verdict:
-        try:
-            record = parse_record(data)
-        except RecordError as error:
-            return Verdict(name, error.code, error.message)
-        if record.hash != name or isinstance(record, Blob):
-            return Verdict(name, "another-record", "These bytes are another record.")
+    def _keep(self, record: Plex | Seal, data: bytes) -> None:
         with self.store.transaction():
             self.store.add([(record, data)])
-        return Verdict(name)
