@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 from lazy.live.serving import Service, speak
 from lazy.places import Place
@@ -27,6 +26,7 @@ from vault.vault import Vault
 __all__ = ["Beside", "beside"]
 
 _IN_MEMORY = 8 << 20  # bytes of one body; above it, a temporary file
+_Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
 def beside(vault: Vault, place: Place) -> tuple[Vault, bool]:
@@ -65,7 +65,7 @@ class Beside:
     def __init__(self, other: Vault, visitor: Verifier, count: ByteCount, *, may_write: bool) -> None:
         self._other, self._visitor, self._count, self._may_write = other, visitor, count, may_write
 
-    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> IO[bytes]:
+    def post(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> _Spool:
         """Hand one body over and return the answer.
 
         Raises:
@@ -74,19 +74,19 @@ class Beside:
         """
         del key  # whose process this is, is proven by the files it may read
         self._count.trips += 1
-        sent: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with the visit
+        sent = _Spool(_IN_MEMORY)
         for piece in body:
             sent.write(piece)
             self._count.written += len(piece)
         sent.seek(0)
-        answer: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+        answer = _Spool(_IN_MEMORY)
         with closing(sent):
             self._answered(path, sent, answer)
         self._count.read += answer.tell()
         answer.seek(0)
         return answer
 
-    def _answered(self, path: str, sent: IO[bytes], answer: IO[bytes]) -> None:
+    def _answered(self, path: str, sent: _Spool, answer: _Spool) -> None:
         folder, around = self._other.folder, self._other.around
         service = Service(lambda: Vault(folder, around), lambda _served: None)
         if path == REQUEST_PATH:

@@ -119,7 +119,7 @@ def _counted() -> Iterator[tuple[Counter[FrameKind], Counter[FrameKind]]]:
         sent[kind] += head + sum(map(len, pieces))
         write(self, kind, *pieces)
 
-    def reading(self: StreamReader, kind: FrameKind, data: bytes) -> Any:
+    def reading(self: StreamReader, kind: FrameKind, data: memoryview) -> Any:
         came[kind] += head + len(data)
         return read(self, kind, data)
 

@@ -1,7 +1,9 @@
 """Raw throughput of a live exchange beside a bare TLS download of the same bytes by the same server and client library.
 
 Both sides run in processes of their own. The exchange is everything that travels: hello, frames, compression, digests
-on both sides; what a vault does with the records is the last figure.
+on both sides. The bare download looks at no byte: it sends slices of what lies in memory and counts what comes; what a
+digest on both sides alone costs it is a figure beside, and so is the CPU time of both ends, which other work on the
+machine does not move as it moves the clock. What a vault does with the records is the last figure.
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ import os
 import socket
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
 import uvicorn
+from blake3 import blake3
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
@@ -50,16 +55,25 @@ _FLOOR = 0.7
 
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield the exchange beside the bare download, and a whole pull."""
-    size, repeats = (20_000_000, 3) if quick else (200_000_000, 5)
+    size, repeats = (20_000_000, 3) if quick else (200_000_000, 9)
     records = _records(size)
     with _process(_bare, records) as bare, _process(_live, records) as live:
-        took = [(_download(bare, size), _exchange(live, size)) for _ in range(repeats)]
-    plain = size / statistics.median(one for one, _ in took) / 1e6
-    ours = size / statistics.median(one for _, one in took) / 1e6
-    what = f"{size // 10**6} MB by a live exchange"
-    yield Figure("raw", what, ours, "MB/s", "bare TLS download", plain, _FLOOR, floor=True)
-    pulled = size / _pull(size) / 1e6
-    yield Figure("raw", f"{size // 10**6} MB pulled into a vault", pulled, "MB/s", "bare TLS download", plain)
+        acts = [
+            (bare, lambda: _download(bare.port, size, "/")),
+            (bare, lambda: _download(bare.port, size, "/hashed")),
+            (live, lambda: _exchange(live.port, size)),
+        ]
+        turns = [[_cost(server, act) for server, act in acts] for _ in range(repeats)]
+    (plain, plain_cpu), (hashed, hashed_cpu), (ours, ours_cpu) = (
+        tuple(map(statistics.median, zip(*costs, strict=True))) for costs in zip(*turns, strict=True)
+    )
+    what, bare_name, unit = f"{size // 10**6} MB by a live exchange", "bare TLS download", "MB/s"
+    rate = size / 1e6
+    yield Figure("raw", what, rate / ours, unit, bare_name, rate / plain, _FLOOR, floor=True)
+    yield Figure("raw", what, rate / ours, unit, "the same with its digest", rate / hashed)
+    yield Figure("raw", f"{what}: both ends", ours_cpu, "CPU s", bare_name, plain_cpu)
+    yield Figure("raw", f"{what}: both ends", ours_cpu, "CPU s", "the same with its digest", hashed_cpu)
+    yield Figure("raw", f"{size // 10**6} MB pulled into a vault", rate / _pull(size), unit, bare_name, rate / plain)
 
 
 def _records(size: int) -> list[bytes]:
@@ -115,53 +129,82 @@ def _live(records: list[bytes], ready: Connection) -> None:
     )
     server.start()
     ready.send(server.port)
-    ready.recv()
-    server.stop()
+    _tell_time(ready)
 
 
 def _bare(records: list[bytes], ready: Connection) -> None:
     data = b"".join(records)
 
-    async def pieces() -> AsyncIterator[bytes]:
+    async def pieces(hasher: blake3 | None) -> AsyncIterator[bytes]:
         for at in range(0, len(data), _PIECE):
-            yield data[at : at + _PIECE]
+            piece = data[at : at + _PIECE]
+            if hasher is not None:
+                hasher.update(piece)
+            yield piece
 
     async def answer(request: Request) -> StreamingResponse:
-        del request
-        return StreamingResponse(pieces())
+        return StreamingResponse(pieces(blake3() if request.url.path == "/hashed" else None))
 
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     with tempfile.NamedTemporaryFile() as file, socket.create_server(("127.0.0.1", 0)) as listener:
         file.write(identity.certificate + identity.key)
         file.flush()
-        app = Starlette(routes=[Route("/", answer)])
+        app = Starlette(routes=[Route("/", answer), Route("/hashed", answer)])
         config = uvicorn.Config(app, http="h11", log_config=None, lifespan="off", ssl_certfile=file.name)
         ready.send(listener.getsockname()[1])
+        threading.Thread(target=_tell_time, args=(ready,), daemon=True).start()
         uvicorn.Server(config).run([listener])
 
 
+def _tell_time(asked: Connection) -> None:
+    while asked.recv():
+        asked.send(time.process_time())
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server in a process of its own: where it listens, and how to ask for its CPU seconds."""
+
+    port: int
+    _pipe: Connection
+
+    def cpu(self) -> float:
+        self._pipe.send(True)
+        return float(self._pipe.recv())
+
+
 @contextmanager
-def _process(serve: Callable[[list[bytes], Connection], None], records: list[bytes]) -> Iterator[int]:
-    """Run a server in a process of its own for the block; yield its port."""
+def _process(serve: Callable[[list[bytes], Connection], None], records: list[bytes]) -> Iterator[_Server]:
+    """Run a server in a process of its own for the block."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=serve, args=(records, there), daemon=True)
     process.start()
     try:
-        yield here.recv()
+        yield _Server(here.recv(), here)
     finally:
         process.terminate()
         process.join()
 
 
-def _download(port: int, size: int) -> float:
+def _cost(server: _Server, act: Callable[[], float]) -> tuple[float, float]:
+    """Return the seconds that something says it took, and the CPU seconds of both ends."""
+    before = time.process_time() + server.cpu()
+    took = act()
+    return took, time.process_time() + server.cpu() - before
+
+
+def _download(port: int, size: int, path: str) -> float:
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=client_context())
     connection.connect()
     began = time.perf_counter()
-    connection.request("GET", "/")
+    connection.request("GET", path)
     response = connection.getresponse()
+    hasher = blake3() if path == "/hashed" else None
     came = 0
     while piece := response.read(_PIECE):
         came += len(piece)
+        if hasher is not None:
+            hasher.update(piece)
     assert came >= size
     connection.close()
     return time.perf_counter() - began

@@ -8,6 +8,7 @@ import struct
 import time
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
@@ -22,6 +23,9 @@ from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from vault.records import RecordHash, Tai
 from vault.suite import SigningKey
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _NAME = RecordHash("S", b"\x01" * 32)
 
@@ -113,6 +117,45 @@ def test_noise_goes_as_it_is_and_any_zstd_reads_it(size: int) -> None:
     packed = out.getvalue()[5:-37]
     assert len(packed) <= size + 64
     assert zstandard.ZstdDecompressor().decompress(packed, max_output_size=size + 4)[4:] == noise
+
+
+class _Drips(io.BytesIO):
+    """A body that comes in pieces of any size, as from a line."""
+
+    def __init__(self, data: bytes, chance: Random) -> None:
+        super().__init__(data)
+        self._chance = chance
+        self.most = 0
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer)
+        self.most = max(self.most, len(view))
+        return super().readinto(view[: self._chance.choice([1, 3, 700, 16_384, 300_000])])
+
+
+def test_frames_of_every_size_come_whole_however_the_line_cuts_them() -> None:
+    """LAZ-70: what is hashed and copied many frames at a time is what went out, and a bit anywhere is noticed."""
+    chance = Random(5)
+    sizes = [1, 60_000, 131_068, 131_069, 70_000, 262_139, 262_140, 1 << 20, 5, *[16_000] * 40]
+    records = [chance.randbytes(size) if size % 3 else b"x" * size for size in sizes]
+    out: list[bytes] = []
+    writer = StreamWriter(out.append)
+    for number, record in enumerate(records):
+        writer.records([record, b"with it"])
+        writer.reached(number, b"markmark")
+    writer.end()
+    sent = b"".join(out)
+    assert len(out) < len(records)
+    source = _Drips(sent, chance)
+    frames = list(StreamReader(source))
+    assert [frame.records[0] for frame in frames[::2]] == records
+    assert [frame.position for frame in frames[1::2]] == list(range(len(records)))
+    assert source.most <= (1 << 20) + 64, "nobody waits for more than one frame"
+    for _ in range(30):
+        changed = bytearray(sent)
+        changed[chance.randrange(len(sent))] ^= 1 << chance.randrange(8)
+        with pytest.raises(BadStream):
+            list(StreamReader(_Drips(bytes(changed), chance)))
 
 
 def test_every_cut_and_every_flipped_bit_is_noticed() -> None:

@@ -7,10 +7,11 @@ no redirect, no cookie, no proxy.
 from __future__ import annotations
 
 import http.client
+import io
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final, Self
+from typing import Any, Self
 
 from transports.address import LiveAddress
 from transports.errors import PlaceUnreachable, RefusedThere
@@ -25,7 +26,7 @@ from vault.suite import SigningKey
 __all__ = ["LiveConnection"]
 
 _SILENCE = 30.0  # seconds
-_PIECE: Final = 64 * 1024
+_BUFFER = 32 * 1024  # bytes; a record of TLS has half as many
 _REFUSED = frozenset({401, 403})
 _WORD_BYTES = 16
 _WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
@@ -59,6 +60,7 @@ class LiveConnection:
         self._pace = pace
         self._now, self._entropy = now, entropy
         self._http = http.client.HTTPSConnection(address.host, address.port, timeout=_SILENCE, context=client_context())
+        self._http.response_class = _Response
         self._group = group
         self._session: Session | None = None
 
@@ -137,13 +139,26 @@ class LiveConnection:
     def take(self, response: http.client.HTTPResponse, size: int) -> bytes:
         """Read a part of an answer."""
         try:
-            data = response.read1(size) if size > _PIECE else response.read(size)
+            data = response.read(size)
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise self._unreachable(error) from error
-        self.count.read += len(data)
-        self._pace.spend(len(data))
+        self._came(len(data))
         return data
+
+    def take_into(self, response: http.client.HTTPResponse, buffer: memoryview) -> int:
+        """Read a part of an answer to where it shall be; return how many bytes came."""
+        try:
+            came = response.readinto(buffer[: self._pace.portion or len(buffer)])
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from error
+        self._came(came)
+        return came
+
+    def _came(self, size: int) -> None:
+        self.count.read += size
+        self._pace.spend(size)
 
     def _paced(self, body: Iterable[bytes]) -> Iterable[bytes]:
         most = self._pace.portion
@@ -175,3 +190,49 @@ class Incoming:
             PlaceUnreachable: the connection broke.
         """
         return self._connection.take(self._response, size)
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Put at most so many bytes where they shall be and return how many; 0 at the end.
+
+        Raises:
+            PlaceUnreachable: the connection broke.
+        """
+        return self._connection.take_into(self._response, buffer)
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer that is read by whole records of TLS: the library's buffer holds half of one, and copies the rest."""
+
+    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Records(sock), _BUFFER)
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Put at most so many bytes into a buffer; inside a chunk without the library's way from one to the next."""
+        left = self.chunk_left if self.chunked else None
+        if not left:
+            return super().readinto(buffer)
+        came: int = self.fp.readinto(buffer[:left])
+        if not came:
+            raise http.client.IncompleteRead(b"", left)
+        self.chunk_left = left - came
+        return came
+
+
+class _Records(io.RawIOBase):
+    """What comes over a TLS socket; at most one record at a time, as TLS gives them."""
+
+    def __init__(self, sock: ssl.SSLSocket) -> None:
+        self._sock = sock
+        self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        return self._sock.read(len(buffer), buffer)  # type: ignore[return-value]
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

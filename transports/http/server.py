@@ -13,7 +13,7 @@ import socket
 import ssl
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -48,6 +48,7 @@ _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
 _SEND_BYTES = 2 * 1024 * 1024  # twice as many lie here for each exchange
+_HELD_BYTES = 4 * _SEND_BYTES
 _STEP_BYTES = 64 * 1024  # what one silence is measured by, whatever is sent at once ...
 _QUICK_STEP_BYTES = 256 * 1024  # ... and this, while the line took the last step within
 _QUICK = 1.0  # seconds
@@ -135,6 +136,9 @@ class LiveServer:
 
     def start(self) -> None:
         """Begin to answer, in a thread of its own."""
+        # glibc learns from the largest block that was freed how much memory to hold on to (mallopt(3), dynamic
+        # threshold); else each answer's pieces go back to the kernel one by one, and come again as fresh pages.
+        bytes(_HELD_BYTES)
         self._thread.start()
 
     def is_running(self) -> bool:
@@ -242,6 +246,12 @@ class _Body:
         self._at += len(part)
         return part
 
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Put at most so many bytes where they shall be and return how many; 0 at the end."""
+        part = self.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
     async def _next(self) -> Message:
         async with asyncio.timeout(_SILENCE):
             return await self._receive()
@@ -295,7 +305,7 @@ class _Answer:
         if self._sent is not None:
             await asyncio.wrap_future(self._sent)
         await self._push(self._parts)
-        await self._give(b"", more=False)
+        await self._give((), more=False)
 
     async def _push(self, parts: list[bytes]) -> None:
         gathered: list[bytes | memoryview] = []
@@ -303,16 +313,17 @@ class _Answer:
         for part in parts:
             view, at = memoryview(part), 0
             while at < len(part):
-                cut = view[at : at + self._step - size]
-                gathered.append(cut)
-                at, size = at + len(cut), size + len(cut)
-                if size >= self._step:
-                    await self._give(b"".join(gathered), more=True)
+                if gathered and size + len(part) - at > self._step:  # rather two trips than a copy of what is large
+                    await self._give(gathered)
                     gathered, size = [], 0
+                cut = view[at : at + self._step]
+                gathered.append(part if len(cut) == len(part) else cut)
+                at, size = at + len(cut), size + len(cut)
         if gathered:
-            await self._give(b"".join(gathered), more=True)
+            await self._give(gathered)
 
-    async def _give(self, body: bytes, *, more: bool) -> None:
+    async def _give(self, parts: Sequence[bytes | memoryview], *, more: bool = True) -> None:
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
         if not self.is_begun:
             self.is_begun = True
             headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]

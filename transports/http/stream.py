@@ -33,10 +33,16 @@ _NAME_BYTES = 1 + DIGEST_BYTES
 _NAMES_A_FRAME = 4096
 _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
 
-_SAMPLE = 4096
+_SAMPLE = 2048
 _PAYS = 0.95  # of the raw size
 _ZSTD_HEAD = b"\x28\xb5\x2f\xfd\xa0"  # magic; one segment, four bytes of size follow
 _ZSTD_BLOCK = 128 * 1024
+_BLOCK_HEAD_BYTES = 3
+_AS_IT_IS_HEAD_BYTES = len(_ZSTD_HEAD) + 4 + _BLOCK_HEAD_BYTES
+
+# Frames are gathered to so many bytes on either side: to hash them in one go costs a third less than one by one.
+_WRITTEN_TOGETHER = 192 * 1024
+_READ_TOGETHER = 256 * 1024
 
 
 # What every standing says, as a dictionary for zstd (raw content): what is said most stands last.
@@ -98,9 +104,12 @@ class Source(Protocol):
     def read(self, size: int, /) -> bytes:
         """Return at most so many bytes; none at the end."""
 
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Put at most so many bytes where they shall be and return how many; 0 at the end."""
+
 
 class StreamWriter:
-    """Makes frames.
+    """Makes frames; they are let go of some at a time, and the last of them at the `end`.
 
     Args:
         write: takes the bytes, in pieces of any size above none.
@@ -113,6 +122,8 @@ class StreamWriter:
         self._knows_words = knows_words
         self._shared = shared
         self._hasher = blake3()
+        self._parts: list[bytes] = []
+        self._size = 0
         self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
     def info(self, data: bytes) -> None:
@@ -136,8 +147,10 @@ class StreamWriter:
 
     def records(self, batch: Sequence[bytes]) -> None:
         """Send stored records."""
-        raw = b"".join(part for stored in batch for part in (_LENGTH.pack(len(stored)), stored))
-        self._frame(FrameKind.RECORDS, *([self._compress(raw)] if self._pays(raw) else _as_it_is(raw)))
+        parts = [part for stored in batch for part in (_LENGTH.pack(len(stored)), stored)]
+        size = sum(map(len, parts))
+        data = [self._compress(b"".join(parts))] if self._pays(batch, size) else _as_it_is(parts, size)
+        self._frame(FrameKind.RECORDS, *data)
 
     def reached(self, position: int, mark: bytes) -> None:
         """Say that everything up to a position has been sent, and what record stands there."""
@@ -165,23 +178,36 @@ class StreamWriter:
 
     def end(self) -> None:
         """Finish the body."""
+        self._let_go()
         self._frame(FrameKind.END, self._hasher.digest())
+        self._let_go()
 
     def _frame(self, kind: FrameKind, *data: bytes) -> None:
         self._framed(kind.value, *data)
 
     def _framed(self, letter: bytes, *data: bytes) -> None:
-        # In pieces rather than their sum: a copy of all that travels costs as much as hashing it.
-        for piece in (_HEADER.pack(letter, sum(map(len, data))), *data):
-            self._hasher.update(piece)
-            if piece:
-                self._write(piece)
+        size = sum(map(len, data))
+        self._parts += (_HEADER.pack(letter, size), *data)
+        self._size += _HEADER.size + size
+        if self._size >= _WRITTEN_TOGETHER:
+            self._let_go()
 
-    def _pays(self, raw: bytes) -> bool:
+    def _let_go(self) -> None:
+        if self._parts:
+            # The only copy of all that travels: hashing and writing piece by piece would cost more.
+            together = b"".join(self._parts)
+            self._parts, self._size = [], 0
+            self._hasher.update(together)
+            self._write(together)
+
+    def _pays(self, batch: Sequence[bytes], size: int) -> bool:
         """Whether compressing is worth it: a sample of a large batch tells noise from the rest."""
-        middle = len(raw) // 2
-        sample = raw[middle : middle + _SAMPLE]
-        return len(raw) < 4 * _SAMPLE or len(self._compress(sample)) < _PAYS * len(sample)
+        if size < 4 * _SAMPLE:
+            return True
+        largest = max(batch, key=len)
+        middle = max(len(largest) - _SAMPLE, 0) // 2
+        sample = largest[middle : middle + _SAMPLE]
+        return len(self._compress(sample)) < _PAYS * len(sample)
 
 
 class StreamReader:
@@ -196,6 +222,8 @@ class StreamReader:
         self._source = source
         self._shared = shared
         self._hasher = blake3()
+        self._room = memoryview(bytearray(_READ_TOGETHER))  # frames lie here one after the other, to be hashed together
+        self._hashed = self._at = 0  # in that room
         self._decompress = zstandard.ZstdDecompressor(max_window_size=1 << 27)
 
     def __iter__(self) -> Iterator[Frame]:
@@ -205,35 +233,46 @@ class StreamReader:
             BadStream: a frame breaks the format, or the body ends early or late.
         """
         while True:
-            before = self._hasher.digest()
-            header = self._take(_HEADER.size)
-            letter, size = _HEADER.unpack(header)
+            if self._at + _HEADER.size > _READ_TOGETHER:
+                self._hash()
+            letter, size = _HEADER.unpack(self._take(_HEADER.size))
             try:
                 kind = FrameKind.INFO if letter in _PACKED_INFOS else FrameKind(letter)
             except ValueError as error:
                 raise BadStream("A frame is of an unknown kind.") from error
             if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST} else _FRAME_LIMIT):
                 raise BadStream(f"A frame of {size} bytes is longer than one may be.")
-            data = self._take(size)
             if kind is FrameKind.END:
-                if data != before or self._source.read(1):
-                    raise BadStream("The body is not what was sent.")
+                self._at -= _HEADER.size
+                self._hash()
+                self._check_end(size)
                 return
-            self._hasher.update(header)
-            self._hasher.update(data)
+            if self._at + size > _READ_TOGETHER:
+                self._hash()
+            data = self._take(size)
             yield self._packed_info(letter, data) if letter in _PACKED_INFOS else self._frame(kind, data)
 
-    def _packed_info(self, letter: bytes, data: bytes) -> Frame:
+    def _check_end(self, size: int) -> None:
+        digest = self._hasher.digest()
+        if size != len(digest) or self._take(size) != digest or self._source.read(1):
+            raise BadStream("The body is not what was sent.")
+
+    def _hash(self) -> None:
+        """Hash what was read since the last time, and begin at the front again."""
+        self._hasher.update(self._room[self._hashed : self._at])
+        self._hashed = self._at = 0
+
+    def _packed_info(self, letter: bytes, data: memoryview) -> Frame:
         if letter == _KNOWN_INFO and not self._shared:
             raise BadStream("A frame rests on what was not said here.")
         words = _WORDS if letter == _SHORT_INFO else _known(self._shared)
         return Frame(FrameKind.INFO, self._unpacked(data, _INFO_LIMIT, zstandard.ZstdDecompressor(dict_data=words)))
 
-    def _frame(self, kind: FrameKind, data: bytes) -> Frame:
+    def _frame(self, kind: FrameKind, data: memoryview) -> Frame:
         if kind is FrameKind.RECORDS:
             return Frame(kind, records=self._records(data))
         if kind is FrameKind.NAMES:
-            return Frame(kind, names=_names(data))
+            return Frame(kind, names=_names(bytes(data)))
         if kind is FrameKind.REACHED:
             if len(data) != _POSITION.size:
                 raise BadStream("A position has another length than positions have.")
@@ -241,17 +280,27 @@ class StreamReader:
             return Frame(kind, mark, position=position)
         return Frame(kind, self._unpacked(data, _INFO_LIMIT))
 
-    def _take(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size:
-            part = self._source.read(min(size, _FRAME_LIMIT))
-            if not part:
-                raise BadStream("The body ends in the middle.")
-            parts.append(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def _take(self, size: int) -> memoryview:
+        """Return the next bytes, which are counted for the digest; they hold until more are taken."""
+        if size > _READ_TOGETHER:
+            alone = memoryview(bytearray(size))
+            self._fill(alone)
+            self._hasher.update(alone)
+            return alone
+        part = self._room[self._at : self._at + size]
+        self._fill(part)
+        self._at += size
+        return part
 
-    def _unpacked(self, data: bytes, limit: int, unpacker: zstandard.ZstdDecompressor | None = None) -> bytes:
+    def _fill(self, room: memoryview) -> None:
+        # Exactly what is needed next: whoever waits for more would lose what came before a cut.
+        while room:
+            came = self._source.readinto(room)
+            if not came:
+                raise BadStream("The body ends in the middle.")
+            room = room[came:]
+
+    def _unpacked(self, data: memoryview, limit: int, unpacker: zstandard.ZstdDecompressor | None = None) -> bytes:
         try:
             size = zstandard.get_frame_parameters(data).content_size
             if not 0 < size <= limit:  # unknown sizes are far above
@@ -263,8 +312,10 @@ class StreamReader:
             raise BadStream("A frame holds another number of bytes than it says.")
         return raw
 
-    def _records(self, data: bytes) -> tuple[bytes, ...]:
-        raw = self._unpacked(data, _RAW_LIMIT)
+    def _records(self, data: memoryview) -> tuple[bytes, ...]:
+        raw = _within(data)
+        if raw is None:
+            raw = memoryview(self._unpacked(data, _RAW_LIMIT))
         size = len(raw)
         found, at = [], 0
         while at < size:
@@ -272,7 +323,7 @@ class StreamReader:
             length = _LENGTH.unpack_from(raw, at)[0] if end <= size else _RAW_LIMIT
             if not 0 < length <= min(_RECORD_LIMIT, size - end):
                 raise BadStream("A record is longer than its batch, or than a record may be.")
-            found.append(raw[end : end + length])
+            found.append(raw[end : end + length].tobytes())
             at = end + length
         return tuple(found)
 
@@ -281,13 +332,31 @@ def _known(shared: bytes) -> zstandard.ZstdCompressionDict:
     return zstandard.ZstdCompressionDict(_WORDS.as_bytes() + shared, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
-def _as_it_is(raw: bytes) -> Iterator[bytes]:
+def _as_it_is(parts: list[bytes], size: int) -> Iterator[bytes]:
     """Yield the pieces of a zstd frame that holds bytes as they are; any reader of zstd understands it (RFC 8878)."""
-    yield _ZSTD_HEAD + len(raw).to_bytes(4, "little")
-    for at in range(0, len(raw), _ZSTD_BLOCK):
+    yield _ZSTD_HEAD + size.to_bytes(4, "little")
+    if size <= _ZSTD_BLOCK:
+        yield _block_head(size, is_last=True)
+        yield from parts
+        return
+    raw = b"".join(parts)
+    for at in range(0, size, _ZSTD_BLOCK):
         block = raw[at : at + _ZSTD_BLOCK]
-        yield (len(block) << 3 | (at + _ZSTD_BLOCK >= len(raw))).to_bytes(3, "little")
+        yield _block_head(len(block), is_last=at + _ZSTD_BLOCK >= size)
         yield block
+
+
+def _block_head(size: int, *, is_last: bool) -> bytes:
+    return (size << 3 | is_last).to_bytes(_BLOCK_HEAD_BYTES, "little")
+
+
+def _within(data: memoryview) -> memoryview | None:
+    """Return what a zstd frame holds as it is, in one block; None for every other frame, which zstd itself judges."""
+    size = len(data) - _AS_IT_IS_HEAD_BYTES
+    if not 0 < size <= _ZSTD_BLOCK:
+        return None
+    head = _ZSTD_HEAD + size.to_bytes(4, "little") + _block_head(size, is_last=True)
+    return data[_AS_IT_IS_HEAD_BYTES:] if data[:_AS_IT_IS_HEAD_BYTES] == head else None
 
 
 def _names(data: bytes) -> tuple[RecordHash, ...]:
