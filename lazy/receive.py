@@ -9,7 +9,8 @@ over at the end of a round is dropped (architecture, decision 10).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
@@ -19,6 +20,7 @@ from vault.lock import Holder
 from vault.membership import Cut
 from vault.nodelog import reaches
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, LogEntry, Member, Request, Revocation, read
+from vault.proofs import LEAST, Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
 from vault.store.database import select_in
 from vault.vault import Vault
@@ -43,6 +45,10 @@ class RefusedRecord(DataError):
     code = "refused"
     exit_code = 44
     hint = "It was not stored; the rest of the sync went on."
+
+
+class _Unproven(Exception):
+    """A signature of the batch is wrong; whose, and what follows, tells the slow way."""
 
 
 def forget_strangers(w: Writer) -> None:
@@ -95,6 +101,7 @@ class Receiver:
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
     _group: str = ""
+    _proofs: Proofs | None = None
 
     @property
     def waits(self) -> bool:
@@ -146,9 +153,45 @@ class Receiver:
         on_wait: Callable[[Holder | None], None] | None = None,
     ) -> None:
         """Validate and store one batch of records in one transaction."""
+        proofs = self._beside(len(batch))
+        if proofs is None:
+            self._take(batch, on_wait, None)
+            return
+        before = self._remembered()
+        try:
+            self._take(batch, on_wait, proofs)
+        except Exception as fault:
+            if proofs.are_right() and not isinstance(fault, _Unproven):
+                raise
+            # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
+            for name, value in before.items():
+                setattr(self, name, value)
+            self._take(batch, on_wait, None)
+
+    def _beside(self, count: int) -> Proofs | None:
+        """Return what verifies signatures beside this process, if there is a second processor and much to verify."""
+        vault = self.vault
+        if count < LEAST or vault.around.processors < 2 or vault.store.db.in_transaction:
+            return None
+        if self._proofs is None:
+            self._proofs = Proofs()
+        return self._proofs if self._proofs.is_ready() else None
+
+    def _remembered(self) -> dict[str, object]:
+        """Return a copy of what a batch changes here."""
+        return {
+            each.name: copy(getattr(self, each.name)) for each in fields(self) if each.name not in {"vault", "_proofs"}
+        }
+
+    def _take(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        on_wait: Callable[[Holder | None], None] | None,
+        proofs: Proofs | None,
+    ) -> None:
         ready: list[tuple[Seal | Plex, bytes]] = []
         for record_hash, stored in batch:
-            record = self._validated(record_hash, stored)
+            record = self._validated(record_hash, stored, proofs)
             if record is None:
                 continue
             if isinstance(record, Seal):
@@ -167,8 +210,10 @@ class Receiver:
         if ready or self._strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
-            if self._strange_bytes > STASH_BYTES:
-                self._refuse_strangers()
+                _require(proofs)  # before anything of it is kept
+        _require(proofs)
+        if self._strange_bytes > STASH_BYTES:
+            self._refuse_strangers()
 
     @property
     def weighed(self) -> set[RecordHash]:
@@ -344,16 +389,21 @@ class Receiver:
 
     # Judging
 
-    def _validated(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex | None:
-        """Return the record when everything about it that needs no trust is right; else refuse it."""
+    def _validated(self, record_hash: RecordHash, stored: bytes, proofs: Proofs | None = None) -> Seal | Plex | None:
+        """Return the record when everything about it that needs no trust is right; else refuse it.
+
+        With `proofs` its signature is right only if they say so in the end.
+        """
         try:
-            return self._parsed(record_hash, stored)
+            return self._parsed(record_hash, stored, proofs)
         except LaceError as error:
             self.refuse(record_hash, error.code, error.message)
             return None
 
-    def _parsed(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
-        record = parse_record(stored)
+    def _parsed(self, record_hash: RecordHash, stored: bytes, proofs: Proofs | None = None) -> Seal | Plex:
+        record = parse_record(stored, verify=proofs is None)
+        if proofs is not None and isinstance(record, Seal):
+            proofs.ask(record)
         if record.hash != record_hash:
             raise RefusedRecord(f"its bytes are the record {record.hash}")
         if not isinstance(record, Seal | Plex):
@@ -447,6 +497,9 @@ class Receiver:
 
     def finish(self, w: Writer) -> None:
         """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
+        if self._proofs is not None:
+            self._proofs.close()
+            self._proofs = None
         self._judge_kept(w)
         self._refuse_strangers()
         self._stash.clear()
@@ -475,6 +528,11 @@ class Receiver:
         self._kept.clear()
         self._kept_bytes = 0
         trim(w)
+
+
+def _require(proofs: Proofs | None) -> None:
+    if proofs is not None and not proofs.are_right():
+        raise _Unproven
 
 
 def _members(w: Writer) -> set[Verifier]:

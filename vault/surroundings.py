@@ -30,6 +30,7 @@ class Surroundings:
         program: version text of this program, for audit entries.
         free_bytes: bytes that this person may still write where a path lies, or None when that cannot be told.
         media: directories below which the system shows what is plugged in.
+        processors: how many of them this program may use; with a second one, much is verified beside the rest.
     """
 
     data_root: Path
@@ -42,6 +43,7 @@ class Surroundings:
     program: str = "0"
     free_bytes: Callable[[Path], int | None] = lambda _path: None
     media: tuple[Path, ...] = ()
+    processors: int = 1
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI, or the nearest instant to it that can be written."""

@@ -266,6 +266,7 @@ class Context:
             program=__version__,
             free_bytes=self.world.free_bytes,
             media=self.media(),
+            processors=_processors(),
         )
 
     def media(self) -> tuple[Path, ...]:
@@ -332,6 +333,11 @@ class Context:
 
         self.output.before_talk()
         return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+
+
+def _processors() -> int:
+    """Return how many processors this program may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _free_bytes(path: Path) -> int | None:

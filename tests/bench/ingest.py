@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +49,8 @@ def figures(quick: bool) -> Iterator[Figure]:
             for turn, processors in (("one", {min(os.sched_getaffinity(0))}), ("all", os.sched_getaffinity(0))):
                 home = root / f"{turn}-{repeat}"
                 shutil.copytree(root / "home", home)
-                with Vault(home / "bob", around(home, "bob")) as bob, _on(processors):
+                world = replace(around(home, "bob"), processors=len(processors))
+                with Vault(home / "bob", world) as bob, _on(processors):
                     rates[turn].append(_rate(len(records), partial(_take, bob, records)))
                 shutil.rmtree(home)
     what = f"{len(records)} small sealed records"

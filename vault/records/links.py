@@ -63,4 +63,5 @@ def parse_link(name: str, value: str) -> Link | None:
 
 def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
     """Return the well-formed links among headers, in order."""
-    return tuple(link for name, value in headers if (link := parse_link(name, value)) is not None)
+    found = [parse_link(name, value) for name, value in headers if name.endswith(_SUFFIX)]
+    return tuple(filter(None, found))

@@ -1,0 +1,69 @@
+"""Signatures verified by a process beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tests.vault.records.examples import KEY, SEAL
+from vault.proofs import Proofs
+from vault.records import Plex, Seal, Tai
+
+
+@pytest.fixture
+def proofs() -> Iterator[Proofs]:
+    made = Proofs()
+    assert made._wait(60)
+    assert made.is_ready()
+    yield made
+    made.close()
+
+
+def _seals(count: int) -> list[Seal]:
+    plexes = [Plex.build(group="g", app="a", name=str(n), tai=Tai.ZERO) for n in range(count)]
+    return [Seal.sign(plex, KEY) for plex in plexes]
+
+
+def _spoiled(seal: Seal) -> Seal:
+    return replace(seal, signature=bytes([seal.signature[0] ^ 1]) + seal.signature[1:])
+
+
+def test_right_signatures_are_told_from_wrong_ones(proofs: Proofs) -> None:
+    """REC-39, REC-40: one wrong signature among hundreds is told, wherever it stands, and harms no later question."""
+    seals = _seals(200)
+    for at in (None, 0, 63, 64, 199, None):
+        for number, seal in enumerate(seals):
+            proofs.ask(_spoiled(seal) if number == at else seal)
+        assert proofs.are_right() is (at is None)
+        assert proofs.is_ready()
+    assert proofs.are_right()
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
+    """A process that ends in the middle, or never started, changes no answer."""
+    for number, seal in enumerate(_seals(100)):
+        if number == 70:
+            process = proofs._process
+            assert process is not None
+            process.kill()
+            process.wait()
+        proofs.ask(_spoiled(seal) if wrong and number == 99 else seal)
+    assert proofs.are_right() is not wrong
+    assert not proofs.is_ready()
+    proofs.ask(SEAL)
+    assert proofs.are_right()
+    proofs.ask(_spoiled(SEAL))
+    assert not proofs.are_right()
+
+
+def test_more_than_a_pipe_holds_is_handed_over(proofs: Proofs) -> None:
+    """Whoever asks faster than answers come waits for room, and for nothing else."""
+    for last in (SEAL, _spoiled(SEAL)):
+        for _ in range(2_000):
+            proofs.ask(SEAL)
+        proofs.ask(last)
+        assert proofs.are_right() is (last is SEAL)
+        assert proofs.is_ready()
