@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from lazy.people import label_of
 from vault.history import sealed_record
-from vault.profile import Commit, LabelRecord, Member, NodeCard, Release, Resolution, Revocation, read
-from vault.records import RecordHash, Tai
+from vault.profile import (
+    Commit,
+    LabelRecord,
+    Member,
+    NodeCard,
+    ProfileValue,
+    Release,
+    Resolution,
+    Revocation,
+    read,
+)
+from vault.records import RecordHash, Seal, Tai
 from vault.vault import Vault
 
 __all__ = ["LogLine", "log_lines"]
@@ -29,6 +40,9 @@ class LogLine:
         lamport: Lamport of that entry, or None.
         tai: when it was sealed, for display.
         message: what its author wrote, or whom it names.
+        act: what its author did, to follow their name in a sentence: `released main 1.0.0`.
+        words: what its author wrote; empty where that is nothing.
+        after_cut: whether its author was revoked and it does not count any more; it stays readable.
     """
 
     hash: RecordHash
@@ -39,8 +53,14 @@ class LogLine:
     lamport: int | None
     tai: Tai
     message: str
-    after_cut: bool = False
-    """Whether its author was revoked and it does not count any more; it stays readable."""
+    act: str
+    words: str
+    after_cut: bool
+
+    def sentence(self, who: str) -> str:
+        """Return all of it for people: who did what, and the first line of their words."""
+        title, _, more = self.words.partition("\n")
+        return f"{who} {self.act}" + (f": {title}" if title else "") + (" ..." if more else "")
 
 
 def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None, limit: int = 20) -> list[LogLine]:
@@ -73,18 +93,68 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
         node,
         limit,
     )
-    return [_line(vault, RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
+    found = [(RecordHash(str(kind), bytes(digest)), sealed_record(bytes(stored))) for kind, digest, stored in rows]
+    numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == Commit.APP])
+    return [_line(vault, record, seal, numbers.get(record.text)) for record, seal in found]
 
 
-def _line(vault: Vault, record: RecordHash, stored: bytes) -> LogLine:
-    seal = sealed_record(stored)
+def _numbers(vault: Vault, commits: list[RecordHash]) -> dict[str, int]:
+    """Return the number that each commit got first on its author's line, of those that have one."""
+    rows = vault.store.rows(
+        "SELECT c.hash, min(CAST(substr(r.name, length(c.desk) + 2) AS INTEGER)) FROM json_each(?) j"
+        " JOIN commits c ON c.hash = j.value JOIN link k ON k.t = c.hash JOIN rec r ON r.p = k.p"
+        " JOIN sym a ON a.id = r.app AND a.s = 'lace/rev' JOIN sym n ON n.id = r.signer AND n.s = c.signer"
+        " GROUP BY c.hash",
+        json.dumps([commit.text for commit in commits]),
+    )
+    return {str(commit): int(str(number)) for commit, number in rows}
+
+
+def _told(vault: Vault, value: ProfileValue | None, seal: Seal, number: int | None) -> tuple[str, str]:
+    """Return what somebody did, and what they wrote to it."""
+    words = ""
+    match value:
+        case Commit():
+            act, words = f"committed {seal.plex.name}" + (f"@{number}" if number else ""), value.message
+        case Release():
+            act, words = f"released {value.desk} {value.version}", value.message
+        case Resolution():
+            act, words = f"decided {value.desk} {value.version} {_decided(vault, value)}", value.reason
+        case Revocation():
+            act, words = f"revoked {label_of(vault, value.node.text)}", value.reason
+        case LabelRecord():
+            act = f"labelled {value.desk}{_labelled(vault, value)} as {value.label}"
+        case Member():
+            act = f"let {value.label} in"
+        case NodeCard():
+            act = f"joined as {value.label}"
+        case _:
+            act = f"founded the group {seal.plex.group}"
+    return act, words
+
+
+def _decided(vault: Vault, value: Resolution) -> str:
+    if value.chosen is None:
+        return "by a merge"
+    rows = vault.store.rows("SELECT node FROM release WHERE hash = ?", value.chosen.text)
+    return f"for the side of {label_of(vault, str(rows[0][0]))}" if rows else "for one side"
+
+
+def _labelled(vault: Vault, value: LabelRecord) -> str:
+    rows = vault.store.rows(
+        "SELECT number FROM rev WHERE node = ? AND desk = ? AND hash = ?",
+        value.signer.text,
+        value.desk,
+        value.rev.text,
+    )
+    return f"@{rows[0][0]}" if rows else ""
+
+
+def _line(vault: Vault, record: RecordHash, seal: Seal, number: int | None) -> LogLine:
     value = read(seal)
-    message = ""
-    if isinstance(value, Commit | Release):
-        message = value.message
-    elif isinstance(value, Resolution):
-        message = value.reason
-    elif isinstance(value, Member | NodeCard):
+    act, words = _told(vault, value, seal, number)
+    message = words
+    if isinstance(value, Member | NodeCard):
         message = value.label
     elif isinstance(value, Revocation):
         message = f"{label_of(vault, value.node.text)}: {value.reason}".removesuffix(": ")
@@ -104,4 +174,5 @@ def _line(vault: Vault, record: RecordHash, stored: bytes) -> LogLine:
         seal.signer.text,
         vault.node.text,
     )
-    return LogLine(record, plex.app, plex.name, seal.signer.text, seq, lamport, plex.tai, message, bool(late))
+    author = seal.signer.text
+    return LogLine(record, plex.app, plex.name, author, seq, lamport, plex.tai, message, act, words, bool(late))

@@ -17,7 +17,7 @@ from vault.profile import Member, NodeCard, Release, Resolution, Revocation, rea
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["QueueEntry", "QueueState", "queue", "waiting_counts"]
+__all__ = ["QueueEntry", "QueueState", "next_sync", "queue", "waiting_counts"]
 
 
 class QueueState(StrEnum):
@@ -78,6 +78,26 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
             holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
             entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving)))
     return entries
+
+
+def next_sync(vault: Vault) -> str:
+    """Return the command by which what I shared last leaves this vault; empty when it waits for nobody or lies there.
+
+    What lies on a medium that serves a peer is on its way; a place that answers holds nothing until it has confirmed.
+    """
+    top = int(str(vault.store.rows("SELECT ifnull(max(seq), 0) FROM log WHERE node = ?", vault.node.text)[0][0]))
+    confirmed = _confirmed(vault)
+    published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
+    configured, command = places(vault), ""
+    for person in peers(vault):
+        if confirmed.get(person.node, 0) >= top:
+            continue
+        serving = [place for place in configured if place.peer in {None, person.node}]
+        if not serving:
+            command = command or "lace place add NAME DIR"
+        elif not any(published.get(place.place_id, 0) >= top for place in serving):
+            return f"lace sync {serving[0].name}"
+    return command
 
 
 def waiting_counts(vault: Vault) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from lace_tui.cli.output import Answer, Paint, moment
 from lazy.conflicts import Conflict, Proposal, Side, conflicts, detected_iso, side_words
 from lazy.files import write_lazy_files
 from lazy.merging import merge_heads
-from lazy.places import places
+from lazy.queue import next_sync
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions, path_regions
@@ -370,8 +370,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
 
 
 def _resolved(vault: Vault, done: Resolved) -> Answer:
-    where = [place.name for place in places(vault)]
-    command = f"lace sync {where[0]}" if where else "lace place add NAME DIR"
+    following = "lace update" if done.conflicts else next_sync(vault)
     data = {
         "conflict": done.conflict,
         "resolution": done.resolution,
@@ -380,7 +379,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         "commit": done.commit,
         "written": done.written,
         "conflicts": done.conflicts,
-        "next": "lace update" if done.conflicts else command,
+        "next": following or None,
     }
 
     said = _decided(vault, done)
@@ -391,7 +390,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
         ]
-        lines.append(f"Next: {inert(str(data['next']))}")
+        lines += [f"Next: {inert(following)}"] if following else []
         return "\n".join(lines)
 
     return Answer(data, text, exit_code=1 if done.conflicts else 0)
@@ -411,8 +410,9 @@ def _decided(vault: Vault, done: Resolved) -> str:
         how = " by a merge"
     if done.conflicts:
         return f"{what} is decided{how}. Nothing changed in your folder:"
-    changed = f"{files_text(len(done.written))} changed in your folder"
-    return f"{what} is decided{how}. {changed}{':' if done.written else '.'}"
+    if not done.written:
+        return f"{what} is decided{how}. Your folder stays as it is."
+    return f"{what} is decided{how}. {files_text(len(done.written))} changed in your folder:"
 
 
 def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch) -> Resolved:

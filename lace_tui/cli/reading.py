@@ -31,8 +31,6 @@ from vault.work import MAIN, changes, shown_version, unreleased
 
 __all__ = ["configure", "run"]
 
-_NAMED = frozenset({"lace/commit", "lace/label", "lace/release", "lace/resolution"})  # whose names say something
-
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
@@ -72,12 +70,8 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     ]
     texts = []
     for line in found:
-        title, _, more = line.message.partition("\n")
-        when = moment(line.tai.to_utc_iso())
-        name = inert(line.name) if line.app in _NAMED else ""
-        words = [when, inert(names[line.node]), line.app.removeprefix("lace/"), name, inert(title)]
         late = "  (after the cut)" if line.after_cut else ""
-        texts.append("  ".join(filter(None, words)) + (" ..." if more else "") + late)
+        texts.append(f"{moment(line.tai.to_utc_iso())}  {inert(line.sentence(names[line.node]))}{late}")
         if context.verbose:
             texts.append(f"    {line.hash}")
     return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")

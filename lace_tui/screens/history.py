@@ -13,12 +13,13 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.cli.folder import counted
+from lace_tui.cli.output import moment
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, numbers, what_changed
+from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
@@ -28,6 +29,7 @@ from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
 from vault.labels import Labelled, set_label
+from vault.profile import Release, Resolution
 from vault.vault import Vault
 from vault.work import MAIN, Changes, Committed, Watch, changes, commit
 
@@ -42,7 +44,6 @@ class _View(NamedTuple):
     lines: tuple[LogLine, ...]
     names: dict[str, str]
     lineage: tuple[str, ...]
-    numbers: dict[str, int]
 
 
 class _Rows:
@@ -59,15 +60,11 @@ class _Rows:
     def line(self, number: int) -> Content:
         """Return one row: lineage, age, who, what."""
         line = self._view.lines[number]
-        kind = line.app.removeprefix("lace/")
-        what = line.name if kind in {"commit", "release", "resolution"} else ""
-        if kind == "commit" and line.hash.text in self._view.numbers:
-            what = f"{what}@{self._view.numbers[line.hash.text]}"
-        style = GOOD if kind == "release" else NOTE if kind == "resolution" else ""
+        style = {Release.APP: GOOD, Resolution.APP: NOTE}.get(line.app, "")
         head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
         head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>13}  ", QUIET)
-        head += mark(f"{self._view.names[line.node][:12]:<12} ", STRONG) + mark(f"{kind} {what}".rstrip(), style)
-        return head + mark(f"  {line.message.partition(chr(10))[0]}")
+        head += mark(f"{self._view.names[line.node][:12]:<12} ", STRONG) + mark(line.act, style)
+        return head + mark(f"  {line.words.partition(chr(10))[0]}")
 
     def key(self, number: int) -> str:
         """Return the record's hash."""
@@ -76,7 +73,7 @@ class _Rows:
     def text(self, number: int) -> str:
         """Return what a filter searches."""
         line = self._view.lines[number]
-        return f"{self._view.names[line.node]} {line.app} {line.name} {line.message}".lower()
+        return f"{self._view.names[line.node]} {line.act} {line.app} {line.name} {line.message}".lower()
 
 
 class History(Listing):
@@ -90,7 +87,7 @@ class History(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._view = _View((), {}, (), {})
+        self._view = _View((), {}, ())
         self._by_key: dict[str, LogLine] = {}
 
     def read(self, vault: Vault) -> _View:
@@ -98,7 +95,7 @@ class History(Listing):
         with vault.store.reading():
             lines = log_lines(vault, limit=LIMIT)
             names = {node: label_of(vault, node) for node in {line.node for line in lines}}
-            return _View(tuple(lines), names, tuple(drawings(vault, lines)), numbers(vault, lines))
+            return _View(tuple(lines), names, tuple(drawings(vault, lines)))
 
     def show(self, value: _View) -> None:
         """Show the lines."""
@@ -111,13 +108,13 @@ class History(Listing):
         line = self._by_key.get(self.lines.key)
         if line is None:
             return "", (), ""
-        shared = f"entry {line.seq} of their log" if line.seq else "not shared"
+        shared = f"entry {line.seq}" if line.seq else "no entry of its own"
         lines = (
-            f"{line.app.removeprefix('lace/')} {line.name}",
-            f"By: {self._view.names[line.node]}, {line.node}",
-            f"When: {line.tai.to_utc_iso()} (for display; nothing is decided by it)",
-            f"Shared: {shared}",
-            *line.message.splitlines(),
+            f"{self._view.names[line.node]} {line.act}",
+            *line.words.splitlines(),
+            f"When: {moment(line.tai.to_utc_iso())} (for display; nothing is decided by it)",
+            f"Their key: {line.node}",
+            f"In their log: {shared}",
             f"Record: {line.hash}",
         )
         return "An entry", lines, f"lace record show {line.hash}"

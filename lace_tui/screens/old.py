@@ -38,7 +38,6 @@ __all__ = [
     "entry_at",
     "files_at",
     "latest",
-    "numbers",
     "plan_checkout",
     "what_changed",
 ]
@@ -223,16 +222,6 @@ def plan_checkout(vault: Vault, at: ResolvedCommit, shown: int = 12) -> list[str
     if len(found) > shown:
         lines.append(f"  and {'at least ' if len(found) == 1000 else ''}{len(found) - shown} more")
     return lines
-
-
-def numbers(vault: Vault, lines: list[LogLine]) -> dict[str, int]:
-    """Return the revision number of each commit of a log on its author's line, by hash text."""
-    shown = {line.hash.text for line in lines}
-    rows = vault.store.rows(
-        "SELECT c.hash, r.number FROM rev r CROSS JOIN commits c ON c.hash = r.commit_hash AND c.signer = r.node"
-        " ORDER BY r.number DESC"  # a commit that came twice keeps its first number
-    )
-    return {str(commit): int(str(number)) for commit, number in rows if commit in shown}
 
 
 def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:

@@ -33,7 +33,7 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
     assert ann.lace("status")["revoked"][0]["name"] == "bob"
     assert "bob was revoked by alice" in ann.text("status")
     marked = [line for line in ann.text("log", "-n", "99").splitlines() if "(after the cut)" in line]
-    assert any("main/1.0.1" in line for line in marked)
+    assert any("released main 1.0.1" in line for line in marked)
     assert "his laptop was stolen" in ann.text("log")
     for person in (ann, bob):
         person.run("sync", "stick")

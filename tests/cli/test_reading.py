@@ -30,7 +30,9 @@ def test_log_is_newest_first_and_complete(pair: tuple[Person, Person]) -> None:
         "bob",
     )
     assert {e["app"] for e in entries} == {"lace/commit", "lace/release", "lace/member", "lace/node", "lace/founding"}
-    assert bob.text("log", "-n", "1").rstrip().endswith("bob  commit  main  bob's title ...")
+    assert bob.text("log", "-n", "1").rstrip().endswith("  bob committed main@2: bob's title ...")
+    told = [line.partition("  ")[2] for line in bob.text("log", "-n", "100").splitlines()]
+    assert {"alice founded the group friends", "alice joined as alice", "alice let bob in"} <= set(told)
     assert bob.text("log", "-v", "-n", "1").splitlines()[1] == f"    {entries[0]['hash']}"
     assert ann.lace("log", "-n", "2")["entries"] == ann.lace("log", "-n", "100")["entries"][:2]
 

@@ -334,6 +334,9 @@ def test_prefer_keeps_one_side(contested: tuple[Person, Person], side: str, cont
     assert f"alice proposes the side of {'alice' if side == 'local' else side}: lace resolve" in bob.text("conflicts")
     assert bob.lace("update", expect=1)["next"] == f"lace resolve {done['conflict']} --accept"
     accepted = bob.lace("resolve", "2.0.0", "--accept")
+    assert accepted["next"] is None  # an acceptance stays here, and everything else is on the stick
+    chosen = "alice" if side == "local" else side
+    assert f"  alice decided main 2.0.0 for the side of {chosen}: we agreed\n" in bob.text("log")
     assert accepted["resolution"] == done["resolution"]
     assert (bob.folder / "notes.txt").read_text() == content
     assert bob.text("conflicts") == "no conflicts\n"

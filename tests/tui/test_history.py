@@ -94,7 +94,7 @@ async def test_the_log_of_a_real_circle_has_its_lineage(app: LaceApp) -> None:
     assert commits[0].startswith("*")
     assert any(row.startswith("|*") for row in commits)
     assert any("*/" in row[:4] for row in commits), "and they meet"
-    assert any("commit main@2  pumpkin soup" in row for row in commits), "each by the number that leads back to it"
+    assert any("committed main@2  pumpkin soup" in row for row in commits), "each by the number that leads back to it"
 
 
 async def test_more_of_the_selected_row_stands_below_where_there_is_room(app: LaceApp) -> None:

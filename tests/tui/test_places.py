@@ -120,7 +120,7 @@ async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
         await settle(pilot)
         await pilot.press("5")
         await settle(pilot)
-        assert "release main/1.1.0" in _rows(app)
+        assert "released main 1.1.0" in _rows(app)
         await pilot.press("slash")
         await pilot.press(*"pumpkin")
         await pilot.pause()
