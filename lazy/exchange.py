@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
 _BATCH_RECORDS = 1000
-_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records
+_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...
+_LAST_BATCH_BYTES = 8 << 20  # ... lets the next be twice as large, up to this
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
 
@@ -446,6 +447,7 @@ class MailboxReader:
         """
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
+        most = _FIRST_BATCH_BYTES
         total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
         require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
         try:
@@ -465,9 +467,10 @@ class MailboxReader:
                     return True
                 batch.append((fetched.hash, fetched.record))
                 size += len(fetched.record)
-                if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+                if len(batch) >= _BATCH_RECORDS or size >= most:
                     done += len(batch)
                     moved += size
+                    most = min(most * 2, _LAST_BATCH_BYTES) if size >= most else most
                     batch, size = self._hand_over(exchange, batch), 0
                     self._watch.travelled(done, len(wanted), moved, total, "receive")
         finally:

@@ -190,6 +190,7 @@ class Receiver:
         proofs: Proofs | None,
     ) -> None:
         ready: list[tuple[Seal | Plex, bytes]] = []
+        wanted = self.holes([record for record, _ in batch if record.kind == "P"])
         for record_hash, stored in batch:
             record = self._validated(record_hash, stored, proofs)
             if record is None:
@@ -198,7 +199,7 @@ class Receiver:
                 self._take_back(record.hash)
                 self._weighed.discard(record.hash)
                 self._wait(record, stored)
-            elif self._wanted(record.hash):
+            elif record.hash in wanted:
                 ready.append((record, stored))
             elif record.app == TREE_APP or (self.keeps_content and self._stashed_bytes < STASH_BYTES):
                 self._stash[record.hash] = (record, stored)
@@ -382,10 +383,6 @@ class Receiver:
 
     def _is_founding(self, seal: Seal) -> bool:
         return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
-
-    def _wanted(self, record: RecordHash) -> set[RecordHash]:
-        row = self.vault.store.rows("SELECT 1 FROM hole WHERE want = ?", record.text)
-        return {record} if row else set()
 
     # Judging
 

@@ -22,7 +22,8 @@ from vault.work import Watch
 __all__ = ["Intake"]
 
 _BATCH_RECORDS = 2000
-_BATCH_BYTES = 1 << 20
+_FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large ...
+_LAST_BATCH_BYTES = 8 << 20  # ... up to this: flushing each batch to the disk costs more than it has
 _MARKLINE_LIMIT = 128
 
 
@@ -41,6 +42,7 @@ class Intake:
         self._vault, self._receiver, self._peer, self._epoch, self._watch = vault, receiver, peer, epoch, watch
         self._batch: list[tuple[RecordHash, bytes]] = []
         self._size = 0
+        self._most = _FIRST_BATCH_BYTES
         self._moved = 0
         self._reached: Cursor | None = None
         self._refused = receiver.refused_before()
@@ -57,7 +59,7 @@ class Intake:
         """
         if frame.kind is FrameKind.REACHED:
             self._reached = Cursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
-            if self._size >= _BATCH_BYTES or len(self._batch) >= _BATCH_RECORDS:
+            if self._size >= self._most or len(self._batch) >= _BATCH_RECORDS:
                 self.flush()
             return
         for stored in frame.records:
@@ -67,7 +69,7 @@ class Intake:
                 self._size += len(stored)
             else:
                 self.damaged.append(name)
-        if self._size >= _BATCH_BYTES * 2:
+        if self._size >= self._most * 2:
             self.flush()
 
     def take_all(self, frames: Iterable[Frame]) -> None:
@@ -87,6 +89,8 @@ class Intake:
             self._receiver.take([pair for pair in self._batch if pair[0] not in done])
             self.records += len(self._batch)
             self._moved += self._size
+            if self._size >= self._most:
+                self._most = min(self._most * 2, _LAST_BATCH_BYTES)
             self._batch, self._size = [], 0
             self._watch.travelled(self.records, 0, self._moved, 0, "receive")
         if self._reached is not None and not self._receiver.waits:

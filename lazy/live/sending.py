@@ -23,6 +23,11 @@ _CLOSE_BYTES = BATCH_BYTES - 16 * 1024  # a cut costs a batch twice, and what bo
 _AFTER = """
 SELECT e.at, b.kind, b.digest, stored(b.p, b.bytes) FROM exposure e JOIN body b USING (p)
 WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"""
+# Where some are left out their bytes are not read: what a reader just sent is much.
+_AFTER_NAMES = """
+SELECT e.at, b.kind, b.digest, b.p FROM exposure e JOIN body b USING (p)
+WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"""
+_BYTES = "SELECT stored(p, bytes) FROM body WHERE p = ?"
 _NAMED = """
 SELECT b.kind, b.digest, stored(b.p, b.bytes) FROM body b JOIN shared USING (p) WHERE b.digest IN"""
 
@@ -53,12 +58,15 @@ def send_after(
     batch: list[bytes] = []
     size = done = moved = 0
     total, total_bytes = amount(vault, after) if after < top.at else (0, 0)
-    while rows := vault.store.rows(_AFTER, after, top.at, _ROWS):
+    while rows := vault.store.rows(_AFTER_NAMES if leave_out else _AFTER, after, top.at, _ROWS):
         watch.cancelled()
-        for at, kind, digest, stored in rows:
+        for at, kind, digest, found in rows:
             after = int(at)
-            if leave_out and RecordHash(str(kind), bytes(digest)) in leave_out:
-                continue
+            stored = found
+            if leave_out:
+                if RecordHash(str(kind), bytes(digest)) in leave_out:
+                    continue
+                stored = vault.store.rows(_BYTES, found)[0][0]
             batch.append(bytes(stored))
             size += len(stored)
             if size >= _CLOSE_BYTES:

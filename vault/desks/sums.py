@@ -18,7 +18,7 @@ from vault.records import RecordHash
 __all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "content_sha512"]
 
 SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
-_TOGETHER = 4 << 20  # bytes of one turn; as few as show nothing in memory
+_TOGETHER = 1 << 20  # bytes of one turn; as few as show nothing in memory, and let a file of some MiB overlap itself
 
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
@@ -71,9 +71,9 @@ def _content(source: Source, entry: Entry, cache: SumCache, fresh: Fresh) -> str
         known = value
         cache.put(entry.hash, known)
     if known is None:
-        total = sha512()
-        check_content(source, entry, total.update)
-        known = total.hexdigest()
+        total = Summing()
+        check_content(source, entry, total.add)
+        known = total.finish()
         cache.put(entry.hash, known)
     return known
 

@@ -39,7 +39,9 @@ _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be 
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 _CACHED_BYTES: Final = 8 << 20
-_WHERE: Final = "SELECT frame, at, size FROM packed WHERE p = ?"
+_WHERE: Final = (
+    "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
+)
 _SUM_BYTES: Final = 16
 _OPEN_PACKS: Final = 8
 
@@ -370,8 +372,11 @@ class Packs:
         row = self._rows.get(p) or self._db.execute(_WHERE, (p,)).fetchone()
         if row is None:
             return None
-        frame, at, size = (int(value) for value in row)
-        found = self._slice(frame, at, size)
+        frame, at, size, *rests = row
+        if rests and rests[0] == RAW:
+            found = self._bytes(rests[1], rests[2] + at, size)
+        else:
+            found = self._slice(frame, at, size)
         if len(found) != size:
             raise PackDamaged(f"The bytes of the record at position {p} are not whole in its pack.")
         return found
