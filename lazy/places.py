@@ -194,8 +194,12 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
 def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
     """Return a place that can be remembered, its drop made; as `add_place`, but the vault does not know it yet."""
     check_name(name, "place name")
-    if any(place.name == name for place in places(vault)) or any(p.name == name for p in peers(vault)):
-        raise NameTaken(f"The name {name!r} is already in use.")
+    taken = next((place for place in places(vault) if place.name == name), None)
+    if taken is not None:
+        again = f"Choose another name, or forget that one first: lace place remove {name}"
+        raise NameTaken(f"There is a place called {name!r} already, at {taken.uri}.", hint=again)
+    if any(person.name == name for person in peers(vault)):
+        raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
     from transports.address import AddressKind, parse_address  # noqa: PLC0415 - naming a place opens no road
     from transports.drop import Drop  # noqa: PLC0415
 

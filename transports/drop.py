@@ -21,6 +21,7 @@ from blake3 import blake3
 from transports.bundle import BundleWriter
 from transports.errors import (
     BadSnapshot,
+    DropEmptied,
     DropNotEmpty,
     MissingFile,
     NotADrop,
@@ -120,7 +121,8 @@ class Drop:
             expected_id: the id it had when it was last used.
 
         Raises:
-            PlaceUnreachable: the directory is missing, or empty where a known drop should be.
+            PlaceUnreachable: the directory is missing.
+            DropEmptied: the directory is there, and a known drop that should be in it is not.
             WrongDrop: another drop lies there.
             NotADrop: the directory holds something else.
         """
@@ -483,8 +485,11 @@ def _read_marker(path: Path, *, is_known: bool) -> str:
         raise NotADrop(f"{path / MARKER} is not a plain file.") from error
     except OSError as error:
         # The empty directory under an unplugged stick looks like any directory without a marker.
-        if isinstance(error, FileNotFoundError) and path.is_dir() and not is_known:
-            raise NotADrop(f"{path} holds no drop.") from error
+        if isinstance(error, FileNotFoundError) and path.is_dir():
+            if not is_known:
+                raise NotADrop(f"{path} holds no drop.") from error
+            what = f"{path} is there, but holds no {MARKER}: the stick is not plugged in, or it was emptied."
+            raise DropEmptied(what) from error
         raise fault_of(error, f"The drop {path}", is_here=False) from error
     drop_id = parse_marker(data)
     if drop_id is None:

@@ -14,6 +14,7 @@ __all__ = [
     "BadRun",
     "BadSnapshot",
     "BadStream",
+    "DropEmptied",
     "DropNotEmpty",
     "GitMissing",
     "MissingFile",
@@ -56,6 +57,14 @@ class PlaceUnreachable(PlaceError):
     code = "place-unreachable"
     exit_code = 20
     hint = "Plug the stick in, or mount the directory, and run the same command again."
+
+
+class DropEmptied(PlaceUnreachable):
+    """The directory of a known drop is there without the drop: an unplugged stick's mount point, or an emptied one."""
+
+    code = "drop-emptied"
+    exit_code = 20
+    hint = "Plug the stick in. To begin anew where it was emptied: lace place remove NAME, then lace place add NAME DIR"
 
 
 class WrongDrop(PlaceError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,3 +78,28 @@ def test_nothing_plugged_in_and_what_cannot_be_read_are_said(alice: Person, medi
     assert alice.lace("drops")["drops"] == []
     assert alice.text("drops") == "Nothing is plugged in that holds a drop.\n"
     assert 20 <= alice.run("sync", "stick").code < 30
+
+
+def test_an_emptied_stick_says_how_to_begin_anew(alice: Person, media: Path, tmp_path: Path) -> None:
+    """CYB-15: its directory is there, so nobody is told to mount it; the named commands work as they stand."""
+    folder = tmp_path / "my stick"
+    alice.lace("place", "remove", "stick")
+    alice.lace("place", "add", "stick", str(folder), "--encrypt")
+    alice.lace("sync", "stick")
+    shutil.rmtree(folder)
+    assert alice.lace("sync", "stick", expect=20)["error"]["code"] == "place-unreachable"
+    folder.mkdir()
+    told = alice.lace("sync", "stick", expect=20)["error"]
+    assert (told["code"], f"{folder} is there, but holds no lace-drop.txt" in told["message"]) == ("drop-emptied", True)
+    _, _, commands = told["hint"].partition("emptied: ")
+    for command in commands.split("; "):
+        alice.lace(*shlex.split(command.removeprefix("lace ")))
+    assert alice.lace("places")["places"][0]["encrypted"]
+    assert alice.lace("sync", "stick")["sent"] > 0
+
+
+def test_a_taken_name_says_whose_it_is(alice: Person, media: Path, tmp_path: Path) -> None:
+    told = alice.lace("place", "add", "stick", str(tmp_path / "other"), expect=2)["error"]
+    assert told["code"] == "name-taken"
+    assert (media / "alice/STICK/lace").as_uri() in told["message"]
+    assert told["hint"].endswith("lace place remove stick")

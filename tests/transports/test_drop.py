@@ -28,6 +28,7 @@ from tests.transports.helpers import (
 from transports.bundle import BundleReader
 from transports.drop import MARKER, Drop
 from transports.errors import (
+    DropEmptied,
     DropNotEmpty,
     MissingFile,
     NotADrop,
@@ -117,7 +118,7 @@ def test_what_is_not_the_drop_that_was_expected(drop: Drop, tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotADrop):
         Drop.open(tmp_path / "empty")
-    with pytest.raises(PlaceUnreachable):
+    with pytest.raises(DropEmptied, match="is there, but holds no"):
         Drop.open(tmp_path / "empty", ID)
 
 
