@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from sys import intern
 
 from lazy.beacon import due_on
@@ -20,8 +21,8 @@ from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.publishing import Addition, Publication, publish, recover_bundles
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
-from transports.runs import BundleRef
+from transports.reading import SeenHead, fetch, read_head, read_mailbox, read_run
+from transports.runs import BundleRef, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
@@ -29,7 +30,7 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
-__all__ = ["Outgoing", "Sending", "exposed", "pending", "plan_sending", "publish_mine", "publish_once"]
+__all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
@@ -37,6 +38,7 @@ _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in
 _END = (1 << 63) - 1  # after every number of the exposure log
 _LOCATED_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
+_SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,12 @@ def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top, vector = exposed(vault), _vector(vault)
     return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
+
+
+def is_current(vault: Vault, done: Sending) -> bool:
+    """Tell whether what was published in this visit is all there is to say: nothing was shared or learned since."""
+    with vault.store.reading():
+        return not done.is_anew and (exposed(vault), _vector(vault)) == (done.upto, done.vector)
 
 
 def exposed(vault: Vault) -> int:
@@ -172,7 +180,7 @@ def publish_mine(
 
 def _written(
     vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch
-) -> tuple[Publication, set[BundleRef] | None]:
+) -> tuple[Publication, set[str] | None]:
     """Write what a plan adds; return also the bundles that the mailbox then rests on, if those are others than before.
 
     Nobody reads any of it before the head that names it.
@@ -180,14 +188,14 @@ def _written(
     mine = plan.mine
     if plan.is_anew:
         done = _publish_alone(vault, place, writer, (0, plan.upto), [], watch)
-        return done, set(done.bundles)
+        return done, _noted(done.bundles)
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), None
     try:
-        return _bring(vault, place, writer, plan, _listing(vault, place, mine), watch)
+        return _bring(vault, place, writer, plan, _Known(vault, place, mine), watch)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
-        return _bring(vault, place, writer, replace(plan, mine=_ANEW), None, watch)
+        return _bring(vault, place, writer, replace(plan, mine=_ANEW), _Known(vault, place, _ANEW), watch)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -220,34 +228,76 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
     return Outgoing(done.copied + done.referenced, place.count.written, done.copied, head.number)
 
 
+class _Known:
+    """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
+
+    def __init__(self, vault: Vault, place: MailboxPlace, mine: _Mine) -> None:
+        self._vault, self._place, self._mine = vault, place, mine
+        self._listing: Listing | None = None
+
+    @property
+    def runs(self) -> tuple[RunRef, ...]:
+        """What its head names."""
+        return self._mine.head.head.runs if self._mine.head else ()
+
+    def whole(self) -> Listing:
+        """Return the listing; read once.
+
+        Raises:
+            DataError: a run is damaged, or a bundle is missing that it rests on.
+        """
+        if self._listing is None:
+            self._listing = _listing(self._vault, self._place, self._mine) or Listing([])
+        return self._listing
+
+    def of_additions(self) -> Listing:
+        """Return what lists some of what is to be added, if anything does.
+
+        Where the head is the one that this vault left, what became shared after the number noted with it is new there.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        return Listing([]) if self._mine.trusted else self.whole()
+
+    def files(self) -> set[str]:
+        """Return the bundles that it rests on, as they are noted.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        noted = self._vault.store.meta(_FILES + self._place.place_id).splitlines()
+        return set(noted) if noted and self._mine.trusted else _noted(self.whole().bundles())
+
+
+def _noted(bundles: Iterable[BundleRef]) -> set[str]:
+    return {f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles}
+
+
 def _bring(
-    vault: Vault,
-    place: MailboxPlace,
-    writer: MailboxWriter,
-    plan: Sending,
-    listing: Listing | None,
-    watch: Watch,
-) -> tuple[Publication, set[BundleRef]]:
-    """Publish what the listing lacks; without a listing everything. Return also the bundles it then rests on."""
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, known: _Known, watch: Watch
+) -> tuple[Publication, set[str]]:
+    """Publish what a mailbox lacks; return also the bundles it then rests on."""
     mine = plan.mine
-    known = listing if listing is not None else Listing([])
-    sources = _others(vault, place)
-    if listing is None:
+    sought = sum(size for _, size in _exposed_sizes(vault, mine.at, plan.upto))
+    sources = _others(vault, place, sought)
+    if not known.runs:
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
     elif writer.is_interrupted:
-        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, listing)))
+        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, known.whole())))
     used: set[BundleRef] = set()
+    files = known.files()
     done = publish(
         place,
         vault.group,
         vault.node,
         writer,
-        runs=mine.head.head.runs if mine.head else (),
-        listing=known,
+        runs=known.runs,
+        listing=known.of_additions(),
         additions=_additions(vault, place, (mine.at, plan.upto), watch, known, sources, used),
         cancel=_asked(watch),
     )
-    return done, {*known.bundles(), *done.bundles, *used}
+    return done, files | _noted(done.bundles) | _noted(used)
 
 
 def _publish_alone(
@@ -266,7 +316,7 @@ def _publish_alone(
         writer,
         runs=(),
         listing=None,
-        additions=_additions(vault, place, between, watch, Listing([]), left, set()),
+        additions=_additions(vault, place, between, watch, _Known(vault, place, _ANEW), left, set()),
         cancel=_asked(watch),
     )
 
@@ -339,11 +389,12 @@ def _additions(
     place: MailboxPlace,
     between: tuple[int, int],
     watch: Watch,
-    known: Listing,
+    known: _Known,
     sources: list[Listing],
     used: set[BundleRef],
 ) -> Iterator[Addition]:
     # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
+    listed = known.of_additions()
     located: dict[RecordHash, int] = {}
     apps: list[str] = []
     sizes = array("Q")
@@ -354,7 +405,7 @@ def _additions(
         between,
     ):
         record = RecordHash(intern(str(kind)), bytes(digest))
-        if record not in known and record not in located:
+        if record not in listed and record not in located:
             located[record] = _COPIED if app in _BELONGING else _SOUGHT
             apps.append(intern(str(app)))
             sizes.append(int(size))
@@ -365,7 +416,7 @@ def _additions(
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
         if located.get(base, 0) < 0:
             return True
-        entry = known.entry(base)
+        entry = known.whole().entry(base)
         if entry is None or entry.location is None or entry.location.bundle is None:
             return False
         return entry.location.bundle.mailbox == vault.node
@@ -413,8 +464,13 @@ def _locate(vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], s
                     located[fetched.hash] = number
 
 
-def _others(vault: Vault, place: MailboxPlace) -> list[Listing]:
-    """Return what the other members' mailboxes of this medium list, to reference it instead of copying it."""
+def _others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
+    """Return what the other members' mailboxes of this medium list, to reference it instead of copying it.
+
+    Looking costs no more than copying: of each mailbox the newest runs are read, up to one that is larger than all that
+    is sought. What an older one lists may be withdrawn by a newer one, so none between is left out.
+    """
+    most = max(sought, _SMALL_RUN)
     found = []
     members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")}
     for node in place.nodes(vault.group):
@@ -422,8 +478,10 @@ def _others(vault: Vault, place: MailboxPlace) -> list[Listing]:
             continue
         try:
             head = read_head(place, vault.group, node)
-            if head is not None and head.head.runs:
-                found.append(read_mailbox(place, vault.group, node, head.head))
+            refs = head.head.runs if head is not None else ()
+            newest = list(takewhile(lambda ref: ref.size <= most, reversed(refs)))
+            if newest:
+                found.append(Listing([read_run(place, vault.group, node, ref) for ref in reversed(newest)]))
         except (DataError, PeerError):
             continue
     return found
@@ -468,7 +526,7 @@ def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.node))
 
 
-def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, files: set[BundleRef] | None) -> None:
+def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, files: set[str] | None) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
@@ -476,8 +534,7 @@ def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int,
     with vault.writing(receiving=True) as w:
         w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
         if files is not None:
-            lines = (f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in sorted(files))
-            w.store.set_meta(_FILES + place.place_id, "\n".join(lines))
+            w.store.set_meta(_FILES + place.place_id, "\n".join(sorted(files)))
 
 
 def _asked(watch: Watch) -> Callable[[], bool]:

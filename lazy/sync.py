@@ -17,7 +17,7 @@ from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import label_of
 from lazy.places import NoSuchPlace, Place, is_mine, serving
 from lazy.plans import VisitPlan, amount, plan_visit
-from lazy.publish import exposed, publish_mine
+from lazy.publish import exposed, is_current, publish_mine
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
@@ -318,11 +318,11 @@ def carry_out(
             ).records
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
-            _read_all(vault, place, medium, plan, reader, result, watch, may_sign=reason is None)
+            _read_all(vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=push)
             note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before)
-    if push and pull:
+    if push and pull and not (plan.sending and reason is None and is_current(vault, plan.sending)):
         result.sent += publish_mine(vault, medium, watch).records
     if pull:
         _note_closed(medium, result)
@@ -342,8 +342,11 @@ def _read_all(
     watch: Watch,
     *,
     may_sign: bool,
+    is_mine_known: bool,
 ) -> None:
     """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
+
+    My own is read too, where it was not looked at by publishing to it: another may have written it under my key.
 
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.
@@ -360,7 +363,10 @@ def _read_all(
                 progress |= _admit(vault, place, medium, node, result)
             if number == 1 and node in faults:
                 result.problems.append(faults[node])
-            elif node in readings or node == vault.node or number > 1:
+            elif node == vault.node:
+                if not (is_mine_known and may_sign):
+                    progress |= _read_one(vault, reader, node, readings, result)
+            elif node in readings or number > 1:
                 progress |= _read_one(vault, reader, node, readings, result)
         if not progress:
             return

@@ -25,6 +25,7 @@ from vault.permits import check_readers
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
+from vault.totals import keep_totals, tree_totals
 from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
@@ -472,18 +473,8 @@ def seal_release(
         {"release": sealed.hash.text, "seq": str(entry.seq)},
         motivation=message,
     )
-    files, size = tree_totals(vault, tree)
+    files, size = keep_totals(w.store, desk, tree)
     return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
-
-
-def tree_totals(vault: Vault, tree: RecordHash) -> tuple[int, int]:
-    """Return how many files a tree holds and their bytes."""
-    files = size = 0
-    for change in diff_trees(vault.store, None, tree):
-        if change.after is not None and change.after.kind != "d":
-            files += 1
-            size += change.after.size
-    return files, size
 
 
 def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:
@@ -493,7 +484,7 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
         NoRoom: its files do not fit on the disk; nothing was written.
     """
     there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
-    require_room(vault.around, there, tree_totals(vault, tree)[1], "Writing the copy")
+    require_room(vault.around, there, tree_totals(vault.store, tree)[1], "Writing the copy")
     to.mkdir(parents=True, exist_ok=True)
     nowhere = MemoryCache()
     return apply_tree(

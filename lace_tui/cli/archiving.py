@@ -17,7 +17,7 @@ from vault.history import commit_info
 from vault.records import Tai
 from vault.records.tai import LEAP_SECONDS
 from vault.space import require_room
-from vault.work import tree_totals
+from vault.totals import tree_totals
 
 __all__ = ["configure", "run"]
 
@@ -52,7 +52,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 watch.cancelled()
                 watch.progress(done, total, "archive")
 
-            require_room(vault.around, path.parent, tree_totals(vault, found.tree)[1], "This archive")
+            require_room(vault.around, path.parent, tree_totals(vault.store, found.tree)[1], "This archive")
             seconds = max(0, Tai.parse(made.tai).seconds - LEAP_SECONDS)
             done = write_archive(vault.store, found.tree, path, folder=folder, seconds=seconds, progress=told)
     return Answer(

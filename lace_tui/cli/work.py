@@ -21,6 +21,7 @@ from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
 from vault.names import Version
 from vault.permits import check_readers
+from vault.totals import desk_totals
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import (
@@ -35,7 +36,6 @@ from vault.work import (
     next_version,
     release,
     shares_commits,
-    tree_totals,
     unreleased,
 )
 
@@ -242,7 +242,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
 def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
     """Return files and bytes of the folder as it is, from what it stands on and what changed."""
     base = checkout_of(vault, desk)
-    files, size = tree_totals(vault, base.tree) if base else (0, 0)
+    files, size = desk_totals(vault.store, desk, base.tree) if base else (0, 0)
     for item in found.items:
         for entry, factor in ((item.before, -1), (item.after, 1)):
             if entry is not None and not entry.is_dir:

@@ -140,3 +140,45 @@ def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, t
     assert (moved["planned"], moved["sent"]) == (False, asked.json["sent"])
     assert bob.lace("pull", "stick", "--confirm", stdin=b"Yes\n")["received"] == moved["sent"]
     bob.lace("sync", "stick", "--confirm", "--dry-run", expect=2)
+
+
+def test_a_little_is_added_to_much_without_reading_it(tmp_path: Path) -> None:
+    """Performance W5: what lies there is read neither by who adds nor by who takes; a newcomer still gets all of it."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    for number in range(3000):
+        write(alice, f"d{number // 100}/{number}.txt", str(number))
+    for vault in (alice, bob, alice, bob):
+        if vault is alice and len(_bodies(alice)) < 3000:
+            release(alice)
+        sync(vault, ["stick"])
+    place, medium = _stick(alice)
+    runs = sum(size for name, size in medium.files(alice.group, alice.node).items() if name.endswith(".run"))
+    assert runs > 100_000
+    reads = {}
+    for number in range(3):
+        write(alice, f"new-{number}.txt", "new")
+        release(alice)
+        for vault in (alice, bob):
+            place, medium = _stick(vault)
+            result = carry_out(vault, place, medium, plan_visit(vault, "stick", medium, push=True, pull=True))
+            assert not result.problems
+            reads[vault.name, number] = result.bytes_read
+    assert max(reads.values()) < 60_000, reads
+    assert _bodies(alice) >= _mailbox(bob, _stick(bob)[1])
+    assert _bodies(bob) >= _mailbox(alice, _stick(alice)[1])
+    cara = befriend(tmp_path, alice, "cara")
+    assert _bodies(cara) >= _mailbox(alice, _stick(alice)[1])
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
+def test_nothing_new_reads_each_head_once(trio: tuple[Vault, Vault, Vault]) -> None:
+    """Performance W4: on a medium a visit that finds nothing costs one small read for each mailbox."""
+    alice, bob, cara = trio
+    for vault in (alice, bob, cara, alice, bob, cara):
+        sync(vault, ["stick"])
+    _, medium = _stick(bob)
+    heads = [medium.read_head(bob.group, node) or b"" for node in medium.nodes(bob.group)]
+    (result,) = sync(bob, ["stick"])
+    assert result.bytes_read == sum(map(len, heads))
