@@ -30,7 +30,8 @@ class Surroundings:
         program: version text of this program, for audit entries.
         free_bytes: bytes that this person may still write where a path lies, or None when that cannot be told.
         media: directories below which the system shows what is plugged in.
-        processors: how many of them this program may use; with a second one, much is verified beside the rest.
+        processors: how many of them this program may use; with a second one, much is verified beside the rest,
+            and a large folder is looked at in shares.
     """
 
     data_root: Path

@@ -210,10 +210,13 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         cancel=watch.cancelled,
         progress=watch.progress,
         without=within(vault, desk),
+        processes=vault.around.processors,
     )
     if base is not None and snap.root == base.tree:
         _keep_if_free(vault, cache)
-    items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
+    items = snap.changes
+    if items is None:
+        items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
     return Changes(desk, snap.root, items, tuple(sorted((*left, *snap.problems))))
 
 
@@ -294,6 +297,7 @@ def seal_commit(
         cancel=watch.cancelled,
         progress=watch.progress,
         without=within(vault, desk),
+        processes=vault.around.processors,
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
     w.flush()
@@ -302,7 +306,9 @@ def seal_commit(
         root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
         w.flush()
     cache.keep()
-    items = tuple(diff_trees(vault.store, base.tree if base else None, root))
+    items = snap.changes if root == snap.root else None
+    if items is None:
+        items = tuple(diff_trees(vault.store, base.tree if base else None, root))
     if not items and not parents:
         return None
     standing = [base.commit, *base.also] if base else []

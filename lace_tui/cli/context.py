@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 from lace_tui import __version__
 from lace_tui.cli.errors import BadPassphraseSource, FolderMissing
 from lace_tui.cli.output import Output, Paint
+from lace_tui.cli.quick import processors
 
 if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken, Progress
@@ -266,7 +267,7 @@ class Context:
             program=__version__,
             free_bytes=self.world.free_bytes,
             media=self.media(),
-            processors=_processors(),
+            processors=processors(),
         )
 
     def media(self) -> tuple[Path, ...]:
@@ -333,11 +334,6 @@ class Context:
 
         self.output.before_talk()
         return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
-
-
-def _processors() -> int:
-    """Return how many processors this program may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _free_bytes(path: Path) -> int | None:

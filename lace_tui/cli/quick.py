@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TextIO
 
-__all__ = ["changes_stamp", "kept_answer", "stamp"]
+__all__ = ["changes_stamp", "kept_answer", "processors", "stamp"]
 
 _VERBS = ("status", "queue", "conflicts", "vectors", "changes")  # named as in `lazy.remembered`
 _DESK = "main"
@@ -67,12 +67,12 @@ def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str 
         return None
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return answer if is_as_scanned(fd, told[0], looks, _processors()) else None
+        return answer if is_as_scanned(fd, told[0], looks.get, processors()) else None
     finally:
         os.close(fd)
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processes may run at once."""
     try:
         return len(os.sched_getaffinity(0))

@@ -16,6 +16,7 @@ import contextlib
 import errno
 import os
 import stat
+import threading
 from collections.abc import Callable
 from hashlib import sha512
 from pathlib import Path
@@ -27,7 +28,7 @@ from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
-from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
+from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
@@ -40,7 +41,7 @@ from vault.desks.folder import (
     signature,
     stream_file,
 )
-from vault.desks.glance import LOOKS, Look, encode_look, is_unchanged, parse_look
+from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
@@ -93,6 +94,7 @@ class Snapshot(NamedTuple):
         files: files and links in the tree, without those kept from the base.
         read: files whose bytes had to be read.
         unknown: paths that could not be taken; where the base has something there, it was kept.
+        changes: how the tree differs from the base, if that turned out on the way.
     """
 
     root: RecordHash
@@ -100,6 +102,7 @@ class Snapshot(NamedTuple):
     files: int
     read: int
     unknown: frozenset[str]
+    changes: tuple[Change, ...] | None = None
 
 
 def snapshot(
@@ -116,6 +119,7 @@ def snapshot(
     progress: Progress | None = None,
     without: frozenset[str] = frozenset(),
     room: Callable[[int], object] | None = None,
+    processes: int = 1,
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -132,6 +136,7 @@ def snapshot(
         progress: called with (files so far, 0, path).
         without: sub-directories that are desks of their own; what the base says of them stays as it is.
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
+        processes: how many may look at a large folder at once; one while this process has threads.
 
     Raises:
         Unreadable: the directory itself cannot be listed.
@@ -146,6 +151,7 @@ def snapshot(
         pages = MemoryObjects(source, trees_only=True)
         scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
+        scan.processes = processes
         scan.sums = sink if isinstance(sink, SumSink) else None
         if room is not None:
             scan.room = room
@@ -154,10 +160,11 @@ def snapshot(
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
     finally:
         os.close(fd)
+    changes: tuple[Change, ...] | None = () if found == base else None
     if base is not None and found != base:
-        found = scan.keep_unknown(found, base)
+        found, changes = scan.keep_unknown(found, base)
     problems = tuple(sorted(scan.problems))
-    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.unknown))
+    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.unknown), changes)
 
 
 class _Scan:
@@ -187,7 +194,11 @@ class _Scan:
         self._has_modes = True
         self._old_pages = OldPages(source)
         self._steps = 0
+        self._surveyed = 0
         self._doubtful: set[str] = set()  # directories of which something has to be said again at each scan
+        self._same: dict[str, Look] = {}  # directories whose names and files are as the scan before saw them
+        self._whole: dict[str, int] = {}  # files in those below which that is so too
+        self.processes = 1
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
@@ -202,13 +213,19 @@ class _Scan:
         self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
         self._context = scancache.context_of(self._group, self._ignore.digest, self.without)
         self._has_modes = _has_modes(fd)
-        found = self._directory(fd, "", 0, BaseDirectory(self._source, base))
+        processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
+        self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
+        top = BaseDirectory(self._source, base)
+        found = self._known("", top) or self._directory(fd, "", 0, top)
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
         return RecordHash("P", found[0])
 
-    def keep_unknown(self, found: RecordHash, base: RecordHash) -> RecordHash:
-        """Return the tree with the base's entries where this folder could not tell, or cannot hold them."""
+    def keep_unknown(self, found: RecordHash, base: RecordHash) -> tuple[RecordHash, tuple[Change, ...] | None]:
+        """Return the tree with the base's entries where this folder could not tell, or cannot hold them.
+
+        Where there are none, the changes from the base come with it.
+        """
         kept: dict[str, Entry | None] = {}
         for path in self.unknown:
             with contextlib.suppress(BadPath):  # too long to be in a tree
@@ -216,18 +233,19 @@ class _Scan:
                 if entry is not None:
                     kept[path] = entry
         absent = load_absent(self._cache)
-        for change in diff_trees(self._source, base, found):
+        changes = tuple(diff_trees(self._source, base, found))
+        for change in changes:
             old = change.before
             if old is None or change.after is not None:
                 continue
             if absent.get(change.path) == old.hash.text or self._cannot_be_here(change.path, old):
                 kept[change.path] = old
         if not kept:
-            return found
+            return found, changes
         try:
-            return apply_changes(self._source, self._sink, self._group, found, kept)
+            return apply_changes(self._source, self._sink, self._group, found, kept), None
         except TwinNames:
-            return self._keep_singly(found, kept)
+            return self._keep_singly(found, kept), None
 
     def _keep_singly(self, found: RecordHash, kept: dict[str, Entry | None]) -> RecordHash:
         for path in sorted(kept):
@@ -260,17 +278,17 @@ class _Scan:
         self._steps += steps
         if self._steps % _STEP < steps:
             self._cancel()
-            self._progress(self.files, 0, path)
+            self._progress(max(self.files, self._surveyed), 0, path)
+
+    def _survey_tick(self, path: str, steps: int) -> None:
+        self._surveyed += steps
+        self._tick(path, steps)
 
     def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> tuple[bytes, int] | None:
         """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
         self._cancel()
-        look = parse_look(self._cache.load(LOOKS + where), self._context)
-        is_same = look is not None and self._is_same(fd, look, where, base)
-        if look is not None and is_same and not look.directories:
-            self.files += look.files
-            self._tick(where, look.count)
-            return look.tree, look.size
+        look = self._same.get(where)
+        is_same = look is not None and self._is_of_base(look.tree, base)
         with os.scandir(fd) as listing:
             found = [entry for entry in listing if where or entry.name != _DOT_VAULT]
         if where and any(entry.name == _DOT_VAULT for entry in found):
@@ -312,19 +330,19 @@ class _Scan:
         root = base.root()
         return root is not None and root.digest == tree
 
-    def _is_same(self, fd: int, look: Look, where: str, base: BaseDirectory) -> bool:
-        """Tell whether names and files are as the look says, and the tree would be made of the same of them."""
-        try:
-            return self._is_of_base(look.tree, base) and is_unchanged(fd, look, where)
-        except OSError:
-            return False
+    def _known(self, where: str, base: BaseDirectory) -> tuple[bytes, int] | None:
+        """Return digest and size of the tree of a directory in and below which nothing changed, else None."""
+        if where not in self._whole or not self._is_of_base(self._same[where].tree, base):
+            return None
+        self.files += self._whole[where]
+        return self._same[where].tree, self._same[where].size
 
     def _keep_look(self, where: str, now: SeenDirectory, found: list[os.DirEntry[str]]) -> None:
         """Keep the look of a directory; an empty one where a look does not suffice."""
         look = b""
         if where not in self._doubtful and scancache.is_plain(now.items.values(), self._now_ns):
             names = [entry.name for entry in found]
-            below = [name for name, item in now.items.items() if item.kind == b"d"]
+            below = {name: item.digest for name, item in now.items.items() if item.kind == b"d"}
             files = [item.signature for item in now.items.values() if item.kind != b"d"]
             left_out = {
                 entry.name: entry.is_dir(follow_symlinks=False) for entry in found if entry.name not in now.items
@@ -442,11 +460,13 @@ class _Scan:
         if depth + 2 > MAX_DEPTH:
             self._skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
             return None
-        below = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
-        try:
-            found = self._directory(below, path, depth + 1, base)
-        finally:
-            os.close(below)
+        found = self._known(path, base)
+        if found is None:
+            below = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
+            try:
+                found = self._directory(below, path, depth + 1, base)
+            finally:
+                os.close(below)
         if found is None:
             return None
         return Seen(b"d", bool(illegal_elsewhere(_split(path)[1])), (0, 0, 0, 0, 0), found[0], found[1])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -13,13 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.vault.desks.support import GROUP, Desk, model_of, tree_of
+from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of
 from tests.vault.desks.test_worktree import write
 from vault.desks import glance, scancache
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import snapshot
+from vault.errors import Cancelled
 from vault.records import RecordHash
 
 
@@ -43,7 +46,7 @@ def _context(root: Path) -> bytes:
 def _is_same(root: Path, cache: MemoryCache, processes: int = 1) -> bool:
     fd = open_root(root)
     try:
-        return glance.is_as_scanned(fd, _context(root), _looks(cache), processes)
+        return glance.is_as_scanned(fd, _context(root), cache.load, processes)
     except OSError:
         return False
     finally:
@@ -72,8 +75,8 @@ def test_what_the_rules_leave_out_costs_no_second_look(desk: Desk, monkeypatch: 
     assert "d/a.o" not in model_of(desk.objects, first.root)
     assert _is_same(desk.root, desk.cache)
     loaded = _counted(monkeypatch)
-    assert desk.scan(first.root) == first._replace(read=0)
-    assert loaded == [""]  # the desk itself holds a directory; `d` is known by its look
+    assert desk.scan(first.root) == first._replace(read=0, changes=())
+    assert not loaded
     write(desk, "d/build/y", b"2")  # nobody looks there
     write(desk, "d/a.o", b"22")
     assert _is_same(desk.root, desk.cache)
@@ -153,13 +156,13 @@ def test_a_damaged_look_costs_a_second_look(desk: Desk) -> None:
     for damaged in (b"", b"damaged", bytes(200), _looks(desk.cache)["//d"][:-40]):
         desk.cache.save("//d", damaged)
         assert not _is_same(desk.root, desk.cache)
-        assert desk.scan(first.root) == first._replace(read=0)
+        assert desk.scan(first.root) == first._replace(read=0, changes=())
         assert _is_same(desk.root, desk.cache)
 
 
 def test_inodes_from_the_far_end_are_compared_too() -> None:
     far, farther = ((1, 2, -3, 2**64 - back, 0o100644) for back in (1, 2))
-    kept = [glance.encode_look(b"c" * 16, b"t" * 32, 1, ["a"], [], [signature], {}) for signature in (far, farther)]
+    kept = [glance.encode_look(b"c" * 16, b"t" * 32, 1, ["a"], {}, [signature], {}) for signature in (far, farther)]
     assert kept[0] != kept[1]
     look = glance.parse_look(kept[0], b"c" * 16)
     assert look is not None
@@ -197,9 +200,113 @@ def test_several_processes_see_what_one_sees(wide: Desk, monkeypatch: pytest.Mon
         os.waitpid(-1, os.WNOHANG)
 
 
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_a_scan_by_several_processes_finds_what_one_finds(
+    wide: Desk, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    """What did not change is not even opened; the rest is found, whoever looked there."""
+    monkeypatch.setattr(glance, "_SHARE", 10)
+    write(wide, "d1/deep/new", b"3")
+    write(wide, "d11/a", b"4")
+    shutil.rmtree(wide.root / "d7")
+    started: list[int] = []
+    real = os.fork
+
+    def fork() -> int:
+        started.append(1)
+        return real()
+
+    monkeypatch.setattr(os, "fork", fork)
+    loaded = _counted(monkeypatch)
+    found = snapshot(
+        wide.root,
+        group=GROUP,
+        source=wide.objects,
+        sink=wide.objects,
+        cache=wide.cache,
+        now_ns=LATER,
+        processes=processes,
+    )
+    assert len(started) == processes - 1
+    assert set(loaded) == {"", "d1", "d1/deep", "d11"}
+    assert (found.files, found.read) == (23, 2)
+    assert found.root == Desk(wide.root).scan().root
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_threads_are_not_forked(wide: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glance, "_SHARE", 10)
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
+    told = threading.Event()
+    waiting = threading.Thread(target=told.wait)
+    waiting.start()
+    try:
+        found = snapshot(
+            wide.root,
+            group=GROUP,
+            source=wide.objects,
+            sink=wide.objects,
+            cache=wide.cache,
+            now_ns=LATER,
+            processes=4,
+        )
+    finally:
+        told.set()
+        waiting.join()
+    assert (found.files, found.read) == (24, 0)
+
+
+def test_without_room_for_a_process_one_does_all(wide: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> int:
+        raise BlockingIOError(errno.EAGAIN, "full")
+
+    monkeypatch.setattr(glance, "_SHARE", 10)
+    monkeypatch.setattr(os, "fork", full)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    assert _is_same(wide.root, wide.cache, 4)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    write(wide, "d5/a", b"9")
+    assert not _is_same(wide.root, wide.cache, 4)
+
+
+def test_looks_of_two_scans_at_once_hide_nothing(wide: Desk) -> None:
+    """One keeps what it saw below a directory, and then the other, which began before, what it saw in it."""
+    old = {key: wide.cache.load(key) for key in ("", "//", "d5", "//d5", "d5/deep", "//d5/deep")}
+    write(wide, "d5/deep/er/b", b"99")
+    now = wide.scan()
+    for key, blob in old.items():
+        assert blob is not None
+        wide.cache.save(key, blob)
+    assert not _is_same(wide.root, wide.cache)
+    assert wide.scan().root == now.root
+    assert _is_same(wide.root, wide.cache)
+
+
+def test_a_stopped_survey_leaves_no_process(wide: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> None:
+        raise Cancelled("stopped")
+
+    monkeypatch.setattr(glance, "_SHARE", 10)
+    monkeypatch.setattr("vault.desks.worktree._STEP", 1)
+    with pytest.raises(Cancelled):
+        snapshot(
+            wide.root,
+            group=GROUP,
+            source=wide.objects,
+            sink=wide.objects,
+            cache=wide.cache,
+            now_ns=LATER,
+            processes=4,
+            cancel=stop,
+        )
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_each_directory_is_in_one_share(wide: Desk) -> None:
-    steps = glance._steps(_context(wide.root), _looks(wide.cache))
-    assert steps is not None
+    steps, is_all = glance._steps(_context(wide.root), wide.cache.load)
+    assert is_all
     assert len(steps) == 37
     for processes in range(1, 50):
         shares = glance._shares(steps * 400, processes)
