@@ -8,15 +8,16 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES, UnknownVerb
+from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.verbs import FAMILIES, VERBS, Verb, find_verb, nearest, sub_verbs
+from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
 
 __all__ = ["configure", "error_table", "run"]
 
 _OPTIONS = (
     ("-C DIR", "work in that folder instead of this one"),
     ("--json", "answer with one JSON object on standard output"),
-    ("-q, --quiet", "say nothing but errors"),
+    ("-q, --quiet", "say nothing when all went well; questions are answered"),
     ("-v, --verbose", "say more"),
     ("-h, --help", "explain lace, or a verb when written after one"),
     ("--version", "print the version"),

@@ -18,8 +18,9 @@ from lace_tui.cli.errors import (
     OutputNotWritable,
     UnknownVerb,
 )
+from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Output, ReaderGone
-from lace_tui.cli.verbs import VERBS, Verb, find_verb, nearest, sub_verbs
+from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
 
 __all__ = ["HelpAsked", "Parser", "build_parser", "run"]
@@ -109,7 +110,7 @@ def build_parser(verb: Verb, columns: int = 80) -> Parser:
         help="answer in JSON on standard output",
     )
     group.add_argument(
-        "-q", "--quiet", dest="global_quiet", action="store_true", default=off, help="say nothing but errors"
+        "-q", "--quiet", dest="global_quiet", action="store_true", default=off, help="say nothing when all went well"
     )
     group.add_argument("-v", "--verbose", dest="global_verbose", action="store_true", default=off, help="say more")
     group.add_argument("-h", "--help", action=_AskHelp, nargs=0, default=off, help="explain this verb")
@@ -163,6 +164,7 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
         flags.json |= "--json" in rest
     flags.take(args)
     context = flags.context(world, context_name)
+    context.output.leaves_out = flags.quiet and verb.acts and not getattr(args, "dry_run", False)
     try:
         result = import_module(verb.module).run(context, args)
     except BadArguments as error:

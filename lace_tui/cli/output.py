@@ -105,11 +105,13 @@ class Output:
         self.quiet = quiet
         self.verbose = verbose
         self.paint = paint or Paint(is_on=False)
+        self.leaves_out = False  # an answer that all went well, because quiet was asked for
         self.before_talk: Callable[[], None] = lambda: None
 
     def answer(self, answer: Answer) -> int:
         """Print an answer and return its exit code."""
-        self.emit(answer.data, answer.text)
+        if self.json or answer.exit_code or not self.leaves_out:
+            self.emit(answer.data, answer.text)
         return answer.exit_code
 
     def emit(self, data: Mapping[str, Any], text: Text = "") -> None:

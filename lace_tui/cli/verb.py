@@ -20,6 +20,7 @@ class Verb(NamedTuple):
         arguments: synopsis of its own arguments.
         json: what it prints under `--json`: "object" (exactly one), "lines" (one object a line) or "bytes".
         examples: command lines worth showing, each starting with "lace".
+        acts: whether its answer only tells what it did, which `-q` leaves out where all went well.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Verb(NamedTuple):
     arguments: str = ""
     json: str = "object"
     examples: tuple[str, ...] = ()
+    acts: bool = False

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from lace_tui.cli.verb import FAMILIES, Verb
 
-__all__ = ["FAMILIES", "VERBS", "Verb", "find_verb", "nearest", "sub_verbs"]
+__all__ = ["FAMILIES", "VERBS", "Verb"]
 
 _BEGIN, _WORK, _SYNC, _LOOK, _ABOUT = FAMILIES
 _CLI = "lace_tui.cli."
@@ -26,6 +26,7 @@ VERBS: tuple[Verb, ...] = (
         "Begin a group: make this folder one that you can share.",
         "[--name N] [--group G]",
         examples=("lace init", "lace -C notes init --name alice --group band"),
+        acts=True,
     ),
     Verb("id", _CLI + "begin", _BEGIN, "Say who you are here, with the words to compare aloud."),
     Verb(
@@ -43,6 +44,7 @@ VERBS: tuple[Verb, ...] = (
         "Enter a group by an invitation, in an empty, new or filled folder.",
         "INVITE [--name N]",
         examples=("lace -C notes accept lace-invite-0:... --name bob",),
+        acts=True,
     ),
     Verb("members", _CLI + "begin", _BEGIN, "List who belongs to the group."),
     Verb("requests", _CLI + "begin", _BEGIN, "List who asked to belong and is not admitted."),
@@ -53,6 +55,7 @@ VERBS: tuple[Verb, ...] = (
         "Admit somebody by hand; a proven invitation needs no hand.",
         "NAME [--key V]",
         examples=("lace admit bob",),
+        acts=True,
     ),
     Verb(
         "revoke",
@@ -61,6 +64,7 @@ VERBS: tuple[Verb, ...] = (
         "Say that somebody's log counts no further: a lost key, or a friend who left.",
         "NAME [--last SEQ] [-m WHY] [--dry-run] [--yes]",
         examples=("lace revoke bob --dry-run", 'lace revoke bob --last 12 -m "his laptop was stolen"'),
+        acts=True,
     ),
     Verb(
         "adopt",
@@ -68,6 +72,7 @@ VERBS: tuple[Verb, ...] = (
         _BEGIN,
         "Go on as a new node after this vault was copied or restored.",
         "[--name N]",
+        acts=True,
     ),
     Verb(
         "join",
@@ -76,6 +81,7 @@ VERBS: tuple[Verb, ...] = (
         "Name a peer by key, with a place of its own; moves nothing.",
         "NAME URI --key V",
         examples=("lace join bob /media/stick/bob --key V.0123...H3",),
+        acts=True,
     ),
     Verb(
         "key protect",
@@ -83,9 +89,10 @@ VERBS: tuple[Verb, ...] = (
         _BEGIN,
         "Let your key open with a passphrase only.",
         examples=("lace key protect",),
+        acts=True,
     ),
-    Verb("key unprotect", _CLI + "guarding", _BEGIN, "Let your key open without a passphrase again."),
-    Verb("leave", _CLI + "begin", _BEGIN, "Stop syncing with a peer; what came from it stays.", "NAME"),
+    Verb("key unprotect", _CLI + "guarding", _BEGIN, "Let your key open without a passphrase again.", acts=True),
+    Verb("leave", _CLI + "begin", _BEGIN, "Stop syncing with a peer; what came from it stays.", "NAME", acts=True),
     Verb(
         "peers",
         _CLI + "peers",
@@ -101,6 +108,7 @@ VERBS: tuple[Verb, ...] = (
         "Remember a place to meet, for example a folder on a stick.",
         "NAME URI [--for PEER] [--encrypt]",
         examples=("lace place add stick /media/stick/lace", "lace place add host git@host:us/lace.git --encrypt"),
+        acts=True,
     ),
     Verb(
         "place set",
@@ -109,8 +117,9 @@ VERBS: tuple[Verb, ...] = (
         "Let only members read what you put on a place.",
         "NAME [--encrypt] [--rebase]",
         examples=("lace place set stick --encrypt", "lace place set stick --rebase"),
+        acts=True,
     ),
-    Verb("place remove", _CLI + "placing", _BEGIN, "Forget a place; what lies there stays.", "NAME"),
+    Verb("place remove", _CLI + "placing", _BEGIN, "Forget a place; what lies there stays.", "NAME", acts=True),
     Verb("places", _CLI + "placing", _BEGIN, "List the places to meet."),
     Verb("drops", _CLI + "placing", _BEGIN, "List the drops that are plugged in, and whether they may be pulled out."),
     Verb("changes", _CLI + "work", _WORK, "Show what changed in the folder since the last commit.", "[DESK]"),
@@ -125,6 +134,7 @@ VERBS: tuple[Verb, ...] = (
             'lace commit -m "only the notes" notes.md',
             'lace commit -m "as bob sent it" --changes bob.json',
         ),
+        acts=True,
     ),
     Verb(
         "release",
@@ -133,6 +143,7 @@ VERBS: tuple[Verb, ...] = (
         "Give what you have a version and share it; commits what changed first.",
         "[VERSION] [-m TEXT] [--desk D] [--yes] [--dry-run]",
         examples=("lace release", 'lace release 2.0.0 -m "autumn"', "lace release --yes", "lace release --dry-run"),
+        acts=True,
     ),
     Verb(
         "update",
@@ -141,6 +152,7 @@ VERBS: tuple[Verb, ...] = (
         "Bring friends' released work into the folder; what clashes waits for you.",
         "[DESK] [--from PEER[@VERSION]] [--dry-run]",
         examples=("lace update", "lace update --from bob@2.4.0", "lace update --dry-run"),
+        acts=True,
     ),
     Verb(
         "merge",
@@ -152,6 +164,7 @@ VERBS: tuple[Verb, ...] = (
             "lace merge main --from bob/main --strategy mate",
             "lace merge main --from bob/main@2.4.0 --strategy fine",
         ),
+        acts=True,
     ),
     Verb(
         "log",
@@ -189,6 +202,7 @@ VERBS: tuple[Verb, ...] = (
         "Bring an older or a friend's state into the folder, or write a copy elsewhere.",
         "DESK@CASE [--to DIR]",
         examples=("lace checkout main@3", "lace checkout bob/main@2.4.0 --to ../look"),
+        acts=True,
     ),
     Verb(
         "archive",
@@ -197,6 +211,7 @@ VERBS: tuple[Verb, ...] = (
         "Write a state as one file that any system unpacks; equal for whoever writes it.",
         "DESK@CASE FILE",
         examples=("lace archive main@1.2.0 songs.tar.gz", "lace archive bob/main@2.4.0 ../bobs.tar.zst"),
+        acts=True,
     ),
     Verb(
         "read",
@@ -223,6 +238,7 @@ VERBS: tuple[Verb, ...] = (
         "Take back the last thing you did here, if nobody else can have it yet.",
         "[--dry-run]",
         examples=("lace undo --dry-run", "lace undo"),
+        acts=True,
     ),
     Verb(
         "desk add",
@@ -231,6 +247,7 @@ VERBS: tuple[Verb, ...] = (
         "Make a sub-folder a desk of its own, with versions of its own; main leaves it alone from then on.",
         "NAME DIR",
         examples=("lace desk add lyrics words/lyrics",),
+        acts=True,
     ),
     Verb(
         "desk permit",
@@ -243,6 +260,7 @@ VERBS: tuple[Verb, ...] = (
             "lace desk permit private --read --not carol",
             "lace desk permit docs --write --anyone",
         ),
+        acts=True,
     ),
     Verb(
         "desk keep",
@@ -259,6 +277,7 @@ VERBS: tuple[Verb, ...] = (
         "Ask the next sync for files of an old release whose content you let go of.",
         "DESK@CASE [PATH]",
         examples=("lace fetch main@1.0.0 videos/intro.mp4",),
+        acts=True,
     ),
     Verb(
         "desk permits",
@@ -274,6 +293,7 @@ VERBS: tuple[Verb, ...] = (
         "Give your newest revision a name, once and for good.",
         "NAME [--desk D]",
         examples=("lace label rehearsal", "lace label rehearsal --desk lyrics"),
+        acts=True,
     ),
     Verb(
         "push",
@@ -282,6 +302,7 @@ VERBS: tuple[Verb, ...] = (
         "Put what you share on a place, or on every place of a peer.",
         "NAME [--dry-run | --confirm | --estimate LINK]",
         examples=("lace push stick", "lace push bob --dry-run"),
+        acts=True,
     ),
     Verb(
         "pull",
@@ -290,6 +311,7 @@ VERBS: tuple[Verb, ...] = (
         "Fetch what friends share from a place, or from every place of a peer.",
         "NAME [--desk D]... [--path P]... [--dry-run | --confirm | --estimate LINK]",
         examples=("lace pull stick", "lace pull bob --path lyrics/2024"),
+        acts=True,
     ),
     Verb(
         "sync",
@@ -305,6 +327,7 @@ VERBS: tuple[Verb, ...] = (
             "lace sync home --follow",
             "lace sync home --desk main --path lyrics",
         ),
+        acts=True,
     ),
     Verb(
         "serve",
@@ -322,6 +345,7 @@ VERBS: tuple[Verb, ...] = (
         "Write what you share to one file, to mail or to carry.",
         "FILE [--for NAME] [--encrypt]",
         examples=("lace bundle create /tmp/for-bob.lace --for bob", "lace bundle create all.lace --encrypt"),
+        acts=True,
     ),
     Verb(
         "bundle apply",
@@ -330,6 +354,7 @@ VERBS: tuple[Verb, ...] = (
         "Take in what friends wrote to a file, verified as on every road.",
         "FILE [--dry-run]",
         examples=("lace bundle apply /tmp/for-bob.lace",),
+        acts=True,
     ),
     Verb(
         "due",
@@ -337,6 +362,7 @@ VERBS: tuple[Verb, ...] = (
         _SYNC,
         "Sync what the periodic strategy says is due; for cron.",
         examples=("lace due", "lace -q due"),
+        acts=True,
     ),
     Verb(
         "beacon",
@@ -379,6 +405,7 @@ VERBS: tuple[Verb, ...] = (
             "lace resolve 2.3.0 --merged 2.3.1 --files ../merge",
             "lace resolve --all --prefer local --dry-run",
         ),
+        acts=True,
     ),
     Verb(
         "audit",
@@ -408,6 +435,7 @@ VERBS: tuple[Verb, ...] = (
         "Let go of the content of old commits that were never released; their messages and order stay.",
         "[--keep K] [--dry-run] [--yes]",
         examples=("lace prune --dry-run", "lace prune --keep 20 --yes"),
+        acts=True,
     ),
     Verb("config list", _CLI + "look", _LOOK, "List every setting, its value and what it does."),
     Verb("config get", _CLI + "look", _LOOK, "Say what a setting is.", "KEY", examples=("lace config get share",)),
@@ -418,6 +446,7 @@ VERBS: tuple[Verb, ...] = (
         "Change a setting; without a value it has its default again.",
         "KEY [VALUE]",
         examples=("lace config set sync-strategy on-release", "lace config set sync-strategy"),
+        acts=True,
     ),
     Verb(
         "why",
@@ -449,6 +478,7 @@ VERBS: tuple[Verb, ...] = (
         "Put the records of a file in, checked as carefully as in a sync.",
         "FILE",
         examples=("lace record put friends.records",),
+        acts=True,
     ),
     Verb(
         "record export",
@@ -480,6 +510,7 @@ VERBS: tuple[Verb, ...] = (
         _LOOK,
         "Judge a refused record again, once its signer belongs.",
         "HASH",
+        acts=True,
     ),
     Verb(
         "quarantine drop",
@@ -487,6 +518,7 @@ VERBS: tuple[Verb, ...] = (
         _LOOK,
         "Throw away a refused record that is kept; it is not fetched again.",
         "HASH",
+        acts=True,
     ),
     Verb("rules check", _CLI + "rules", _LOOK, "Check a rule program and name it; run nothing.", "FILE"),
     Verb("rules eval", _CLI + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
@@ -497,6 +529,7 @@ VERBS: tuple[Verb, ...] = (
         "Write the history as tables that Spark, pandas and DuckDB read; only what is new is written again.",
         "DIR [--unshared] [--details] [--dry-run]",
         examples=("lace export history", "lace export /media/stick/history"),
+        acts=True,
     ),
     Verb(
         "report",
@@ -551,29 +584,3 @@ VERBS: tuple[Verb, ...] = (
         examples=("lace help", "lace help errors"),
     ),
 )
-
-
-def find_verb(words: list[str]) -> tuple[Verb | None, int]:
-    """Return the verb that the first one or two words name, and how many of them it took."""
-    for count in (2, 1):
-        name = " ".join(words[:count])
-        for verb in VERBS:
-            if len(words) >= count and verb.name == name:
-                return verb, count
-    return None, 0
-
-
-def sub_verbs(word: str) -> list[Verb]:
-    """Return the two-word verbs that begin with the word."""
-    return [verb for verb in VERBS if verb.name.startswith(word + " ")]
-
-
-def nearest(word: str) -> str:
-    """Return the verb's name a mistyped word most likely meant, or nothing."""
-    import difflib  # noqa: PLC0415 - only a mistake needs it
-
-    names = [verb.name for verb in VERBS]
-    close = difflib.get_close_matches(word, names, 1, 0.6)
-    if not close and len(word) > 1:
-        close = [name for name in names if name.startswith(word)][:1]
-    return close[0] if close else ""

@@ -215,6 +215,18 @@ def test_talk_goes_to_stderr_and_quiet_silences_it(alice: Person, verb: Callable
     assert alice.run("-q", "probe").text == "done\n"
 
 
+def test_quiet_leaves_out_that_all_went_well(alice: Person) -> None:
+    """What was asked for is still answered, and so is what needs somebody."""
+    assert alice.run("-q", "init", "--name", "alice").text == ""
+    alice.write("a.txt", "one")
+    assert alice.run("-q", "release", "1.0.0", "--dry-run").text
+    assert alice.run("-q", "release", "1.0.0").text == ""
+    assert alice.run("-q", "status").text
+    assert alice.run("-q", "release", "1.0.0").err
+    alice.write("a.txt", "two")
+    assert alice.run("-q", "--json", "commit", "-m", "more").json["commit"]
+
+
 def test_a_bug_is_one_sentence_and_a_traceback_only_on_demand(alice: Person, verb: Callable[..., None]) -> None:
     """APP-14: no raw traceback reaches a person."""
 

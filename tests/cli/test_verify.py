@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lace_tui.cli.verbs import find_verb
+from lace_tui.cli.naming import find_verb
 from tests.people import Person
 from vault.records import Blob
 

@@ -10,7 +10,8 @@ import pytest
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.app import LaceApp
-from lace_tui.cli.verbs import VERBS, find_verb
+from lace_tui.cli.naming import find_verb
+from lace_tui.cli.verbs import VERBS
 from lace_tui.places import SCREENS
 from lace_tui.screens.dialogs import Offer, PlanPage
 from lace_tui.screens.files import Files

@@ -1,0 +1,34 @@
+"""Finding a verb in the table by the words that somebody wrote."""
+
+from __future__ import annotations
+
+from lace_tui.cli import verbs
+from lace_tui.cli.verb import Verb
+
+__all__ = ["find_verb", "nearest", "sub_verbs"]
+
+
+def find_verb(words: list[str]) -> tuple[Verb | None, int]:
+    """Return the verb that the first one or two words name, and how many of them it took."""
+    for count in (2, 1):
+        name = " ".join(words[:count])
+        for verb in verbs.VERBS:
+            if len(words) >= count and verb.name == name:
+                return verb, count
+    return None, 0
+
+
+def sub_verbs(word: str) -> list[Verb]:
+    """Return the two-word verbs that begin with the word."""
+    return [verb for verb in verbs.VERBS if verb.name.startswith(word + " ")]
+
+
+def nearest(word: str) -> str:
+    """Return the verb's name a mistyped word most likely meant, or nothing."""
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    names = [verb.name for verb in verbs.VERBS]
+    close = difflib.get_close_matches(word, names, 1, 0.6)
+    if not close and len(word) > 1:
+        close = [name for name in names if name.startswith(word)][:1]
+    return close[0] if close else ""
