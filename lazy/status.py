@@ -186,7 +186,7 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus
         desk,
         highest.get(True),
         head.number if head else 0,
-        _relation(vault, base.commit if base else None, heads, waiting, open_conflicts),
+        _relation(vault, base.commit if base else None, heads, waiting, [c for c in open_conflicts if c.desk == desk]),
         unreleased(vault, desk),
         max(highest.values(), default=None),
     )

@@ -15,7 +15,18 @@ from vault.errors import CallerError
 from vault.names import check_name
 from vault.vault import DOT_VAULT, Vault
 
-__all__ = ["MAIN", "Desk", "DeskTaken", "NoSuchDesk", "add_desk", "desks", "folder_of", "known_desk", "within"]
+__all__ = [
+    "MAIN",
+    "Desk",
+    "DeskTaken",
+    "NoSuchDesk",
+    "add_desk",
+    "desk_at",
+    "desks",
+    "folder_of",
+    "known_desk",
+    "within",
+]
 
 MAIN = "main"
 
@@ -61,6 +72,12 @@ def known_desk(vault: Vault, name: str) -> str:
     if name not in {desk.name for desk in desks(vault)}:
         raise NoSuchDesk(f"There is no desk {name!r} here.")
     return name
+
+
+def desk_at(vault: Vault, folder: Path) -> str:
+    """Return the desk that a folder belongs to: the innermost whose folder it is or lies in, else `main`."""
+    inside = [(len(found.dir), found.name) for found in desks(vault) if folder.is_relative_to(vault.folder / found.dir)]
+    return max(inside, default=(0, MAIN))[1]
 
 
 def folder_of(vault: Vault, desk: str) -> Path:

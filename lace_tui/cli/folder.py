@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
-from vault.desk_folders import MAIN, folder_of
+from vault.desk_folders import MAIN, desk_at, folder_of, known_desk
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.vault import Vault
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from lazy.update import Updated
 
 __all__ = [
+    "DESK_HELP",
     "SHOWN",
     "OutsideFolder",
     "counted",
+    "desk_of",
     "desk_path",
     "files_text",
     "notices",
@@ -32,6 +34,7 @@ __all__ = [
     "update_data",
 ]
 
+DESK_HELP = "the desk (that of the folder you are in)"
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
 
 
@@ -40,6 +43,15 @@ class OutsideFolder(CallerError):
 
     code = "outside-folder"
     hint = "Name files in the shared folder."
+
+
+def desk_of(context: Context, vault: Vault, name: str | None) -> str:
+    """Return the desk a person named, or else the one in whose folder they are.
+
+    Raises:
+        NoSuchDesk: there is none of that name.
+    """
+    return known_desk(vault, name) if name else desk_at(vault, context.cwd.absolute())
 
 
 def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN) -> str:

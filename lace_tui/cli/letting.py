@@ -6,11 +6,10 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import SHOWN, desk_path, files_text
+from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path, files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
-from vault.desk_folders import MAIN, known_desk
 from vault.keeping import Keep, fetch, keeps, set_keep
 from vault.vault import Vault
 
@@ -27,7 +26,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     parser.add_argument("path", nargs="?", metavar="PATH", help="with everything below it; . is the whole desk")
     parser.add_argument("newest", nargs="?", metavar="N", help="so many of each person's newest releases; or: all")
-    parser.add_argument("--desk", default=MAIN, metavar="D", help="the desk (main)")
+    parser.add_argument("--desk", metavar="D", help=DESK_HELP)
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
@@ -37,7 +36,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _keep(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(vault, args.desk)
+    desk = desk_of(context, vault, args.desk)
     if args.path is None:
         rules = keeps(vault.store, desk)
         text = "\n".join(map(_text, rules)) or f"Every release of {inert(desk)} keeps its files."

@@ -6,11 +6,10 @@ import argparse
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import desk_path
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.people import label_of, node_of
-from vault.desk_folders import MAIN, known_desk
 from vault.permits import Act, Permit, permits, set_permit
 from vault.vault import Vault
 
@@ -20,7 +19,7 @@ __all__ = ["configure", "run"]
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add what a rule is about and whom it names."""
     if verb == "desk permits":
-        parser.add_argument("desk", nargs="?", default=MAIN, metavar="DESK", help="the desk (main)")
+        parser.add_argument("desk", nargs="?", metavar="DESK", help=DESK_HELP)
         return
     parser.add_argument("path", metavar="PATH", help="with everything below it; . is the whole desk")
     act = parser.add_mutually_exclusive_group(required=True)
@@ -30,13 +29,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     who.add_argument("--only", nargs="+", metavar="NAME", help="these and you")
     who.add_argument("--not", dest="but", nargs="+", metavar="NAME", help="all but these")
     who.add_argument("--anyone", action="store_true", help="everybody, as without a rule")
-    parser.add_argument("--desk", default=MAIN, metavar="D", help="the desk (main)")
+    parser.add_argument("--desk", metavar="D", help=DESK_HELP)
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        desk = known_desk(vault, args.desk)
+        desk = desk_of(context, vault, args.desk)
         if context.verb == "desk permits":
             return _listed(vault, desk)
         nodes = tuple(sorted({node_of(vault, name) for name in (args.only or args.but or ())}))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["changes_stamp", "kept_answer", "processors", "stamp"]
 
 _VERBS = ("status", "queue", "conflicts", "vectors", "changes")  # named as in `lazy.remembered`
+_SCANNING = "changes"
 _DESK = "main"
 
 
@@ -31,8 +32,9 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
     if words not in ([verb], ["--json", verb], [verb, "--json"]):
         return False
     try:
-        folder = _vault_folder(os.path.join(os.getcwd(), directory) if directory else os.getcwd())  # noqa: PTH109, PTH118
-        if folder is None:
+        here = os.path.normpath(os.path.join(os.getcwd(), directory))  # noqa: PTH109, PTH118
+        folder = _vault_folder(here)
+        if folder is None or (verb == _SCANNING and folder != here):  # a folder inside may be another desk's
             return False
         from lazy.remembered import opened  # noqa: PLC0415 - other verbs do not need it
 

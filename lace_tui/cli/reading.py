@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import desk_path, files_text, notices
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, notices
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import check_out, copy_out
@@ -52,6 +52,8 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     if args.number < 1:
         raise BadArguments("lace log -n: the number must be at least 1.")
     found = log_lines(vault, desk=args.desk, node=node, limit=args.number)
+    if args.desk and not found:
+        known_desk(vault, args.desk)
     names = {who: label_of(vault, who) for who in {line.node for line in found}}
     entries = [
         {
@@ -220,8 +222,7 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    del context
-    made = set_label(vault, args.name, known_desk(vault, args.desk))
+    made = set_label(vault, args.name, desk_of(context, vault, args.desk))
     travels = "Friends get it at the next sync." if made.is_shared else "It travels with the next release."
     return Answer(
         {"label": made.label, "desk": made.desk, "revision": made.revision, "record": made.record},
@@ -250,7 +251,7 @@ _ARGUMENTS |= {
     ),
     "label": (
         (("name",), {"metavar": "NAME", "help": "starts with a letter; used once"}),
-        (("--desk",), {"metavar": "D", "default": MAIN, "help": "the desk (main)"}),
+        (("--desk",), {"metavar": "D", "help": DESK_HELP}),
     ),
 }
 _VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer | int]] = {

@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, counted, desk_path, files_text, notices, paths_of, say_pushed, sign, update_data
+from lace_tui.cli.folder import (
+    DESK_HELP,
+    SHOWN,
+    counted,
+    desk_of,
+    desk_path,
+    files_text,
+    notices,
+    paths_of,
+    say_pushed,
+    sign,
+    update_data,
+)
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
-from vault.desk_folders import known_desk
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
@@ -68,7 +79,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(vault, args.desk)
+    desk = desk_of(context, vault, args.desk)
     number = generation(vault)
     with context.watching() as watch:
         found = changes(vault, desk, watch)
@@ -114,7 +125,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lace_tui.cli.message import message_from  # noqa: PLC0415 - each verb loads what it needs
     from lazy.strategy import Occasion, follow  # noqa: PLC0415
 
-    desk = known_desk(vault, args.desk)
+    desk = desk_of(context, vault, args.desk)
     paths = [desk_path(context, vault, path, desk) for path in args.paths]
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
@@ -145,7 +156,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 
 def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = known_desk(vault, args.desk)
+    desk = desk_of(context, vault, args.desk)
     version = Version.parse(args.version) if args.version else None
     if args.dry_run:
         return _planned_release(context, vault, desk, version)
@@ -258,7 +269,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lazy.update import update  # noqa: PLC0415
     from vault.cases import parse_side  # noqa: PLC0415
 
-    desk = known_desk(vault, args.desk)
+    desk = desk_of(context, vault, args.desk)
     peer, case = parse_side(args.peer) if args.peer else (None, None)
     if case is not None and not isinstance(case, Version):
         raise BadArguments(
@@ -332,8 +343,8 @@ def _source(done: Updated) -> str:
     return f"{names} {versions}" if done.sources and versions else names
 
 
-_DESK = (("--desk",), {"metavar": "D", "default": MAIN, "help": "the desk (main)"})
-_DESK_FIRST = (("desk",), {"metavar": "DESK", "nargs": "?", "default": MAIN, "help": "the desk (main)"})
+_DESK = (("--desk",), {"metavar": "D", "help": DESK_HELP})
+_DESK_FIRST = (("desk",), {"metavar": "DESK", "nargs": "?", "help": DESK_HELP})
 _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "changes": (_DESK_FIRST,),
     "commit": (
