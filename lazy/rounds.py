@@ -19,6 +19,7 @@ from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.mailbox import ByteCount
 from transports.onefile import OneFile
+from vault.desk_folders import MAIN, desks
 from vault.errors import LaceError
 from vault.history import ReleaseInfo, changed_paths, releases
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
@@ -172,11 +173,20 @@ def _next(vault: Vault, result: PlaceResult) -> str:
     still_open = conflicts(vault)
     if still_open:
         return deciding_command(vault, still_open[0]) if len(still_open) == 1 else "lace conflicts"
-    if result.releases:
-        return "lace update"
+    came = {release.desk for release in result.releases}
+    if came:
+        return _taking_in(came, {desk.name for desk in desks(vault)})
     if requests(vault) or any(one.mine for one in waiting(vault)):
         return "lace requests"
     return ""
+
+
+def _taking_in(came: set[str], here: set[str]) -> str:
+    """Name the command for the first desk of which something came; `main` and those with a folder go first."""
+    desk = min(came, key=lambda name: (name != MAIN, name not in here, name))
+    if desk not in here:
+        return f"lace desk add {desk} DIR"
+    return "lace update" if desk == MAIN else f"lace update {desk}"
 
 
 def vector_of(vault: Vault) -> dict[str, int]:

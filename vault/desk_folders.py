@@ -25,6 +25,7 @@ __all__ = [
     "desks",
     "folder_of",
     "known_desk",
+    "unmapped",
     "within",
 ]
 
@@ -61,6 +62,13 @@ def desks(vault: Vault) -> list[Desk]:
     """Return every desk, `main` first, then by name."""
     rows = vault.store.rows("SELECT name, dir FROM desk ORDER BY name")
     return [Desk(MAIN, ""), *(Desk(str(name), str(folder)) for name, folder in rows)]
+
+
+def unmapped(vault: Vault) -> list[str]:
+    """Return the desks that somebody released and that have no folder here, by name."""
+    here = {desk.name for desk in desks(vault)}
+    rows = vault.store.rows("SELECT DISTINCT desk FROM release WHERE visible = 1 ORDER BY desk")
+    return [name for (name,) in rows if name not in here]
 
 
 def known_desk(vault: Vault, name: str) -> str:

@@ -32,7 +32,7 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
     if words not in ([verb], ["--json", verb], [verb, "--json"]):
         return False
     try:
-        here = os.path.normpath(os.path.join(os.getcwd(), directory))  # noqa: PTH109, PTH118
+        here = os.path.join(os.getcwd(), directory) if directory else os.getcwd()  # noqa: PTH109, PTH118
         folder = _vault_folder(here)
         if folder is None or (verb == _SCANNING and folder != here):  # a folder inside may be another desk's
             return False

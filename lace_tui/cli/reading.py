@@ -18,7 +18,7 @@ from lace_tui.cli.travel import check_out, copy_out
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
-from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk
+from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
@@ -212,12 +212,13 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
 
 
 def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    is_known = args.name in unmapped(vault)
     made = add_desk(vault, args.name, desk_path(context, vault, args.folder))
     name = inert(made.name)
+    following = f"lace update {name}" if is_known else f"lace release 1.0.0 --desk {name}"
     return Answer(
         {"desk": made.name, "folder": vault.folder / made.dir, "revision": 0},
-        f"{inert(made.dir)} is the desk {name} from now on, and main leaves it alone.\n"
-        f"Next: lace release 1.0.0 --desk {name}",
+        f"{inert(made.dir)} is the desk {name} from now on, and main leaves it alone.\nNext: {following}",
     )
 
 

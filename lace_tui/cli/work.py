@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -27,6 +27,7 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
+from vault.desk_folders import unmapped
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, line_head, releases
@@ -279,6 +280,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     needs_person = bool(done.conflicts or done.waiting or done.refused)
     following = _after_update(vault, desk, done)
+    other = unmapped(vault)
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -287,9 +289,10 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "sources": list(done.sources),
         "versions": list(done.versions),
+        "unmapped": other,
         "next": following or None,
     }
-    lines = [*_update_lines(done, planned=args.dry_run), *([f"Next: {following}"] if following else [])]
+    lines = [*_update_lines(done, desk, other, planned=args.dry_run), *([f"Next: {following}"] if following else [])]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
@@ -309,7 +312,7 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
     return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
 
 
-def _update_lines(done: Updated, *, planned: bool) -> list[str]:
+def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bool) -> list[str]:
     lines = []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
@@ -324,7 +327,10 @@ def _update_lines(done: Updated, *, planned: bool) -> list[str]:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
     elif not done.waiting and not done.refused:
-        lines.append("Nothing new: your folder has everything that was released.")
+        lines.append("Nothing new: your folder has everything that was released" + (f" of {desk}." if other else "."))
+    lines += [
+        f"{inert(name)} was released too, and has no folder here: lace desk add {inert(name)} DIR" for name in other
+    ]
     if done.written and not done.conflicts:
         lines += [f"  {inert(path)}" for path in done.written[:SHOWN]]
         lines += [f"  and {len(done.written) - SHOWN} more"] if len(done.written) > SHOWN else []

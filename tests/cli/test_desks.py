@@ -282,3 +282,24 @@ def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
     assert alice.run("cat", "main@1.0.0", "films/one.txt").out == b"take 1\n"
     assert alice.lace("desk", "keep", "films", "all")["newest"] is None
     assert alice.lace("desk", "keep")["keeps"] == []
+
+
+def test_commands_in_the_folder_of_a_desk_are_about_it(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-3: who is inside the folder of a desk means that desk, and a friend is told how to take it."""
+    alice.write("takes/first.txt", "one\n")
+    alice.lace("desk", "add", "takes", "takes")
+    inside = alice.folder / "takes"
+    assert alice.run("--json", "changes", cwd=inside).json["added"] == ["first.txt"]
+    assert alice.run("--json", "commit", "-m", "t", cwd=inside).json["desk"] == "takes"
+    assert alice.run("--json", "release", "2.0.0", cwd=inside).json["desk"] == "takes"
+    assert alice.run("--json", "changes", cwd=inside).json["desk"] == "takes"
+    assert alice.lace("changes")["desk"] == "main"
+    alice.lace("sync", "stick")
+    assert bob.lace("sync", "stick")["next"] == "lace desk add takes DIR"
+    bob.lace("update")
+    assert "Nothing new" in bob.text("update")
+    assert "takes was released too, and has no folder here: lace desk add takes DIR" in bob.text("update")
+    assert "Next: lace update takes" in bob.text("desk", "add", "takes", "recordings")
+    assert bob.lace("update", "takes")["written"] == ["first.txt"]
+    assert bob.lace("update")["unmapped"] == []
+    assert bob.lace("log", "--desk", "nope", expect=2)["error"]["code"] == NoSuchDesk.code
