@@ -7,7 +7,7 @@ version and shares it through the node's log. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from vault.desk_folders import MAIN, folder_of, within
@@ -33,6 +33,7 @@ from vault.unfinished import (
     finish_checkouts,
     forget_unfinished,
 )
+from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -47,7 +47,9 @@ def figures(quick: bool) -> Iterator[Figure]:
         vault = large_vault(root, releases, records)
         _confirm(vault)
         held = int(vault.store.rows("SELECT sum(records) FROM counts")[0][0])
-        environ = {**os.environ, "LACE_HOME": str(root / "alice" / "home")}
+        # An installed program has its byte code beside it; the first commands write it here.
+        environ = {**os.environ, "LACE_HOME": str(root / "alice" / "home"), "PYTHONPYCACHEPREFIX": str(root / "code")}
+        environ.pop("PYTHONDONTWRITEBYTECODE", None)
         kept: dict[str, list[tuple[float, float]]] = {verb: [] for verb in _VERBS}
         fresh: dict[str, list[tuple[float, float]]] = {verb: [] for verb in _VERBS}
         bare = []
