@@ -14,7 +14,7 @@ from lace_tui.cli.errors import EXIT_DONE, BadArguments
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, notices
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
-from lace_tui.cli.travel import check_out, copy_out
+from lace_tui.cli.travel import bring_back, check_out, copy_out
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
@@ -138,11 +138,17 @@ def _standing(vault: Vault) -> str:
 
 def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     found = resolve(vault, args.address)
+    if args.to and args.path:
+        raise BadArguments("lace checkout: a copy holds everything; name a path, or --to DIR.")
     if args.to:
         return _copy(context, vault, found, Path(os.path.normpath(context.cwd / Path(args.to).expanduser())))
     with context.watching() as watch:
-        desk, result = check_out(vault, found, watch)
-    written = [*result.written, *result.deleted]
+        path = desk_path(context, vault, args.path, known_desk(vault, found.desk)) if args.path else ""
+        desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)
+    shown, written = path or "The folder", [*result.written, *result.deleted]
+    kept = (
+        "" if path else "\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT"
+    )
     return Answer(
         {
             "commit": found.commit,
@@ -153,10 +159,9 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "deleted": list(result.deleted),
             "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
         },
-        f"The folder shows {inert(found.what)} now: {files_text(len(written))} changed.\n"
-        f"{desk} itself did not move, so these are uncommitted changes: keep them with lace commit -m TEXT"
+        f"{inert(shown)} is as in {inert(found.what)} now: {files_text(len(written))} changed.{kept}"
         if written
-        else f"The folder shows {inert(found.what)} already.",
+        else f"{inert(shown)} is as in {inert(found.what)} already.",
     )
 
 
@@ -243,7 +248,11 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),
         (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),
     ),
-    "checkout": (_ADDRESS, (("--to",), {"metavar": "DIR", "help": "write a copy there instead"})),
+    "checkout": (
+        _ADDRESS,
+        (("path",), {"metavar": "PATH", "nargs": "?", "help": "only this file or sub-folder"}),
+        (("--to",), {"metavar": "DIR", "help": "write a copy there instead"}),
+    ),
 }
 _ARGUMENTS |= {
     "desk add": (

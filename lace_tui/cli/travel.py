@@ -8,20 +8,28 @@ from typing import NamedTuple
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.update import FolderInTheWay, follow
-from vault.desk_folders import known_desk
-from vault.desks.checkout import CheckoutResult
+from vault.desk_folders import folder_of, known_desk, within
+from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout
+from vault.desks.edit import NoSuchPath, select_paths
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import lookup
 from vault.errors import CallerError, EnvironmentFault
+from vault.space import require_room
+from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import Watch, changes, checkout_of, export_tree
 
-__all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "check_out", "copy_out"]
+__all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "bring_back", "check_out", "copy_out"]
 
 
 class UncommittedChanges(CallerError):
     """The folder holds changes that a checkout would put at risk."""
 
     code = "uncommitted-changes"
-    hint = "Commit them first: lace commit -m TEXT - or write a copy elsewhere: lace checkout DESK@CASE --to DIR"
+    hint = (
+        "Commit them first: lace commit -m TEXT - or bring one file back: lace checkout DESK@CASE PATH - or write a"
+        " copy elsewhere: lace checkout DESK@CASE --to DIR"
+    )
 
 
 class FolderNotMade(EnvironmentFault):
@@ -56,6 +64,38 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     with vault.writing() as w:
         result = follow(w, vault, desk, base.tree, found.tree, watch)
         w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+    return CheckedOut(desk, result)
+
+
+def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch()) -> CheckedOut:
+    """Write a file or sub-folder into the folder as a revision has it; a change that waits to be committed.
+
+    Raises:
+        NoSuchPath: the revision has nothing there.
+        UncommittedChanges: something there holds changes; nothing was changed.
+        FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+    """
+    desk = known_desk(vault, found.desk)
+    if lookup(vault.store, found.tree, path) is None:
+        raise NoSuchPath(f"{found.what} has nothing at {path}.", hint=f"See what it has: lace read y {found.what}")
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    dirty = changes(vault, desk, watch, overlay=overlay)
+    mine = [item for item in dirty.items if item.kind != "deleted" and f"{item.path}/".startswith(f"{path}/")]
+    tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
+    if mine and tree != dirty.tree:
+        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=f"Commit: lace commit {path}")
+    folder = folder_of(vault, desk)
+    with vault.writing() as w:
+        plan = plan_checkout(
+            folder, before=dirty.tree, after=tree, source=overlay, cancel=watch.cancelled, without=within(vault, desk)
+        )
+        blocking = ", ".join(f"{skip.path} ({skip.reason})" for skip in plan.skipped if skip.blocking)
+        if blocking:
+            raise FolderInTheWay(f"These files are in the way: {blocking}.")
+        require_room(vault.around, folder, plan.bytes, "Writing the folder")
+        cache = StoredDirCache(vault, desk)
+        result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.progress)
+        w.audit("lace-checkout", found.what, {"desk": desk, "path": path}, relates_to=[found.commit.text])
     return CheckedOut(desk, result)
 
 

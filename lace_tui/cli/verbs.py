@@ -199,9 +199,9 @@ VERBS: tuple[Verb, ...] = (
         "checkout",
         _CLI + "reading",
         _WORK,
-        "Bring an older or a friend's state into the folder, or write a copy elsewhere.",
-        "DESK@CASE [--to DIR]",
-        examples=("lace checkout main@3", "lace checkout bob/main@2.4.0 --to ../look"),
+        "Bring an older or a friend's state into the folder, all or one path, or write a copy elsewhere.",
+        "DESK@CASE [PATH] [--to DIR]",
+        examples=("lace checkout main@3", "lace checkout main soup.md", "lace checkout bob/main@2.4.0 --to ../look"),
         acts=True,
     ),
     Verb(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 
 from tests.cli.looking import error_of, tree_of
@@ -237,3 +238,25 @@ def test_desks(ann: Person) -> None:
     (row,) = ann.lace("desks")["desks"]
     assert (row["revision"], row["version"], row["unreleased"], row["folder"]) == (2, "1.2.3", 1, str(ann.folder))
     assert "1.2.3" in ann.text("desks")
+
+
+def test_checkout_brings_one_path_back(ann: Person) -> None:
+    """CLAY-24: a deleted file or folder is written again, others stay as they are, and no change is lost."""
+    ann.write("deep/run.sh", "#!/bin/sh\n").chmod(0o755)
+    ann.write("deep/b.txt", "b\n")
+    ann.lace("commit", "-m", "scripts")
+    (ann.folder / "deep/run.sh").unlink()
+    ann.write("deep/b.txt", "mine\n")
+    assert ann.lace("checkout", "main", "deep/run.sh")["written"] == ["deep/run.sh"]
+    assert (ann.folder / "deep/run.sh").stat().st_mode & 0o100
+    assert "already" in ann.text("checkout", "main", "deep/run.sh")
+    error_of(ann.run("--json", "checkout", "main", "deep"), "uncommitted-changes")
+    error_of(ann.run("--json", "checkout", "main", "gone"), "no-such-path")
+    error_of(ann.run("--json", "checkout", "main", "deep", "--to", "x"), "bad-arguments")
+    assert (ann.folder / "deep/b.txt").read_text() == "mine\n"
+    ann.lace("commit", "-m", "mine")
+    shutil.rmtree(ann.folder / "deep")
+    done = ann.run("--json", "checkout", "main", ".", cwd=ann.folder)
+    assert done.code == 2  # the whole folder is not one path
+    assert ann.lace("checkout", "main", "deep")["written"] == ["deep/b.txt", "deep/run.sh"]
+    assert ann.lace("changes")["added"] == ann.lace("changes")["deleted"] == []
