@@ -6,7 +6,7 @@ from vault.records.errors import DataTruncatedError, TrailingBytesError
 from vault.records.hashes import payload_digest
 from vault.records.head import BLANK, MAX_HEAD_BYTES, build, check_signature, judge, read_head
 from vault.records.model import Record, Seal
-from vault.records.plain import plain_seal
+from vault.records.plain import plain_record
 
 __all__ = ["parse_record", "verify_seal"]
 
@@ -28,11 +28,11 @@ def parse_record(data: bytes, *, verify: bool = True) -> Record:
     if end < 0:
         head = read_head(data[:MAX_HEAD_BYTES], is_whole=False)
     else:
-        seal = plain_seal(data, end)
-        if seal is not None:
-            if verify:
-                verify_seal(seal)
-            return seal
+        found = plain_record(data, end)
+        if found is not None:
+            if verify and isinstance(found, Seal):
+                verify_seal(found)
+            return found
         head = read_head(data[: end + len(BLANK)], is_whole=True)
     missing = head.size + head.length - len(data)
     if missing > 0:

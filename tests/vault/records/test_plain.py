@@ -1,4 +1,4 @@
-"""`plain_seal` says the same as the thorough parser, or nothing."""
+"""`plain_record` says the same as the thorough parser, or nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.records.examples import INVALID, KEY, SEAL, VALID, mark
-from tests.vault.records.strategies import seals
+from tests.vault.records.strategies import plexes, seals
+from vault.profile.content import Chunk, Manifest, data_plex
 from vault.records import Blob, Plex, RecordError, Seal, Tai, iter_records
 from vault.records.b64a import encode
-from vault.records.plain import plain_seal
+from vault.records.plain import plain_record
 
 _LABEL = Plex.build(
     group="friends/5tZf9B~Yqf9Sn7zD",
@@ -21,6 +22,10 @@ _LABEL = Plex.build(
     name="main/first",
     tai=Tai(1, 2),
     extras=[("+Link", f"rev {SEAL.hash.text}"), ("Seq", "7"), ("Seq", "8")],
+)
+_CHUNK = data_plex("friends/5tZf9B~Yqf9Sn7zD", b"a\n\nb" * 100)
+_LIST = Manifest.to_plex(
+    group="friends/5tZf9B~Yqf9Sn7zD", digest=b"d" * 32, level=1, chunks=[Chunk(500, _CHUNK.hash)] * 20
 )
 _LINES = [
     "", " ", "x", "Group: g", "App: a", "Name: n", "Name:  n", "Name: ../n", "Name: n/", "Name: n\t", "Name: é",
@@ -31,10 +36,10 @@ _LINES = [
 ]  # fmt: skip
 
 
-def _agrees(data: bytes) -> Seal | None:
+def _agrees(data: bytes) -> Seal | Plex | None:
     """Hold the quick parser to the thorough one; return what it says."""
     end = data.find(b"\n\n")
-    found = plain_seal(data, end) if end >= 0 else None
+    found = plain_record(data, end) if end >= 0 else None
     try:
         records = list(iter_records(BytesIO(data), verify=False))
     except RecordError:
@@ -42,10 +47,9 @@ def _agrees(data: bytes) -> Seal | None:
         return None
     if found is not None:
         assert records == [found]
-        assert isinstance(records[0], Seal)
-        plex, blob = found.plex, found.plex.blob
-        assert (found.hash, plex.hash) == (records[0].hash, records[0].plex.hash)
-        assert blob.hash == records[0].plex.blob.hash
+        assert isinstance(records[0], Seal | Plex)
+        quick, slow = (one.plex if isinstance(one, Seal) else one for one in (found, records[0]))
+        assert (found.hash, quick.hash, quick.blob.hash) == (records[0].hash, slow.hash, slow.blob.hash)
         assert found.encode() == data
     return found
 
@@ -54,6 +58,12 @@ def _agrees(data: bytes) -> Seal | None:
 def test_it_gives_the_value_of_any_seal_or_nothing(sealed: Seal) -> None:
     """REC-82, REC-83."""
     _agrees(sealed.encode())
+
+
+@given(plexes)
+def test_it_gives_the_value_of_any_plex_or_nothing(plex: Plex) -> None:
+    """REC-82, REC-83."""
+    _agrees(plex.encode())
 
 
 @pytest.mark.parametrize("data", [data for _, data in VALID] + [data for _, _, data, _ in INVALID])
@@ -76,17 +86,22 @@ def test_headers_are_held_to_every_rule(changes: list[tuple[int, bool, str]], da
     sealed = mark("S", f"Signed-By: {KEY.verifier.text}\nSignature: {signature}\n".encode() + inner)
     found = _agrees(sealed)
     assert found is not None or changes
+    assert (_agrees(inner) is None) is (found is None)
 
 
 @given(st.integers(0, 700), st.integers(1, 255))
 def test_no_changed_byte_is_overlooked(at: int, flip: int) -> None:
     """REC-5, REC-36: whichever byte differs, it is another record or none."""
-    data = bytearray(Seal.sign(_LABEL, KEY).encode())
-    data[at % len(data)] ^= flip
-    assert _agrees(bytes(data)) is None
+    for record in (Seal.sign(_LABEL, KEY), _LABEL, _CHUNK):
+        data = bytearray(record.encode())
+        data[at % len(data)] ^= flip
+        assert _agrees(bytes(data)) is None
 
 
 def test_small_records_of_a_circle_are_plain() -> None:
     """Nearly all that a sync brings is read this way; else the quick parser would be for nothing."""
     assert _agrees(Seal.sign(_LABEL, KEY).encode()) == Seal.sign(_LABEL, KEY)
     assert _agrees(Seal.sign(_LABEL, KEY).encode() + b"x") is None
+    assert _agrees(_CHUNK.encode()) == _CHUNK
+    assert _agrees(_LIST.encode()) == _LIST
+    assert _agrees(_CHUNK.encode() + b"x") is None
