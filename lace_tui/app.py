@@ -264,13 +264,19 @@ class LaceApp(App[None]):
 
         self._work("begin", work)
 
-    def offer_sync(self) -> None:
-        """Offer a sync once everything is decided; the place that is here first."""
+    def offer_sync(self, following: str) -> None:
+        """Offer a sync once everything is decided; the place that is here first.
+
+        Args:
+            following: the command that lets friends know of it; empty when they need none.
+        """
+        if not following.startswith("lace sync "):
+            said = f"Next: {following}" if following else "Your friends have nothing to learn of it."
+            self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
+            return
         names = [place.place.name for place in self.view.places] if self.view else []
         here = [name for name in names if (seen := self.reach.get(name)) is not None and seen.is_here]
-        if not names:
-            return
-        target = (here or names)[0]
+        target = next(iter(here), following.removeprefix("lace sync "))
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:

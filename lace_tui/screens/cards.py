@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Card",
+    "Decided",
     "Trouble",
     "failed_card",
     "plan_lines",
@@ -271,16 +272,35 @@ def update_card(done: Updated) -> Card:
     return Card("Update: done", tuple(lines))
 
 
-def resolved_card(done: Sequence[Resolved]) -> Card:
+class Decided(NamedTuple):
+    """Decisions that were just made.
+
+    Args:
+        done: what each came to.
+        following: the command that lets friends know of them; empty when they need none.
+        left: ids of the conflicts that are still open.
+    """
+
+    done: tuple[Resolved, ...]
+    following: str
+    left: tuple[str, ...] = ()
+
+    @property
+    def clashes(self) -> list[str]:
+        """Paths that my own newer work and a decision both changed."""
+        return [path for one in self.done for path in one.conflicts]
+
+
+def resolved_card(decided: Decided) -> Card:
     """Return the card of decisions that were just made."""
+    done, left = decided.done, decided.clashes
     written = sum(len(one.written) for one in done)
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {plural(written, 'file')} written", GOOD)]
-    left = [path for one in done for path in one.conflicts]
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
         lines.append(mark("next: lace update"))
-    else:
-        lines.append(mark("next: sync, so that your friends learn of it"))
+    elif decided.following:
+        lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
     return Card("Resolve: done", tuple(lines), bool(left))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.screens.cards import Card, resolved_card
+from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
@@ -17,6 +17,7 @@ from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_words
+from lazy.queue import next_sync
 from lazy.resolve import accept_resolution, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
@@ -60,10 +61,9 @@ class Conflicts(Listing):
         text += mark(" <> ".join(self._names(conflict)), NOTE)
         is_version = conflict.kind is ConflictKind.VERSION
         why = "released with different content" if is_version else "do not merge by themselves"
-        text += mark(f"  {why}", QUIET)
-        if conflict.proposals:
+        if conflict.proposals:  # before the reason, which a narrow screen may cut
             text += mark(f"  {', '.join(p.name for p in conflict.proposals)} decided: A accepts", GOOD)
-        return text
+        return text + mark(f"  {why}", QUIET)
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected conflict."""
@@ -105,8 +105,9 @@ class Conflicts(Listing):
         lines += [mark("  ") + self._line(conflict) for conflict in chosen]
         lines.append(mark("Every other side stays readable in history.", QUIET))
 
-        def do(vault: Vault, watch: Watch) -> list[Any]:
-            return [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
+        def do(vault: Vault, watch: Watch) -> Decided:
+            done = [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
+            return Decided(tuple(done), next_sync(vault))
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
@@ -128,23 +129,22 @@ class Conflicts(Listing):
             return
         lines = [mark("Let this decision count here:"), mark("  ") + self._line(conflict)]
 
-        def do(vault: Vault, watch: Watch) -> list[Any]:
-            return [accept_resolution(vault, conflict.id, watch=watch)]
+        def do(vault: Vault, watch: Watch) -> Decided:
+            done = accept_resolution(vault, conflict.id, watch=watch)
+            return Decided((done,), next_sync(vault))
 
         command = f"lace resolve {conflict.id[:ID_SHOWN]} --accept"
         self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))
 
-    def _agreed(
-        self, what: str, do: Callable[[Vault, Watch], list[Any]], command: str
-    ) -> Callable[[bool | None], None]:
+    def _agreed(self, what: str, do: Callable[[Vault, Watch], Decided], command: str) -> Callable[[bool | None], None]:
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
                 self.lace.begin(what, do, self._decided, command)
 
         return decided
 
-    def _decided(self, done: list[Any]) -> Card:
+    def _decided(self, decided: Decided) -> Card:
         """Offer to sync after the last one."""
-        if len(done) >= len(self._conflicts) and self.is_current and not any(one.conflicts for one in done):
-            self.lace.offer_sync()
-        return resolved_card(done)
+        if len(decided.done) >= len(self._conflicts) and self.is_current and not decided.clashes:
+            self.lace.offer_sync(decided.following)
+        return resolved_card(decided)

@@ -36,6 +36,7 @@ from vault.work import MAIN, Changes, Committed, Watch, changes, commit
 __all__ = ["History"]
 
 LIMIT = 20_000  # lines read at once; beyond them a filter by command is quicker
+_NAME = 12  # characters of an author's name in a row
 _NAMED = 8  # changed paths named before a commit
 _TIMES = "main@3, bob/main@1.0.0, main@draft, main@2026-05-01; two of them show what differs."
 
@@ -53,6 +54,7 @@ class _Rows:
         self._view = view
         self._now_ns = now_ns
         self._width = max((len(drawn) for drawn in view.lineage), default=0)
+        self._names_width = min(_NAME, max(map(len, view.names.values()), default=0))
 
     def __len__(self) -> int:
         return len(self._view.lines)
@@ -62,8 +64,8 @@ class _Rows:
         line = self._view.lines[number]
         style = {Release.APP: GOOD, Resolution.APP: NOTE}.get(line.app, "")
         head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
-        head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>13}  ", QUIET)
-        head += mark(f"{self._view.names[line.node][:12]:<12} ", STRONG) + mark(line.act, style)
+        head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>10}  ", QUIET)
+        head += mark(f"{self._view.names[line.node][:_NAME]:<{self._names_width}}  ", STRONG) + mark(line.act, style)
         return head + mark(f"  {line.words.partition(chr(10))[0]}")
 
     def key(self, number: int) -> str:

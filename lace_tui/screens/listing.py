@@ -49,7 +49,7 @@ class FilterLine(Input):
 class Listing(Place):
     """A place whose body is one list.
 
-    A subclass names `TITLE` and `EMPTY`, and gives `read`, `rows_of` and `detail`.
+    A subclass names `TITLE`, `EMPTY` and the signs in its rows (`LEGEND`), and gives `read`, `show` and `row`.
     """
 
     DEFAULT_CSS = """
@@ -60,6 +60,7 @@ class Listing(Place):
 
     TITLE: ClassVar[str]
     EMPTY: ClassVar[str] = "Nothing here."
+    LEGEND: ClassVar[str] = ""
     CAN_MARK: ClassVar[bool] = False
 
     def body(self) -> ComposeResult:
@@ -71,6 +72,7 @@ class Listing(Place):
     def on_mount(self) -> None:
         """Begin in the list."""
         super().on_mount()
+        self.lines.border_subtitle = mark(self.LEGEND)
         self.lines.focus()
 
     @property

@@ -42,7 +42,8 @@ class Peers(Listing):
     """The matrix: a row for each member, a column for each peer."""
 
     SCOPE = Scope.PEERS
-    TITLE = "Members and what they are known to have:  = same   < they lack   > we lack   | both   ! forked"
+    TITLE = "Members and what they are known to have"
+    LEGEND = "= same   < they lack   > we lack   | both   ! forked"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.PEERS)
 
     def __init__(self) -> None:

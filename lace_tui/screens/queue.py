@@ -25,7 +25,7 @@ class Queue(Listing):
 
     SCOPE = Scope.QUEUE
     TITLE = "Waiting"
-    EMPTY = "= Nothing waits: every friend has confirmed what you shared."
+    EMPTY = "= Nothing waits: every friend has what you shared."
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.QUEUE)
 
     def __init__(self) -> None:

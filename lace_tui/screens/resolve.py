@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,7 +16,7 @@ from textual.containers import Horizontal
 
 from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert, inert_lines
-from lace_tui.screens.cards import Card, resolved_card
+from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
@@ -39,6 +39,7 @@ from lazy.deciding import (
     worked_out,
 )
 from lazy.drafts import drop_draft, load_draft, save_draft
+from lazy.queue import next_sync
 from vault.errors import LaceError
 from vault.names import Version
 from vault.vault import Vault
@@ -286,7 +287,11 @@ class Resolve(Place):
             return {}
         left, right = self._names(worked)
         still = undecided(opened, self._picks)
-        write = f"(write: {len(still)} left)" if still else "write"
+        write = "write"
+        if len(still) == 1 and worked.open:
+            write = f"(write: {len(worked.open)} left)"
+        elif still:
+            write = f"(write: {plural(len(still), 'file')} left)"
         return {"take-left": left, "take-right": right, "write": write, "whole-left": f"all {left}"}
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
@@ -567,23 +572,23 @@ class Resolve(Place):
         if not is_agreed or opened is None or version is None:
             return
 
-        def do(vault: Vault, watch: Watch) -> tuple[Any, tuple[str, ...]]:
+        def do(vault: Vault, watch: Watch) -> Decided:
             done = decide(vault, opened, picks, version, watch=watch)
             with self._saving:  # a draft that is still on its way would bring the old one back
                 self._saved = self._saves
                 drop_draft(vault, opened.conflict.id)
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-            return done, tuple(ids)
+            return Decided((done,), next_sync(vault), tuple(ids))
 
         self.lace.begin(f"Resolve {version}", do, self._written, self.command())
 
-    def _written(self, value: tuple[Any, tuple[str, ...]]) -> Card:
-        done, left = value
+    def _written(self, decided: Decided) -> Card:
+        left = decided.left
         if left:
             self.notify(f"Written. {plural(len(left), 'conflict')} left.", markup=False)
             if self.is_current:
                 self._begin_with(left[0])
         elif self.is_current:
             self.app.pop_screen()
-            self.lace.offer_sync()
-        return resolved_card([done])
+            self.lace.offer_sync(decided.following)
+        return resolved_card(decided)

@@ -252,6 +252,12 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
         await settle(pilot)
         assert isinstance(app.screen, Conflicts)
         assert "bob decided: A accepts" in app.screen.query_one(Lines).rendered(0)
+        while app.screen.query_one(Lines).key:
+            await pilot.press("A", "y")
+            await settle(pilot)
+        assert isinstance(app.screen, Conflicts), "an acceptance is nothing that friends have to learn of"
+        assert app.card is not None
+        assert not [line for line in app.card.lines if "next" in line.plain]
 
 
 async def _press(pilot: Pilot[None], words: str) -> None:
