@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lazy.people import node_of, peers
+from lazy.people import NoSuchPeer, node_of, peers
 from lazy.sealing import note_encrypted
 from vault.errors import CallerError, PlaceError
 from vault.names import check_name
@@ -157,7 +157,12 @@ def serving(vault: Vault, name: str) -> list[Place]:
     own = [place for place in places(vault) if place.name == name]
     if own:
         return own
-    node = node_of(vault, name)
+    try:
+        node = node_of(vault, name)
+    except NoSuchPeer as error:
+        known = ", ".join(place.name for place in places(vault)) or "no place yet"
+        hint = f"Places: {known}. {error.hint}"
+        raise NoSuchPeer(f"No place and nobody is called {name!r} here.", hint=hint) from error
     found = [place for place in places(vault) if place.peer in {None, node}]
     if not found:
         raise NoSuchPlace(f"No place serves {name!r} yet.")

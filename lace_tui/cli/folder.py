@@ -78,7 +78,8 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
     """Tell what was skipped or is doubtful in the folder, and return it for JSON."""
     shown = problems if context.verbose else problems[:SHOWN]
     for problem in shown:
-        context.say(f"{problem.path} {problem.reason}{'; it was left out' if problem.kind == 'skipped' else ''}.")
+        left = "; it was left out" if problem.kind == "skipped" else ""
+        context.say(f"{inert(problem.path)} {problem.reason}{left}.")
     if len(shown) < len(problems):
         context.say(f"And {len(problems) - len(shown)} more; see all with -v.")
     return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]

@@ -68,6 +68,8 @@ def _new(context: Context) -> bytes:
             hint="Run it on a terminal, or give one: LACE_PASSPHRASE_FD=3 lace key protect 3<file",
         )
     first = ask()
+    if "LACE_PASSPHRASE_FD" not in context.environ:
+        context.say("Once more, so that no slip of a finger locks you out.")
     if ask() != first:  # from a descriptor it is one and the same line
         raise PassphrasesDiffer("The two passphrases differ.")
     return first

@@ -11,7 +11,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.beacon import known_beacons
-from lazy.people import NoSuchPeer, label_of, node_of, peers
+from lazy.people import FormerMember, NoSuchPeer, former, label_of, node_of, peers
 from lazy.places import places
 from lazy.reputation import Reputation, counts, reputation
 from lazy.trust import PeerRecord, SyncState, peer_record
@@ -65,16 +65,17 @@ def _all(vault: Vault) -> Answer:
 def _one(vault: Vault, name: str) -> Answer:
     found = reputation(vault, _node_of(vault, name))
     called = label_of(vault, found.node)
+    gone = former(vault, found.node)
     seen, record = known_beacons(vault).get(found.node), peer_record(vault, found.node, called)
 
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
         said = [f"  {beacon_note(seen)}"] if seen is not None else []
         first = f"{inert(called)}  {found.node}  {_standing_text(record)}"
-        return "\n".join([first, *others, *said, *_evidence_lines(found, paint)])
+        return "\n".join([first, *others, *said, *_evidence_lines(found, gone, paint)])
 
     data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_standing(record)}
-    data["beacon"] = beacon_data(seen)
+    data |= {"beacon": beacon_data(seen), "revoked_by": gone.by if gone is not None else None}
     return Answer({**data, **_evidence_data(found)}, text)
 
 
@@ -120,7 +121,7 @@ def _evidence_data(found: Reputation) -> dict[str, Any]:
     }
 
 
-def _evidence_lines(found: Reputation, paint: Paint) -> list[str]:
+def _evidence_lines(found: Reputation, gone: FormerMember | None, paint: Paint) -> list[str]:
     lines = [
         f"  {paint.bad('! forked')}: two entries {proof.seq} in one log; proof: lace record export {proof.node}/forks"
         for proof in found.forks
@@ -131,6 +132,8 @@ def _evidence_lines(found: Reputation, paint: Paint) -> list[str]:
         lines.append(f"  {paint.warn(f'! {item.kind}')}{what}: {inert(item.reason)} ({inert(item.place)}, {when})")
     if len(found.noted) > _SHOWN:
         lines.append(f"  and {len(found.noted) - _SHOWN} earlier: lace audit list --verb lace-evidence")
+    if gone is not None:
+        lines.insert(0, f"  {paint.warn('! revoked')} by {inert(gone.by)}: entries up to {gone.last_seq} count")
     if not lines:
         lines.append("  nothing speaks against this peer")
     lines += [

@@ -170,7 +170,7 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
     with context.watching() as watch:
         result = copy_out(vault, found, to, watch)
     for skip in result.skipped:
-        context.say(f"{skip.path} {skip.reason}; it was left out.")
+        context.say(f"{inert(skip.path)} {skip.reason}; it was left out.")
     return Answer(
         {
             "commit": found.commit,

@@ -51,13 +51,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--follow", action="store_true", help="go on, whenever something is new here or there")
     else:
         parser.add_argument("names", nargs=1, metavar="NAME", help="a peer or a place")
-    parser.add_argument("--desk", action="append", metavar="D", help="fetch the content of this desk only; repeatable")
-    parser.add_argument(
-        "--path",
-        action="append",
-        metavar="P",
-        help="fetch what lies at or below this path of a desk only; repeatable; what you share is sent whole",
+    # A push knows them only to say why it has none.
+    desk, path = (
+        "fetch the content of this desk only; repeatable",
+        "fetch what lies at or below this path of a desk only; repeatable; what you share is sent whole",
     )
+    hidden = argparse.SUPPRESS if verb == "push" else ""
+    parser.add_argument("--desk", action="append", metavar="D", help=hidden or desk)
+    parser.add_argument("--path", action="append", metavar="P", help=hidden or path)
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
     parser.add_argument("--confirm", action="store_true", help="say what would move, ask, and move exactly that")
     parser.add_argument(
@@ -265,7 +266,9 @@ def _needs_person(result: PlaceResult) -> bool:
 
 def _next(result: PlaceResult) -> str:
     verb = "bundle apply" if result.kind == OneFile.kind else "sync"
-    return f"lace {verb} {result.name}" if result.planned else result.next
+    if result.planned:
+        return f"lace {verb} {result.name}" if result.sent or result.records_to_receive or result.queued else ""
+    return result.next
 
 
 # Data

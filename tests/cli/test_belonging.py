@@ -39,6 +39,7 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
         person.run("sync", "stick")
     assert "alice revoked this device's key" in bob.text("status")
     assert "revoked by alice" in bob.text("members")
+    assert f"! revoked by alice: entries up to {earlier} count" in ann.text("peers", "bob")
     (entry,) = ann.lace("audit", "list", "--verb", "lace-revoke")["entries"]
     assert entry["action"]["object"] == "bob"
     assert ann.lace("audit", "verify")["ok"]

@@ -47,6 +47,19 @@ def test_a_file_brings_what_a_stick_would(
     settle(alice, bob)
 
 
+def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, tmp_path: Path) -> None:
+    for person in (alice, cara):
+        person.write("a.txt", person.name)
+        person.lace("init", "--name", person.name)
+        person.lace("release", "1.0.0")
+    alice.lace("bundle", "create", str(tmp_path / "hers.lace"))
+    refused = cara.run("--json", "bundle", "apply", str(tmp_path / "hers.lace"))
+    assert (refused.code, refused.json["error"]["code"]) == (33, "other-group")
+    nowhere = cara.run("--json", "sync", "nowhere")
+    assert (nowhere.code, nowhere.json["error"]["code"]) == (2, "no-such-peer")
+    assert "Places: no place yet." in nowhere.json["error"]["hint"]
+
+
 def test_a_file_for_somebody_leaves_out_what_they_have(
     road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
 ) -> None:
