@@ -1,28 +1,44 @@
-"""Large random files beside git: 1 GiB in 64 files taken in and released (W2, the side of the one who commits).
+"""Large random files: 1 GiB in 64 files taken in beside git, and carried over every road beside rsync and git (W2).
 
-Both work in their own process, in turn; medians of the repeats. Nothing here compresses, so it shows what hashing,
-cutting and writing cost.
+All work in processes of their own, in turn; medians of the repeats. Nothing here compresses, so it shows what hashing,
+cutting, writing and flushing cost. Each road ends in the friend's folder, with everything verified on the way.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 
-from tests.bench.content import MIB, Cost, begin, both, commit_git, in_child
+from tests.bench.content import MIB, Cost, begin, both, commit_git, git, in_child
 from tests.bench.table import Figure
+from tests.live.servers import serving
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository
 
 __all__ = ["figures"]
 
 _FILES = 64
 _MEMORY_MB = 200
+_ROADS = {"drop": 1.5, "live": 2.0, "git": 0.25}  # what each may take, of what its peer takes
+_PEERS = {"drop": "rsync -a --fsync on and off", "live": "rsync -a", "git": "git push + clone"}
+_HOUR = 3600.0
 
 
 def figures(quick: bool) -> Iterator[Figure]:
-    """Yield commit and release of many large files beside git, and the memory they took."""
+    """Yield commit and release of many large files beside git, the memory they took, and the roads."""
+    yield from _committed(quick)
+    yield from _carried(quick)
+
+
+def _committed(quick: bool) -> Iterator[Figure]:
     mib, repeats = (1, 1) if quick else (16, 5)
     mine: list[Cost] = []
     released: list[Cost] = []
@@ -50,3 +66,86 @@ def figures(quick: bool) -> Iterator[Figure]:
     yield Figure("W2", f"{what}: release after it", median(c.wall for c in released), "s")
     peak = max(cost.peak for cost in [*mine, *released])
     yield Figure("W2", f"{what}: peak memory", peak, "MB", "the promise", _MEMORY_MB, 1)
+
+
+def _carried(quick: bool) -> Iterator[Figure]:
+    mib, repeats = (1, 1) if quick else (16, 3)
+    runs = [_roads(mib, number) for number in range(repeats)]
+    for road, limit in _ROADS.items():
+        what = f"{_FILES * mib} MiB random in {_FILES} files by {road}"
+        for unit, bound in (("s", limit), ("CPU s", None)):
+            mine, theirs = (median(run[f"{who} {unit}"] for run in runs) for who in (road, _PEERS[road]))
+            if unit == "s" or road != "live":  # the server's CPU time is not seen here
+                yield Figure("W2", what, mine, unit, _PEERS[road], theirs, bound)
+
+
+def _roads(mib: int, seed: int) -> dict[str, float]:
+    """Carry the same release over each road, and each time beside it what its peer does with the same files."""
+    got: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as text, ExitStack() as stack:
+        root = Path(text)
+        alice = Person("alice", root / "homes" / "alice", root / "alice")
+        alice.lace("init", "--name", "alice", "--group", "friends")
+        server = stack.enter_context(serving(alice))
+        uris = {"drop": str(root / "stick"), "live": server.uri, "git": str(bare_repository(root / "host.git"))}
+        for road, uri in uris.items():
+            alice.lace("place", "add", road, uri)
+        friends = {road: _friend(alice, root, road) for road in _ROADS}
+        draw = random.Random(seed).randbytes
+        plain = root / "plain"
+        plain.mkdir()
+        git(plain, "init", "-q")
+        for file in range(_FILES):
+            both(alice.folder, plain, f"part-{file:02}", draw(mib * MIB))
+        alice.lace("release", "1.0.0")
+        commit_git(plain)
+        for road, friend in friends.items():
+            _cost(got, road, lambda road=road, friend=friend: _carry(alice, friend, road))  # type: ignore[misc]
+            _cost(got, _PEERS[road], lambda road=road: _peer(road, root, plain))  # type: ignore[misc]
+            assert (friend.folder / "part-00").read_bytes() == (plain / "part-00").read_bytes()
+            shutil.rmtree(friend.folder)
+    return got
+
+
+def _friend(alice: Person, root: Path, road: str) -> Person:
+    friend = Person(road, root / "homes" / road, root / road)
+    friend.lace("accept", alice.lace("invite", road)["invite"], "--name", road)
+    for place in _ROADS:
+        if place != road:
+            friend.lace("place", "remove", place)
+    for who in (friend, alice, friend, alice):
+        if who is friend or road != "live":
+            who.lace("sync", road)
+    return friend
+
+
+def _carry(alice: Person, friend: Person, road: str) -> None:
+    acts = [(friend, "sync", road), (friend, "update")]
+    if road != "live":
+        acts.insert(0, (alice, "sync", road))
+    for who, *words in acts:
+        done = who.real(*words, timeout=_HOUR)
+        assert done.code == 0, done.err
+
+
+def _peer(road: str, root: Path, plain: Path) -> None:
+    if road == "git":
+        bare = bare_repository(root / "plain.git")
+        git(plain, "push", "-q", str(bare), "HEAD:refs/heads/main")
+        git(root, "clone", "-q", "--no-local", "-b", "main", str(bare), str(root / "clone"))
+        return
+    flags = ("--fsync",) if road == "drop" else ()
+    places = (plain, root / "rsync-stick", root / "rsync-off") if road == "drop" else (plain, root / "rsync-line")
+    for start, end in zip(places, places[1:], strict=False):
+        subprocess.run(["rsync", "-a", *flags, "--exclude=.git", f"{start}/", str(end)], check=True)
+
+
+def _cost(got: dict[str, float], name: str, act: Callable[[], None]) -> None:
+    cpu, wall = _children(), time.perf_counter()
+    act()
+    got[f"{name} s"], got[f"{name} CPU s"] = time.perf_counter() - wall, _children() - cpu
+
+
+def _children() -> float:
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
