@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
@@ -120,10 +121,10 @@ def _friend(alice: Person, root: Path, road: str) -> Person:
 
 
 def _carry(alice: Person, friend: Person, road: str) -> None:
-    acts = [(friend, "sync", road), (friend, "update")]
+    acts: list[tuple[Person, list[str]]] = [(friend, ["sync", road]), (friend, ["update"])]
     if road != "live":
-        acts.insert(0, (alice, "sync", road))
-    for who, *words in acts:
+        acts.insert(0, (alice, ["sync", road]))
+    for who, words in acts:
         done = who.real(*words, timeout=_HOUR)
         assert done.code == 0, done.err
 
@@ -136,7 +137,7 @@ def _peer(road: str, root: Path, plain: Path) -> None:
         return
     flags = ("--fsync",) if road == "drop" else ()
     places = (plain, root / "rsync-stick", root / "rsync-off") if road == "drop" else (plain, root / "rsync-line")
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         subprocess.run(["rsync", "-a", *flags, "--exclude=.git", f"{start}/", str(end)], check=True)
 
 
