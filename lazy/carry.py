@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lazy.circle import OtherGroup
 from lazy.people import node_of
 from lazy.places import Place
 from lazy.publish import publish_once
@@ -25,7 +26,7 @@ from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["BundleNeedsMore", "FileExists", "OtherGroup", "apply_bundle", "create_bundle"]
+__all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
 
 _NEEDS = "lace-needs/0"
 _NEEDS_LIMIT = 4096  # lines: one a node
@@ -37,14 +38,6 @@ class FileExists(CallerError):
     code = "file-exists"
     exit_code = 2
     hint = "Choose another name, or move the file away."
-
-
-class OtherGroup(PeerError):
-    """A bundle file of a group that this vault does not belong to."""
-
-    code = "other-group"
-    exit_code = 33
-    hint = "Apply it in the folder of its group: lace -C FOLDER bundle apply FILE"
 
 
 class BundleNeedsMore(PeerError):
@@ -118,7 +111,7 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)
     medium = SealedPlace(file, vault.node, keys)
-    if not medium.nodes(vault.group):
+    if not (medium.nodes(vault.group) or medium.is_sealed(vault.group)):
         raise OtherGroup(f"{path.name} holds what another group shares.")
     _check_needs(vault, file, keys)
     place = Place(path.name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)

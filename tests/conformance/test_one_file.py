@@ -54,7 +54,7 @@ def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, t
         person.lace("release", "1.0.0")
     alice.lace("bundle", "create", str(tmp_path / "hers.lace"))
     refused = cara.run("--json", "bundle", "apply", str(tmp_path / "hers.lace"))
-    assert (refused.code, refused.json["error"]["code"]) == (33, "other-group")
+    assert (refused.code, refused.json["error"]["code"]) == (43, "other-group")
     nowhere = cara.run("--json", "sync", "nowhere")
     assert (nowhere.code, nowhere.json["error"]["code"]) == (2, "no-such-peer")
     assert "Places: no place yet." in nowhere.json["error"]["hint"]
