@@ -22,7 +22,7 @@ from lace_tui.view import (
     Reach,
 )
 from lazy.circle import requests
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_words
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
@@ -156,7 +156,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
 
 
 def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
-    names = [("you" if side.node == vault.node.text else side.name) for side in conflict.sides]
+    names = side_names(conflict, vault.node.text)
     detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""

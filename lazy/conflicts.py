@@ -8,7 +8,8 @@ line contains both. Only when something was first seen, and which proposals I ac
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from blake3 import blake3
@@ -42,6 +43,7 @@ __all__ = [
     "deciding_command",
     "note_head_conflict",
     "note_version_conflicts",
+    "side_names",
     "side_words",
 ]
 
@@ -85,6 +87,9 @@ class Side:
         content_sha512: `sha512:<hex>` of its content, when its tree is here.
         tai: when, for display.
         version: the released version, or None for a head that was not released.
+        word: what `resolve --prefer` calls it: the name, with a number where one person has several contents
+            (`bob:1`; no name holds a colon).
+        is_local: whether `local` means it: mine, or what my line holds where none is mine.
     """
 
     commit: RecordHash
@@ -94,6 +99,8 @@ class Side:
     content_sha512: str
     tai: str
     version: Version | None
+    word: str = ""
+    is_local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +186,20 @@ def side_words(conflict: Conflict, me: str) -> str:
 
     The words local and remote are a viewer's (LAZ-39): they are offered where each means one side, else the names are.
     """
-    if len(conflict.sides) == 2 and sum(side.node == me for side in conflict.sides) == 1:
+    if len(conflict.sides) == 2 and _mine(conflict, me) is not None:
         return "local|remote"
-    return "|".join(dict.fromkeys(shlex.quote(side.name) for side in conflict.sides))
+    return "|".join(dict.fromkeys(shlex.quote(side.word) for side in conflict.sides))
+
+
+def side_names(conflict: Conflict, me: str) -> list[str]:
+    """Return the sides in words for their viewer: `you`, and everybody else's as `resolve --prefer` calls it."""
+    mine = _mine(conflict, me)
+    return ["you" if side is mine else side.word for side in conflict.sides]
+
+
+def _mine(conflict: Conflict, me: str) -> Side | None:
+    local = [side for side in conflict.sides if side.is_local]
+    return local[0] if len(local) == 1 and local[0].node == me else None
 
 
 def deciding_command(vault: Vault, conflict: Conflict) -> str:
@@ -253,9 +271,9 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     conflict_id = _version_id(vault, desk, version)
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
-    sides = tuple(_release_side(vault, release) for release in group)
     all_resolutions = _resolutions(vault, desk, version, {release.hash.text for release in group})
     mine = _line(vault, desk)
+    sides = _worded(vault, [_release_side(vault, release) for release in group], mine)
     counting = [
         r
         for r in all_resolutions
@@ -355,7 +373,7 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
                 ConflictKind.HEAD,
                 str(desk),
                 None,
-                tuple(_head_side(vault, head) for head in heads),
+                _worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
                 highest_release_below(vault.store, str(desk), heads),
                 str(detected),
                 Status.PENDING if is_open else Status.MERGED,
@@ -369,6 +387,31 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
 def _built_upon(vault: Vault, foreign: list[RecordHash], others: list[list[RecordHash]]) -> bool:
     """Tell whether another open head conflict is about heads that were built on all of these."""
     return any(not set(newest(vault.store, [*foreign, *heads])) & set(foreign) for heads in others)
+
+
+def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool = True) -> tuple[Side, ...]:
+    """Give each side a word of its own, and say which are local.
+
+    Args:
+        vault: whose words they are.
+        sides: of one conflict, in the order they are listed.
+        line: commits of my line.
+        owned: whether what I released is local, wherever my line went; else only my line counts.
+    """
+    contents: dict[str, set[str]] = {}
+    for side in sides:
+        contents.setdefault(side.name, set()).add(side.content_sha512 or side.commit.text)
+    local = {side.commit for side in sides if owned and side.node == vault.node.text}
+    if not local:
+        held = [side.commit for side in sides if side.commit.text in line]
+        local = set(held if owned else held[:1])  # of heads, mine stands first
+    number: dict[str, int] = {}
+    found = []
+    for side in sides:
+        number[side.name] = number.get(side.name, 0) + 1
+        word = side.name if len(contents[side.name]) == 1 else f"{side.name}:{number[side.name]}"
+        found.append(replace(side, word=word, is_local=side.commit in local))
+    return tuple(found)
 
 
 def _head_side(vault: Vault, commit: RecordHash) -> Side:

@@ -56,12 +56,12 @@ class Origin:
 
     Args:
         commit: its commit.
-        name: who made it, as they are called here.
+        name: who made it, as `resolve` calls their side.
         machine: their machine's name; empty when they told none.
         time: when, ISO 8601 UTC; for display.
         version: the version it was released as, or None.
         is_mine: whether it is my line, with whatever my folder holds now.
-        word: what `resolve` calls it; empty for a side that no word means.
+        word: its commit, where it is a side of the conflict; else empty.
     """
 
     commit: RecordHash
@@ -382,16 +382,16 @@ def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash
     released = next((release for release in releases(vault.store, info.desk) if release.commit == head), None)
     owner = released.node if released else info.signer
     machine = next((member.machine for member in members(vault) if member.node == owner), "")
-    is_side = any(side.commit == head for side in conflict.sides)
+    side = next((side for side in conflict.sides if side.commit == head), None)
     is_mine = head == mine
-    if is_mine and not is_side:  # my line went on: name the side that it holds
+    if is_mine and side is None:  # my line went on: name the side that it holds
         line = ancestors(vault.store, head)
         held = next((side for side in conflict.sides if side.commit.text in line), None)
-        owner, version = (held.node, held.version) if held else (owner, None)
-        return Origin(head, label_of(vault, owner), machine or "", _iso(info.tai), version, True, "")
-    word = head.text if is_side else ""
+        name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
+        return Origin(head, name, machine or "", _iso(info.tai), version, True, "")
+    name, word = (side.word, head.text) if side else (label_of(vault, owner), "")
     version = released.version if released else None
-    return Origin(head, label_of(vault, owner), machine or "", _iso(info.tai), version, is_mine, word)
+    return Origin(head, name, machine or "", _iso(info.tai), version, is_mine, word)
 
 
 def _iso(tai: str) -> str:

@@ -91,7 +91,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
-        chosen = pick_side(vault, conflict, side)
+        chosen = pick_side(conflict, side)
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         if conflict.kind is ConflictKind.HEAD:
             return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
@@ -222,30 +222,24 @@ def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal
     return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 
 
-def pick_side(vault: Vault, conflict: Conflict, word: str) -> Side:
-    """Return the side that `local`, `remote`, a person's name or a release's hash means.
+def pick_side(conflict: Conflict, word: str) -> Side:
+    """Return the side that `local`, `remote`, its word, a person's name or a release's hash means.
 
     Raises:
         NoSuchSide: none, or several.
     """
-    me = vault.node.text
-    base = checkout_of(vault, conflict.desk)
-    mine = ancestors(vault.store, base.commit) if base else set()
-    local = [side for side in conflict.sides if side.node == me] or [
-        side for side in conflict.sides if side.commit.text in mine
-    ]
     if word in {"local", SELF}:
-        found = local
+        found = [side for side in conflict.sides if side.is_local]
     elif word == "remote":
-        found = [side for side in conflict.sides if side not in local]
+        found = [side for side in conflict.sides if not side.is_local]
     else:
         found = [
             side
             for side in conflict.sides
-            if word in {side.name, side.node} or word in {str(side.release), str(side.commit)}
+            if word in {side.word, side.name, side.node} or word in {str(side.release), str(side.commit)}
         ]
     if len({side.content_sha512 or side.commit.text for side in found}) != 1:
-        names = ", ".join(f"{side.name} ({side.release or side.commit})" for side in conflict.sides)
+        names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
         problem = "fits several sides" if found else "is no side"
         raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
     return found[0]
@@ -265,7 +259,7 @@ def picks_of(
     """
 
     def side(word: str) -> RecordHash:
-        return pick_side(vault, conflict, word).commit
+        return pick_side(conflict, word).commit
 
     return Picks(
         paths={path: side(word) for path, word in takes.items()},
@@ -306,7 +300,7 @@ def plan_resolve(
     overlay = MemoryObjects(fallback=vault.store)
     dirty = changes(vault, conflict.desk, watch, overlay=overlay)
     base = checkout_of(vault, conflict.desk)
-    chosen = pick_side(vault, conflict, prefer) if prefer else None
+    chosen = pick_side(conflict, prefer) if prefer else None
     if chosen is not None and conflict.kind is ConflictKind.VERSION:
         tree = commit_info(vault.store, chosen.commit).tree
     else:
@@ -343,7 +337,7 @@ def _settle_heads(
     picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
     tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None, also=base.also if base else ())
     result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
-    names = ", ".join(side.name for side in conflict.sides if side.node != vault.node.text)
+    names = ", ".join(side.word for side in conflict.sides if not side.is_local)
     commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")
     w.audit(
         "lazy-resolve",

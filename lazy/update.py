@@ -74,6 +74,7 @@ class Updated:
         waiting: open version conflicts that keep heads out, by id.
         sources: names of the friends whose heads were taken.
         versions: their versions.
+        decided: versions whose decision was taken, where no friend's release was.
         saved: the commit "before update" made of dirty files, if any.
         refused: heads that stay out because their signers may not write what they changed.
     """
@@ -88,6 +89,7 @@ class Updated:
     waiting: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     versions: tuple[Version, ...] = ()
+    decided: tuple[Version, ...] = ()
     saved: RecordHash | None = None
     refused: tuple[Refused, ...] = ()
 
@@ -294,8 +296,11 @@ def _named(
     me = vault.node.text
     taken = [r for r in releases(vault.store, desk) if r.commit in set(heads) and r.node != me]
     names = (label_of(vault, release.node) for release in taken)
+    judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
+    decided = (c.version for c in judged if c.version and not set(heads).isdisjoint(c.results))
     return replace(
         done,
+        decided=tuple(dict.fromkeys(decided)),
         waiting=tuple(waiting),
         sources=tuple(dict.fromkeys(names)),
         versions=tuple(dict.fromkeys(release.version for release in taken)),

@@ -85,7 +85,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     parser.add_argument("conflict", metavar="CONFLICT", nargs="?", help="an id, or [DESK@]VERSION when only one fits")
     how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--prefer", metavar="SIDE", help="keep one side: local, remote, a person or a release")
+    how.add_argument(
+        "--prefer", metavar="SIDE", help="keep one side: local, remote, a person (bob:2 of several by bob) or a release"
+    )
     how.add_argument("--merged", metavar="VERSION", help="release a merge under a new version")
     how.add_argument(
         "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
@@ -135,7 +137,7 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         if not found:
             return "no conflicts"
         texts = [
-            "\n".join([_block(conflict, row["paths"], me, paint), *more])
+            "\n".join([_block(conflict, row, me, paint), *more])
             for conflict, row, more in zip(found, rows, blocks, strict=True)
         ]
         return "\n\n".join(texts)
@@ -215,6 +217,8 @@ def conflict_data(vault: Vault, conflict: Conflict) -> dict[str, Any]:
                 "version": side.version,
                 "node": side.node,
                 "name": side.name,
+                "word": side.word,
+                "message": commit_info(vault.store, side.commit).message,
                 "content_sha512": side.content_sha512 or None,
                 "tai": side.tai,
                 "time": Tai.parse(side.tai).to_utc_iso(),
@@ -252,19 +256,20 @@ def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
 
 def conflict_line(conflict: Conflict) -> str:
     """Return a conflict in one line, without its paths."""
-    names = ", ".join(dict.fromkeys(inert(side.name) for side in conflict.sides))
+    names = ", ".join(dict.fromkeys(inert(side.word) for side in conflict.sides))
     return f"{conflict.id}  {inert(conflict.what)}: {names}"
 
 
-def _block(conflict: Conflict, paths: list[str], me: str, paint: Paint) -> str:
+def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
-    for side in conflict.sides:
+    for side, shown in zip(conflict.sides, row["sides"], strict=True):
         version = f" {side.version}" if side.version else ""
-        when = moment(Tai.parse(side.tai).to_utc_iso())
-        lines.append(f"    {inert(side.name)}{version}  {when}  {side.release or side.commit}")
+        when = moment(shown["time"])
+        said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
+        lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
     lines.append(f"    last in common: {conflict.ancestor or 'none'}")
-    lines += [f"    {inert(path)}" for path in paths]
+    lines += [f"    {inert(path)}" for path in row["paths"]]
     for proposal in conflict.proposals:
         accept = f"lace resolve {conflict.id} --accept"
         lines.append(f"    {inert(proposal.name)} proposes {_proposed(conflict, proposal)}: {accept}")
@@ -277,7 +282,7 @@ def _block(conflict: Conflict, paths: list[str], me: str, paint: Paint) -> str:
 def _proposed(conflict: Conflict, proposal: Proposal) -> str:
     """Return what somebody wants to count."""
     chosen = _side_of(conflict, proposal.chosen)
-    return f"the side of {inert(chosen.name)}" if chosen else f"a merge ({proposal.release})"
+    return f"the side of {inert(chosen.word)}" if chosen else f"a merge ({proposal.release})"
 
 
 def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
@@ -402,7 +407,7 @@ def _decided(vault: Vault, done: Resolved) -> str:
     side = _side_of(conflict, done.release)
     what = f"{inert(conflict.desk)} {conflict.version}" if conflict.version else inert(conflict.desk)
     if side is not None:
-        how = f": the side of {inert(side.name)} counts"
+        how = f": the side of {inert(side.word)} counts"
     elif done.release is not None:
         named = [str(one.version) for one in releases(vault.store, conflict.desk) if one.hash == done.release]
         how = f" by a merge, released as {', '.join(named)}"

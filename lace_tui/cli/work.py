@@ -344,9 +344,10 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bo
 
 
 def _source(done: Updated) -> str:
-    names = ", ".join(map(inert, done.sources)) or "What was released"
-    versions = ", ".join(map(str, done.versions))
-    return f"{names} {versions}" if done.sources and versions else names
+    if not done.sources:
+        decided = ", ".join(map(str, done.decided))
+        return f"The decision on {decided}" if decided else "Another line of yours"
+    return " ".join([", ".join(map(inert, done.sources)), ", ".join(map(str, done.versions))]).strip()
 
 
 _DESK = (("--desk",), {"metavar": "D", "help": DESK_HELP})

@@ -16,7 +16,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_words
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words
 from lazy.queue import next_sync
 from lazy.resolve import accept_resolution, resolve_prefer
 from vault.records import Tai
@@ -52,13 +52,10 @@ class Conflicts(Listing):
         shown = sorted(found, key=lambda conflict: conflict.id in self.lace.aside)
         self.fill([(conflict.id, self._line(conflict)) for conflict in shown])
 
-    def _names(self, conflict: Conflict) -> list[str]:
-        return ["you" if side.node == self._me else side.name for side in conflict.sides]
-
     def _line(self, conflict: Conflict) -> Content:
         aside = "aside " if conflict.id in self.lace.aside else ""
         text = mark("! ", BAD) + mark(aside, QUIET) + mark(f"{conflict.what}  ")
-        text += mark(" <> ".join(self._names(conflict)), NOTE)
+        text += mark(" <> ".join(side_names(conflict, self._me)), NOTE)
         is_version = conflict.kind is ConflictKind.VERSION
         why = "released with different content" if is_version else "do not merge by themselves"
         if conflict.proposals:  # before the reason, which a narrow screen may cut
@@ -71,7 +68,7 @@ class Conflicts(Listing):
         if conflict is None:
             return "", (), ""
         lines = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
-        for side, name in zip(conflict.sides, self._names(conflict), strict=True):
+        for side, name in zip(conflict.sides, side_names(conflict, self._me), strict=True):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
         lines += [f"{proposal.name} decided: {proposal.resolution}" for proposal in conflict.proposals]

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
-from lazy.conflicts import conflicts
+from lazy.conflicts import conflicts, side_words
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
 from lazy.people import linked, node_of
 from lazy.reputation import reputation
+from lazy.resolve import NoSuchSide, resolve_prefer
 from lazy.status import status
 from lazy.update import update
 from lazy.vectors import my_vector
@@ -111,6 +112,12 @@ def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: t
     visit(bob)
     (conflict,) = conflicts(bob)
     assert {str(side.release) for side in conflict.sides} == sides
+    assert [side.word for side in conflict.sides] == ["alice:1", "alice:2"]
+    assert side_words(conflict, bob.node.text) == "alice:1|alice:2"
+    with pytest.raises(NoSuchSide, match="fits several sides"):
+        resolve_prefer(bob, conflict.id, "alice")
+    done = resolve_prefer(bob, conflict.id, "alice:2")  # what is proposed is taken
+    assert done.release == conflict.sides[1].release
 
 
 def test_nobody_else_can_keep_a_branch(devices: tuple[Vault, Vault, Vault], tmp_path: Path) -> None:

@@ -196,6 +196,34 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     assert _text(alice, "x.txt") == "base\n"
 
 
+@pytest.mark.parametrize(("word", "kept"), [("local", "mine, on top\n"), ("remote", "bob\n"), ("alice:2", "bob\n")])
+def test_the_sides_of_me_against_me_can_be_told_apart(
+    trio: tuple[Person, Person, Person], word: str, kept: str
+) -> None:
+    """LAZ-39: my own line and the decision that I accepted, which I sealed, are two sides with a word each."""
+    alice, bob, _ = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob)
+    alice.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
+    alice.write("a.txt", "mine, on top\n")
+    _meet(alice, bob)
+    bob.lace("resolve", "2.0.0", "--prefer", "local")
+    _meet(bob, alice)
+    alice.lace("resolve", "2.0.0", "--accept", "bob", expect=1)
+    said = alice.text("update", expect=1)
+    assert said.startswith("! The decision on 2.0.0 and you changed the same places")
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    assert [side["word"] for side in conflict["sides"]] == ["alice:1", "alice:2"]
+    assert f"lace resolve {conflict['id']} --prefer local|remote, or edit" in said
+    refused = alice.run("resolve", conflict["id"], "--prefer", "alice")
+    assert "alice:1 (S." in refused.err
+    alice.lace("resolve", conflict["id"], "--prefer", word)
+    assert _text(alice, "a.txt") == kept
+    assert alice.lace("conflicts")["conflicts"] == []
+
+
 def test_equal_heads_never_make_a_commit_impossible(trio: tuple[Person, Person, Person]) -> None:
     """Many releases with my content are remembered as few parents: a commit has at most 64."""
     alice, bob, _ = trio
