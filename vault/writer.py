@@ -85,6 +85,8 @@ class Writer:
 
     def flush(self) -> None:
         """Store what is queued."""
+        if not self._pending and not self._sums:
+            return
         pending, self._pending, self._pending_bytes = self._pending, [], 0
         near, self._near = self._near, {}
         sums, self._sums = self._sums, {}

@@ -17,6 +17,10 @@ __all__ = ["Batch", "Symbols"]
 # High-entropy headers: answered from columns or stored bytes, never from `field`.
 _UNIQUE: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
 _WRITE_AFTER: Final = 2_000  # records
+_COUNT: Final = (
+    "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT(app) DO UPDATE"
+    " SET records = records + excluded.records, bytes = bytes + excluded.bytes"
+)
 _UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
 
 
@@ -81,14 +85,15 @@ class Batch:
 
     def write(self) -> None:
         """Write what was taken; before anything asks for it, and before the transaction ends."""
-        self._db.executemany("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records)
-        self._db.executemany("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields)
-        self._db.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?)", self._links)
-        self._db.executemany(
-            "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT(app) DO UPDATE"
-            " SET records = records + excluded.records, bytes = bytes + excluded.bytes",
-            [(app, records, total) for app, (records, total) in self._counts.items()],
-        )
+        counts = [(app, records, total) for app, (records, total) in self._counts.items()]
+        for sql, rows in (
+            ("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records),
+            ("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields),
+            ("INSERT INTO link VALUES (?, ?, ?, ?, ?)", self._links),
+            (_COUNT, counts),
+        ):
+            if rows:
+                self._db.executemany(sql, rows)
         self._records.clear()
         self._fields.clear()
         self._links.clear()
