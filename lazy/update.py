@@ -13,7 +13,7 @@ from lazy.conflicts import conflicts, note_head_conflict
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of, node_of
 from lazy.permitted import Refused, refused
-from vault.desks.checkout import CheckoutResult
+from vault.desks.checkout import CheckoutResult, Skip
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects
@@ -22,6 +22,7 @@ from vault.graph import ancestors, newest
 from vault.history import Relation, commit_info, relation, releases
 from vault.names import Version
 from vault.records import RecordHash
+from vault.unfinished import plan_folder
 from vault.vault import Vault
 from vault.work import (
     MAIN,
@@ -56,7 +57,10 @@ class FolderInTheWay(CallerError):
 
     code = "folder-in-the-way"
     exit_code = 2
-    hint = "Move those files away or commit them, then run the same command again; nothing was changed."
+    hint = (
+        "Move those files away, or commit those that lace changes lists, then run the same command again; nothing was"
+        " changed."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +247,15 @@ def follow(
         FolderInTheWay: a file that is neither the old nor the new content stands in the way; nothing was changed.
     """
     result = checkout_tree(w, vault, desk, before, after, watch)
-    blocking = [f"{skip.path} ({skip.reason})" for skip in result.skipped if skip.blocking]
+    _refuse_blocked(result.skipped)
+    return result
+
+
+def _refuse_blocked(skipped: Sequence[Skip]) -> None:
+    blocking = [f"{skip.path} ({skip.reason})" for skip in skipped if skip.blocking]
     if blocking:
         shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
         raise FolderInTheWay(f"These files are in the way: {shown}.")
-    return result
 
 
 def _missing(vault: Vault, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
@@ -327,6 +335,7 @@ def _planned(
     everything = newest(vault.store, [*([mine] if mine else []), *missing])
     if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
+        _refuse_blocked(plan_folder(vault, desk, dirty.tree, target, overlay, watch).skipped)
         written = tuple(change.path for change in diff_trees(overlay, dirty.tree, target))
         done = Updated(Relation.BEHIND, everything[0], None, written=written)
         return _named(vault, desk, heads, done, waiting, None)
@@ -346,6 +355,7 @@ def _planned(
     if outcome.root is None:
         done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
+        _refuse_blocked(plan_folder(vault, desk, dirty.tree, outcome.root, overlay, watch).skipped)
         written = tuple(change.path for change in diff_trees(overlay, dirty.tree, outcome.root))
         done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged))
     return _named(vault, desk, heads, done, waiting, None)

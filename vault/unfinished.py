@@ -21,6 +21,7 @@ from vault.space import require_room
 
 if TYPE_CHECKING:
     from vault.desks.plan import CheckoutPlan
+    from vault.desks.ports import Source
     from vault.vault import Vault
     from vault.work import Watch
     from vault.writer import Writer
@@ -32,6 +33,7 @@ __all__ = [
     "finish_checkouts",
     "forget_unfinished",
     "is_unfinished",
+    "plan_folder",
 ]
 
 _LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
@@ -93,7 +95,7 @@ def checkout_tree(
     Raises:
         NoRoom: the files do not fit on the disk; nothing was changed.
     """
-    plan = _plan(vault, desk, before, after, watch)
+    plan = plan_folder(vault, desk, before, after, vault.store, watch)
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
@@ -142,7 +144,7 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         if after is None:
             return ()
         remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
-        plan = _plan(vault, desk, before, after, watch)
+        plan = plan_folder(vault, desk, before, after, vault.store, watch)
         result = _write_folder(vault, desk, plan, watch)
     return tuple(
         Problem(skip.path, f"{skip.reason} while an update was being written: it keeps what it holds", "notice")
@@ -151,12 +153,24 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     )
 
 
-def _plan(vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch) -> CheckoutPlan:
+def plan_folder(
+    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
+) -> CheckoutPlan:
+    """Say what it takes to bring a desk's folder from one tree to another; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        before: the tree that the folder stands on.
+        after: the tree it is to become.
+        source: where both are read.
+        watch: cancel.
+    """
     return plan_checkout(
         folder_of(vault, desk),
         before=before,
         after=after,
-        source=vault.store,
+        source=source,
         cancel=watch.cancelled,
         without=within(vault, desk),
     )

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.update import FolderInTheWay, follow
-from vault.desk_folders import folder_of, known_desk, within
-from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout
+from vault.desk_folders import folder_of, known_desk
+from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, EnvironmentFault
 from vault.space import require_room
-from vault.unfinished import StoredDirCache
+from vault.unfinished import StoredDirCache, plan_folder
 from vault.vault import Vault
 from vault.work import Watch, changes, checkout_of, export_tree
 
@@ -86,9 +86,7 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=f"Commit: lace commit {path}")
     folder = folder_of(vault, desk)
     with vault.writing() as w:
-        plan = plan_checkout(
-            folder, before=dirty.tree, after=tree, source=overlay, cancel=watch.cancelled, without=within(vault, desk)
-        )
+        plan = plan_folder(vault, desk, dirty.tree, tree, overlay, watch)
         blocking = ", ".join(f"{skip.path} ({skip.reason})" for skip in plan.skipped if skip.blocking)
         if blocking:
             raise FolderInTheWay(f"These files are in the way: {blocking}.")

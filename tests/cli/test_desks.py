@@ -303,3 +303,21 @@ def test_commands_in_the_folder_of_a_desk_are_about_it(alice: Person, bob: Perso
     assert bob.lace("update", "takes")["written"] == ["first.txt"]
     assert bob.lace("update")["unmapped"] == []
     assert bob.lace("log", "--desk", "nope", expect=2)["error"]["code"] == NoSuchDesk.code
+
+
+def test_a_dry_run_of_an_update_meets_what_stands_in_the_way(
+    alice: Person, bob: Person, band: Callable[[], None]
+) -> None:
+    """CLAY-71: what is ignored is never overwritten, and planning says so as doing would."""
+    bob.lace("update")
+    bob.write(".laceignore", "*.log\n")
+    bob.write("my.log", "mine\n")
+    alice.write("my.log", "hers\n")
+    alice.lace("release", "1.1.0")
+    band()
+    planned = bob.lace("update", "--dry-run", expect=2)["error"]
+    assert (planned["code"], "my.log" in planned["message"]) == ("folder-in-the-way", True)
+    assert bob.lace("update", expect=2)["error"] == planned
+    assert (bob.folder / "my.log").read_text() == "mine\n"
+    (bob.folder / "my.log").unlink()
+    assert bob.lace("update", "--dry-run")["written"] == ["my.log"]
