@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from sys import intern
 
 from lazy.beacon import due_on
@@ -21,7 +20,7 @@ from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.publishing import Addition, Publication, publish, recover_bundles
-from transports.reading import SeenHead, fetch, read_head, read_mailbox, read_run
+from transports.reading import SeenHead, fetch, newest_runs, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
@@ -234,6 +233,7 @@ class _Known:
     def __init__(self, vault: Vault, place: MailboxPlace, mine: _Mine) -> None:
         self._vault, self._place, self._mine = vault, place, mine
         self._listing: Listing | None = None
+        self._newest: list[Listing] | None = None
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -259,6 +259,24 @@ class _Known:
             DataError: as `whole`.
         """
         return Listing([]) if self._mine.trusted else self.whole()
+
+    def holds(self, record: RecordHash, most: int) -> bool:
+        """Tell whether a record lies in a bundle of mine, as far as runs say that are no larger than `most`.
+
+        Raises:
+            DataError: a run is damaged.
+        """
+        if self._newest is None:
+            newest = newest_runs(self._place, self._vault.group, self._vault.node, self.runs, most)
+            self._newest = [Listing([run]) for run in newest]
+            if sum(map(len, self._newest)) != sum(map(len, newest)):
+                self._newest = []  # something is withdrawn: what an older run says may count no more
+        for listing in self._newest:
+            entry = listing.entry(record)
+            if entry is not None and entry.location is not None:
+                bundle = entry.location.bundle
+                return bundle is not None and bundle.mailbox == self._vault.node
+        return False
 
     def files(self) -> set[str]:
         """Return the bundles that it rests on, as they are noted.
@@ -414,12 +432,7 @@ def _additions(
 
     def in_reach(base: RecordHash) -> bool:
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
-        if located.get(base, 0) < 0:
-            return True
-        entry = known.whole().entry(base)
-        if entry is None or entry.location is None or entry.location.bundle is None:
-            return False
-        return entry.location.bundle.mailbox == vault.node
+        return located.get(base, 0) < 0 or known.holds(base, max(total, _SMALL_RUN))
 
     for number, (record, app, size) in enumerate(zip(list(located), apps, sizes, strict=True), start=1):
         source = located[record]
@@ -468,7 +481,7 @@ def _others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
     """Return what the other members' mailboxes of this medium list, to reference it instead of copying it.
 
     Looking costs no more than copying: of each mailbox the newest runs are read, up to one that is larger than all that
-    is sought. What an older one lists may be withdrawn by a newer one, so none between is left out.
+    is sought.
     """
     most = max(sought, _SMALL_RUN)
     found = []
@@ -479,9 +492,9 @@ def _others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
         try:
             head = read_head(place, vault.group, node)
             refs = head.head.runs if head is not None else ()
-            newest = list(takewhile(lambda ref: ref.size <= most, reversed(refs)))
+            newest = newest_runs(place, vault.group, node, refs, most)
             if newest:
-                found.append(Listing([read_run(place, vault.group, node, ref) for ref in reversed(newest)]))
+                found.append(Listing(newest[::-1]))
         except (DataError, PeerError):
             continue
     return found

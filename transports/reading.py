@@ -8,9 +8,10 @@ costs the records that it hit and nothing else.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import takewhile
 from typing import BinaryIO, cast
 
 from blake3 import blake3
@@ -27,7 +28,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["SeenHead", "check_bundle", "fetch", "read_head", "read_mailbox", "read_run"]
+__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
@@ -93,6 +94,17 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
     if len(run) != ref.entries:
         raise BadRun(f"The index run {ref.name} has another number of entries than its head says.")
     return run
+
+
+def newest_runs(place: MailboxPlace, group: str, node: Verifier, refs: Sequence[RunRef], most: int) -> list[Run]:
+    """Return the runs of a mailbox from the newest one back to the first that is larger than `most` bytes.
+
+    None between is left out: what an older run lists may be withdrawn by a newer one.
+
+    Raises:
+        MissingFile, BadRun, PlaceError: as `read_run`.
+    """
+    return [read_run(place, group, node, ref) for ref in takewhile(lambda ref: ref.size <= most, reversed(refs))]
 
 
 def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:

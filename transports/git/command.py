@@ -147,6 +147,10 @@ class GitRunner:
         output, _ = process.communicate(b"")
         return process.returncode, output
 
+    def stay(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start plumbing that answers on its output for as long as its input is open; its starter ends it."""
+        return self._begin(self._words(words))
+
     def talk(
         self, *words: str, stdin: bytes = b"", is_too_much: Callable[[], bool] = lambda: False
     ) -> tuple[int, bytes, str]:

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from transports.errors import NotAGitPlace, PlaceFull, PushRejected, UnreadableFile
 from transports.git.command import GitRunner
 from transports.git.local import check_directory, far_side
+from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
@@ -39,6 +40,7 @@ _SINGLES = 16_384  # objects that lie singly, after which the private repository
 _PACKS = 256
 _PIECES = ".pieces"
 _HOLD = "lace-hold"  # not named .lock, which is git's word
+_ROW_BYTES = 320  # of a row of a tree, name and all
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
 
 
@@ -96,6 +98,8 @@ class PrivateRepository:
         self._git = git
         self._count = count
         self._held: BinaryIO | None = None
+        self._objects = Objects(git)
+        self._seen: dict[str, str] | None = None
 
     @property
     def path(self) -> Path:
@@ -106,6 +110,8 @@ class PrivateRepository:
 
     def begin(self, path: Path) -> None:
         """Use the repository at a path, making it if needed."""
+        self._objects.close()
+        self._seen = None
         self._git.repository = path
         if not (path / "HEAD").is_file():
             shutil.rmtree(path, ignore_errors=True)
@@ -119,6 +125,8 @@ class PrivateRepository:
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
         old = self.path
+        self._objects.flush()
+        self._objects.close()
         if (path / "HEAD").is_file():
             self.begin(path)
             shutil.rmtree(old, ignore_errors=True)
@@ -170,16 +178,12 @@ class PrivateRepository:
     # Objects
 
     def store(self, data: bytes, kind: str = "blob") -> str:
-        """Store an object and return its id."""
-        return self._git.run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).decode().strip()
+        """Take an object and return its id; it is written at the latest before a push."""
+        return self._objects.add(kind, data)
 
     def store_tree(self, entries: dict[str, tuple[str, str]]) -> str:
-        """Store a tree of names with (kind, id) and return its id; nothing says that pieces must lie here."""
-        rows = [
-            f"{'040000' if kind == 'tree' else '100644'} {kind} {oid}\t{name}\0"
-            for name, (kind, oid) in entries.items()
-        ]
-        return self._git.run("mktree", "-z", "--missing", stdin="".join(rows).encode()).decode().strip()
+        """Take a tree of names with (kind, id) and return its id; nothing says that pieces must lie here."""
+        return self._objects.add("tree", tree_of([Row(name, kind, oid) for name, (kind, oid) in entries.items()]))
 
     def store_commit(self, tree: str, parents: Sequence[str] = ()) -> str:
         """Store a commit that says nothing but lace and return its id."""
@@ -189,30 +193,32 @@ class PrivateRepository:
 
     def has(self, oid: str) -> bool:
         """Tell whether an object lies here."""
-        return self._git.try_run("cat-file", "-e", oid)[0] == 0
+        return self._objects.info([oid])[0] is not None
 
     def missing(self, oids: Sequence[str]) -> list[str]:
         """Return those of the objects that do not lie here, in the order given."""
-        if not oids:
-            return []
-        answer = self._git.run("cat-file", "--batch-check", stdin="".join(f"{oid}\n" for oid in oids).encode())
-        return [oid for oid, line in zip(oids, answer.decode().splitlines(), strict=True) if line.endswith(" missing")]
+        return [oid for oid, info in zip(oids, self._objects.info(oids), strict=True) if info is None]
 
     def tree(self, name: str, limit: int) -> dict[str, Entry]:
-        """Return the rows of one tree.
+        """Return the rows of one tree, or of a commit's.
 
         Raises:
             UnreadableFile: it is no tree, or has more rows than `limit`.
         """
-        code, answer = self._git.try_run("ls-tree", "-l", "-z", name)
-        rows = answer.decode("utf-8", "replace").split("\0")[:-1]
-        if code or len(rows) > limit:
+        (info,) = self._objects.info([f"{name}^{{tree}}"])
+        rows = None
+        if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
+            rows = rows_of(self._objects.read([info.oid])[0], limit)
+        if rows is None:
             raise UnreadableFile("What lies in the mailbox's place is no mailbox.")
+        blobs = {row.oid for row in rows if row.kind == "blob"}
+        sizes = dict(zip(blobs, self._objects.info(list(blobs)), strict=True))
         entries: dict[str, Entry] = {}
         for row in rows:
-            facts, _, title = row.partition("\t")
-            _, kind, oid, size = facts.split()
-            entries[title] = Entry(kind, oid, int(size) if size.isdigit() else 0)
+            known = sizes.get(row.oid)
+            if row.oid in blobs and known is None:
+                raise UnreadableFile("What lies in the mailbox's place is no mailbox.")
+            entries[row.name] = Entry(row.kind, row.oid, known.size if known else 0)
         return entries
 
     def read(self, oids: Sequence[str], limit: int) -> list[bytes]:
@@ -220,36 +226,30 @@ class PrivateRepository:
 
         Args:
             oids: their ids.
-            limit: bytes they may have together; ask for sizes before.
+            limit: bytes they may have together.
 
         Raises:
             UnreadableFile: one is missing, no blob, or they are larger.
         """
-        if not oids:
-            return []
-        names = "".join(f"{oid}\n" for oid in oids).encode()
-        sizes = self._git.run("cat-file", "--batch-check", stdin=names).decode().splitlines()
-        parts = [line.split() for line in sizes]
-        if any(len(part) != 3 or part[1] != "blob" for part in parts) or sum(int(part[2]) for part in parts) > limit:
+        known = self._objects.info(oids)
+        if any(info is None or info.kind != "blob" for info in known) or sum(i.size for i in known if i) > limit:
             raise UnreadableFile("A part of the mailbox is missing, or not what it should be.")
-        answer = self._git.run("cat-file", "--batch", stdin=names)
-        blobs, at = [], 0
-        for part in parts:
-            begin = answer.index(b"\n", at) + 1
-            at = begin + int(part[2]) + 1
-            blobs.append(answer[begin : at - 1])
-        return blobs
+        return self._objects.read(oids)
 
     # Refs
 
     def seen(self) -> dict[str, str]:
-        """Return the remote's refs below lace/ as they were last fetched or pushed: name and id."""
-        rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", _SEEN).decode().splitlines()
-        return {name.removeprefix(_SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
+        """Return the remote's refs below lace/ as they were last fetched or pushed here: name and id."""
+        if self._seen is None:
+            rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", _SEEN).decode().splitlines()
+            self._seen = {name.removeprefix(_SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
+        return self._seen
 
     def note(self, name: str, oid: str) -> None:
         """Remember where a ref of the remote stands."""
         self._git.run("update-ref", _SEEN + name, oid)
+        if self._seen is not None:
+            self._seen[name] = oid
 
     # Talks with the remote
 
@@ -335,9 +335,11 @@ class PrivateRepository:
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
         self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"])
         self._git.run("update-ref", "-d", _SEEN + name)
+        self._seen = None
 
     def _push(self, words: list[str]) -> None:
         check_directory(self._git)
+        self._objects.flush()
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if not code:
@@ -374,6 +376,7 @@ class PrivateRepository:
                 is_too_much=lambda: self._arriving() > limit,
             )
         finally:
+            self._seen = None
             for leftover in (self.path / "objects" / "pack").glob("tmp_*"):
                 with contextlib.suppress(OSError):
                     leftover.unlink()

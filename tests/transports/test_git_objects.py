@@ -1,0 +1,107 @@
+"""Objects of a private repository: named and written as git names them, asked of gits that stay (decision 7a)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.transports.git_hosts import bare_repository
+from transports.errors import PlaceNotWritable
+from transports.git.command import GitRunner
+from transports.git.objects import Objects, Row, rows_of, tree_of
+from transports.git.remote import parse_remote
+
+_ABSENT = "17" * 20
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> GitRunner:
+    far = bare_repository(tmp_path / "host.git")
+    runner = GitRunner(tmp_path / "home", parse_remote(f"git+file:{far}"))
+    runner.repository = bare_repository(tmp_path / "home" / "own.git")
+    return runner
+
+
+def _said(git: GitRunner, *words: str) -> str:
+    done = subprocess.run(
+        ["git", f"--git-dir={git.repository}", *words],
+        capture_output=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    )
+    return done.stdout.decode()
+
+
+def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
+    """Before it is written and after; blobs of every size of a pack's header, trees and commits."""
+    draw = Random(1)
+    objects = Objects(git)
+    blobs = [draw.randbytes(size) for size in (0, 1, 15, 16, 2047, 2048, 300_000)]
+    names = [objects.add("blob", blob) for blob in blobs]
+    inner = objects.add("tree", tree_of([Row("z", "blob", names[1])]))
+    rows = [
+        Row("a", "blob", names[0]),
+        Row("a-b", "blob", names[2]),
+        Row("a.b", "blob", names[3]),
+        Row("b", "tree", inner),
+    ]
+    rows += [Row(f"{number:040x}", "blob", names[4]) for number in range(150)]
+    tree = objects.add("tree", tree_of(rows))
+    commit = objects.add("commit", f"tree {tree}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n".encode())
+    for _ in range(2):
+        assert objects.read(names) == blobs
+        assert [known and known.size for known in objects.info(names)] == [len(blob) for blob in blobs]
+        assert objects.info([_ABSENT, tree]) == [None, (tree, "tree", len(tree_of(rows)))]
+        assert rows_of(objects.read([tree])[0], len(rows)) == sorted(rows)
+        objects.flush()
+    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
+    assert _said(git, "rev-parse", f"{commit}^{{tree}}").strip() == tree
+    listed = [line.split("\t")[1] for line in _said(git, "ls-tree", tree).splitlines()]
+    assert listed == sorted(row.name for row in rows)
+    assert objects.info([f"{commit}^{{tree}}"]) == [(tree, "tree", len(tree_of(rows)))]
+
+
+def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner) -> None:
+    """What another git writes meanwhile is found; hundreds are asked at once without either side waiting for ever."""
+    objects = Objects(git)
+    assert objects.info([_ABSENT]) == [None]
+    asked = objects._running["--batch-check"].process
+    blobs = [b"%d" % number * 300 for number in range(700)]
+    names = [objects.add("blob", blob) for blob in blobs]
+    Objects(git).info([_ABSENT])
+    objects.flush()
+    assert objects.read(names) == blobs
+    assert all(objects.info(names))
+    assert objects._running["--batch-check"].process is asked
+    objects.close()
+    assert asked.returncode == 0
+    assert objects.read(names[:2]) == blobs[:2]
+    last = objects._running["--batch"].process
+    del objects
+    assert last.returncode == 0  # who lets go of the repository leaves no git behind
+
+
+def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> None:
+    objects = Objects(git)
+    name = objects.add("blob", b"x" * 100)
+    objects.flush()
+    assert objects.read([name])
+    objects._running["--batch"].process.kill()
+    objects._running["--batch"].process.wait()
+    with pytest.raises(PlaceNotWritable, match="private repository"):
+        objects.read([name])
+    with pytest.raises(PlaceNotWritable, match="is gone"):
+        objects.read([_ABSENT, name])
+    assert objects.read([name]) == [b"x" * 100]
+
+
+@pytest.mark.parametrize("bad", [b"100644 a", b"100644 a\0" + b"1" * 19, b"100644\0" + b"1" * 20, b"\0" + b"1" * 20])
+def test_what_is_no_tree_is_none(bad: bytes) -> None:
+    good = tree_of([Row("a", "blob", "11" * 20)])
+    assert rows_of(good, 1) == [("a", "blob", "11" * 20)]
+    assert rows_of(good, 0) is None
+    assert rows_of(good + bad, 5) is None

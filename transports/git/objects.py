@@ -1,0 +1,233 @@
+"""The objects of a private repository: asked of gits that stay, and written some at a time (decision 7a).
+
+To start git costs more than what it does for a head or a list. So one that answers questions stays for as long as the
+repository is used, and small objects are gathered, named by what they are, and handed to one git as a pack.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import threading
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha1
+from io import BufferedReader
+from typing import IO, Final, NamedTuple, cast
+from weakref import finalize
+
+from transports.errors import PlaceNotWritable
+from transports.git.command import GitRunner
+
+__all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
+
+_GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
+_ASKED = 100  # questions put at once: they and their answers fit into any pipe
+_PATIENCE = 5.0  # seconds that a git whose input ended has to go
+_NAME_BYTES = 20
+_KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
+_TREE_MODE = b"40000"
+_LINK_MODE = b"160000"  # a commit of another repository
+_PACK = struct.Struct(">4sII")
+
+
+class Info(NamedTuple):
+    """What git says of an object: its id, kind and bytes."""
+
+    oid: str
+    kind: str
+    size: int
+
+
+class Row(NamedTuple):
+    """One row of a tree: name, kind and id."""
+
+    name: str
+    kind: str
+    oid: str
+
+
+@dataclass(slots=True)
+class _Stays:
+    """A git that answers one question after the other."""
+
+    process: subprocess.Popen[bytes]
+    questions: IO[bytes]
+    answers: BufferedReader
+
+
+class Objects:
+    """Objects of one private repository.
+
+    Args:
+        git: runs git there.
+    """
+
+    def __init__(self, git: GitRunner) -> None:
+        self._git = git
+        self._running: dict[str, _Stays] = {}
+        self._new: dict[str, tuple[str, bytes]] = {}
+        self._size = 0
+        self._end = finalize(self, _end_all, self._running)
+
+    def add(self, kind: str, data: bytes) -> str:
+        """Take an object and return its id; `flush` writes it where other gits find it."""
+        oid = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+        oid.update(data)
+        name = oid.hexdigest()
+        if name not in self._new:
+            self._new[name] = kind, data
+            self._size += len(data)
+            if self._size > _GATHERED:
+                self.flush()
+        return name
+
+    def flush(self) -> None:
+        """Let git write what was taken.
+
+        Raises:
+            PlaceNotWritable: git fails.
+        """
+        if self._new:
+            self._git.run("unpack-objects", "-q", stdin=_packed(self._new.values()))
+            self._new.clear()
+            self._size = 0
+
+    def info(self, names: Sequence[str]) -> list[Info | None]:
+        """Return what objects are, in the order given; None for those that do not lie here.
+
+        Raises:
+            PlaceNotWritable: git fails.
+        """
+        asked = [name for name in names if name not in self._new]
+        answers = iter(self._asked("--batch-check", asked))
+        return [
+            Info(name, self._new[name][0], len(self._new[name][1]))
+            if name in self._new
+            else _info(next(answers).decode("utf-8", "replace"))
+            for name in names
+        ]
+
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Return the bytes of objects that `info` knows, in the order given.
+
+        Raises:
+            PlaceNotWritable: git fails, or one is gone.
+        """
+        asked = [name for name in names if name not in self._new]
+        answers = iter(self._asked("--batch", asked))
+        return [self._new[name][1] if name in self._new else next(answers) for name in names]
+
+    def close(self) -> None:
+        """Let the gits that stay go; what is asked next starts others."""
+        _end_all(self._running)
+
+    def _asked(self, how: str, names: Sequence[str]) -> list[bytes]:
+        """Return the answers to questions: a line each, or what the object holds."""
+        found: list[bytes] = []
+        for start in range(0, len(names), _ASKED):
+            part = names[start : start + _ASKED]
+            there = self._running.get(how) or self._start(how)
+            try:
+                there.questions.write("".join(f"{name}\n" for name in part).encode())
+                there.questions.flush()
+                found += [_answer(there.answers, name, is_whole=how == "--batch") for name in part]
+            except (OSError, EOFError, ValueError) as error:
+                self.close()
+                raise PlaceNotWritable(
+                    f"Git cannot work in lace's private repository {self._git.repository.name}: {error}.",
+                    hint=f"If it happens again, delete {self._git.repository}: lace makes it anew and loses nothing.",
+                ) from error
+            except BaseException:
+                self.close()  # answers that nobody took would be taken for those to the next questions
+                raise
+        return found
+
+    def _start(self, how: str) -> _Stays:
+        process = self._git.stay("cat-file", how)
+        questions, answers = cast("IO[bytes]", process.stdin), cast("BufferedReader", process.stdout)
+        threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
+        self._running[how] = stays = _Stays(process, questions, answers)
+        return stays
+
+
+def _answer(answers: BufferedReader, name: str, *, is_whole: bool) -> bytes:
+    line = answers.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError(f"it went away when {name} was asked for")
+    if not is_whole:
+        return line[:-1]
+    known = _info(line[:-1].decode("utf-8", "replace"))
+    if known is None:
+        raise EOFError(f"{name} is gone")
+    data = answers.read(known.size + 1)
+    if len(data) != known.size + 1:
+        raise EOFError(f"it went away while {name} was read")
+    return data[:-1]
+
+
+def _info(line: str) -> Info | None:
+    parts = line.split(" ")
+    return Info(parts[0], parts[1], int(parts[2])) if len(parts) == 3 and parts[2].isdigit() else None
+
+
+def _drain(stream: IO[bytes] | None) -> None:
+    with suppress(OSError, ValueError):
+        while stream is not None and stream.read(4096):
+            pass
+
+
+def _end_all(running: dict[str, _Stays]) -> None:
+    while running:
+        _, there = running.popitem()
+        with suppress(OSError):
+            there.questions.close()
+        with suppress(subprocess.TimeoutExpired):
+            there.process.wait(_PATIENCE)
+        if there.process.poll() is None:
+            there.process.kill()
+            there.process.wait()
+        there.answers.close()
+
+
+def tree_of(rows: Sequence[Row]) -> bytes:
+    """Return the bytes of a tree; names are lace's own, in ASCII."""
+    parts = []
+    for row in sorted(rows, key=lambda row: row.name + "/" * (row.kind == "tree")):
+        mode = "40000" if row.kind == "tree" else "100644"
+        parts.append(f"{mode} {row.name}\0".encode() + bytes.fromhex(row.oid))
+    return b"".join(parts)
+
+
+def rows_of(tree: bytes, limit: int) -> list[Row] | None:
+    """Return the rows of a tree; None when it is none, or has more than `limit`."""
+    rows: list[Row] = []
+    at = 0
+    while at < len(tree):
+        end = tree.find(b"\0", at)
+        mode, space, name = tree[at:end].partition(b" ")
+        oid = tree[end + 1 : end + 1 + _NAME_BYTES]
+        if end < 0 or not space or len(oid) != _NAME_BYTES or len(rows) >= limit:
+            return None
+        kind = "tree" if mode == _TREE_MODE else "commit" if mode == _LINK_MODE else "blob"
+        rows.append(Row(name.decode("utf-8", "replace"), kind, oid.hex()))
+        at = end + 1 + _NAME_BYTES
+    return rows
+
+
+def _packed(objects: Collection[tuple[str, bytes]]) -> bytes:
+    """Return a pack of whole objects, as they are."""
+    parts = [_PACK.pack(b"PACK", 2, len(objects))]
+    for kind, data in objects:
+        size = len(data)
+        first, size = _KINDS[kind] << 4 | size & 15, size >> 4
+        head = bytearray()
+        while size:
+            head.append(first | 128)
+            first, size = size & 127, size >> 7
+        head.append(first)
+        parts += (bytes(head), zlib.compress(data, 0))
+    whole = b"".join(parts)
+    return whole + sha1(whole, usedforsecurity=False).digest()
