@@ -1,8 +1,7 @@
-"""A git place: making, opening, writing, cuts, compaction (APP-7, CYB-15, CYB-18, decision 7a)."""
+"""A git place: making, opening, reading, damage, rollback (APP-7, CYB-15, CYB-18, decision 7a)."""
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,63 +9,27 @@ from typing import Any
 
 import pytest
 
-from tests.transports.git_hosts import bare_repository, daemon, git, web_host
-from tests.transports.helpers import GROUP, additions, key, make_head, put, records, seal_head, some_records
+from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_places import ID, NODE, got, noise, refs
+from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from transports.errors import (
-    AccessRefused,
     MissingFile,
     NotAGitPlace,
     PlaceUnreachable,
     PushRejected,
     RolledBack,
     UnreadableFile,
-    WriteNotKept,
     WrongDrop,
 )
-from transports.git import command
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.git.tree import PIECE
 from transports.mailbox import MailboxPlace, MailboxWriter
-from transports.publishing import publish, recover_bundles
+from transports.publishing import publish
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import DataError, LaceError
-from vault.records.hashes import RecordHash
-
-NODE = key(1).verifier
-ID = "0123456789abcdef" * 2
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> Path:
-    return bare_repository(tmp_path / "remote.git")
-
-
-@pytest.fixture
-def at(bare: Path, tmp_path: Path) -> Callable[[str], GitPlace]:
-    """Open the same place as somebody else, each with private repositories of their own."""
-    return lambda who: GitPlace.create(git_uri(bare), tmp_path / who)
-
-
-def got(place: MailboxPlace, number: int = 1) -> dict[RecordHash, bytes | None]:
-    seen = read_head(place, GROUP, key(number).verifier)
-    assert seen is not None
-    listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)
-    return {item.hash: item.record for item in fetch(place, GROUP, listing, {h for h, _ in listing.items()})}
-
-
-def noise(count: int, size: int = 500_000, seed: int = 1) -> dict[RecordHash, bytes]:
-    rng = random.Random(seed)
-    return records(rng.randbytes(size) for _ in range(count))
-
-
-def refs(bare: Path) -> dict[str, str]:
-    rows = git(bare, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    return dict(row.split(" ") for row in rows)
-
 
 # Making and opening
 
@@ -381,237 +344,3 @@ def test_a_rolled_back_ref_is_noticed_by_its_number(bare: Path, at: Callable[[st
     own = at("a")
     put(own, key(1), additions({**some_records(2), **some_records(2, 10)}), previous=rolled)
     assert len(got(at("c"))) == 4
-
-
-# Writing
-
-
-def test_two_nodes_push_at_once(at: Callable[[str], GitPlace]) -> None:
-    one, two = at("a"), at("b")
-    put(one, key(1), additions(some_records(4)))
-    put(two, key(2), additions(some_records(4, 10)))  # its view is older than the first one's push
-    three = at("c")
-    assert (len(got(three, 1)), len(got(three, 2))) == (4, 4)
-
-
-def test_a_copy_of_the_node_that_wrote_meanwhile_is_built_upon(at: Callable[[str], GitPlace]) -> None:
-    one, copy = at("a"), at("b")
-    put(one, key(1), additions(some_records(4)))
-    done, _ = put(copy, key(1), additions(some_records(4, 10)))
-    reader = at("c")
-    assert len(got(reader)) == 4
-    assert {ref.name for ref in done.runs} <= set(reader.files(GROUP, NODE))
-    assert len(reader.files(GROUP, NODE)) == 3  # the copy's head names its own run; both bundles are kept
-
-
-def test_what_was_written_is_asked_for_again(bare: Path, at: Callable[[str], GitPlace]) -> None:
-    place = at("a")
-    writer = place.writer(GROUP, NODE)
-    writer.put_request(b"x")
-    writer.verify_written()
-    git(bare, "update-ref", "-d", f"refs/heads/lace/{place.ref(GROUP, NODE)}")
-    with pytest.raises(WriteNotKept):
-        writer.verify_written()
-
-
-class Cuts:
-    """Cuts pushes off: before they reach the host, or after it has them and before it answers."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, limit: int, *, late: bool = False) -> None:
-        self.sizes: list[int] = []
-        push = PrivateRepository.push
-
-        def cut(private: PrivateRepository, *words: Any, **rest: Any) -> None:
-            size = words[2]
-            self.sizes.append(size)
-            if size > limit:
-                if late:
-                    push(private, *words, **rest)
-                raise PlaceUnreachable("The line went dead.")
-            push(private, *words, **rest)
-
-        monkeypatch.setattr(PrivateRepository, "push", cut)
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_a_cut_push_is_tried_with_a_quarter(
-    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, late: bool
-) -> None:
-    stored = noise(30)
-    place = at("a")
-    cuts = Cuts(monkeypatch, 5 * PIECE, late=late)
-    put(place, key(1), additions(stored))
-    assert max(cuts.sizes) > 10 * PIECE
-    assert got(at("b")) == stored
-
-
-def test_a_killed_publishing_goes_on_where_it_ended(
-    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored = noise(60)  # 30 MB
-    place = at("a")
-    writer = place.writer(GROUP, NODE)
-    writer._batch = 8
-    pushed: list[int] = []
-    push = PrivateRepository.push
-
-    def dies(private: PrivateRepository, *words: Any, **rest: Any) -> None:
-        if len(pushed) == 2:
-            raise KeyboardInterrupt
-        pushed.append(words[2])
-        push(private, *words, **rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PrivateRepository, "push", dies)
-        with pytest.raises(KeyboardInterrupt):
-            publish(place, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored))
-    assert sum(pushed) > 15 * PIECE
-    again = at("a")
-    assert again.files(GROUP, NODE) == {}
-    put(again, key(1), additions(stored))
-    assert got(at("b")) == stored
-    assert again.count.written < sum(map(len, stored.values())) - 15 * PIECE
-
-
-def test_a_finished_bundle_of_a_killed_publishing_is_found(at: Callable[[str], GitPlace]) -> None:
-    # faults.md row 5, as on a drop
-    stored = noise(40)
-    place = at("a")
-    publish(place, GROUP, NODE, place.writer(GROUP, NODE), runs=(), listing=None, additions=additions(stored))
-    again = at("b")
-    assert read_head(again, GROUP, NODE) is None
-    spare = recover_bundles(again, GROUP, NODE, None)
-    writer = again.writer(GROUP, NODE)
-    done = publish(again, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored), spare=spare)
-    assert (done.copied, done.referenced) == (0, 40)
-    writer.publish_head(seal_head(key(1), make_head(key(1), again.place_id, 1, done.runs)).encode())
-    assert again.count.written < PIECE
-    assert got(at("c")) == stored
-
-
-# Beginning the history anew
-
-
-def compacted(place: GitPlace) -> None:
-    place.writer(GROUP, NODE).compact()
-
-
-@pytest.mark.parametrize("refuses", [False, True])
-def test_a_history_begun_anew_keeps_what_is_alive(bare: Path, at: Callable[[str], GitPlace], refuses: bool) -> None:
-    # decision 7a: only the own ref, with a lease, or the next generation where the host refuses
-    git(bare, "config", "receive.denyNonFastForwards", "true" if refuses else "false")
-    git(bare, "config", "receive.denyDeletes", "true" if refuses else "false")
-    place = at("a")
-    stored, dead = noise(20), noise(20, seed=2)
-    done, seen = put(place, key(1), additions(dead))
-    place.writer(GROUP, NODE).discard([done.bundles[0].name])
-    _, seen = put(place, key(1), additions({**stored, **some_records(2)}), previous=seen)
-    for number in range(3):
-        _, seen = put(place, key(1), additions(some_records(2, 10 * number)), previous=seen)
-    put(place, key(2), additions(some_records(1, 90)))
-    others = {name: oid for name, oid in refs(bare).items() if name != f"refs/heads/lace/{place.ref(GROUP, NODE)}"}
-    base = place.ref(GROUP, NODE)
-    old = refs(bare)[f"refs/heads/lace/{base}"]
-    before = int(git(bare, "rev-list", "--objects", "--count", old))
-    compacted(at("fresh"))
-    after = refs(bare)
-    assert {name: after[name] for name in others} == others
-    assert (f"refs/heads/lace/{base}-1" in after) == refuses
-    assert f"refs/heads/lace/{base}" in after
-    name = f"refs/heads/lace/{base}-1" if refuses else f"refs/heads/lace/{base}"
-    assert int(git(bare, "rev-list", "--objects", "--count", after[name])) < before
-    found = got(at("b"))
-    assert {record for record, data in found.items() if data is None} == set(dead)
-    assert all(found[record] == data for record, data in stored.items())
-    # Both the writer and old readers go on from there.
-    own = at("a")
-    assert own.ref(GROUP, NODE) == name.removeprefix("refs/heads/lace/")
-    put(own, key(1), additions(some_records(1, 95)), previous=seen)
-    assert len(got(at("b"))) == len(found) + 1
-    compacted(at("a"))
-    assert len(got(at("b"))) == len(found) + 1
-
-
-def test_a_host_that_refuses_every_change_is_named(bare: Path, at: Callable[[str], GitPlace]) -> None:
-    place = at("a")
-    git(bare, "config", "transfer.hideRefs", "refs/heads/lace")
-    with pytest.raises(PushRejected, match="takes in no change"):
-        put(place, key(1), additions(some_records(1)))
-
-
-# Over a network
-
-
-def test_the_road_over_a_daemon(tmp_path: Path) -> None:
-    # CYB-15: the same over a socket
-    bare_repository(tmp_path / "served" / "v.git")
-    stored = {**noise(8), **some_records(5)}
-    with daemon(tmp_path / "served") as address:
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
-        put(place, key(1), additions(stored))
-        other = GitPlace.create(f"{address}v.git", tmp_path / "b")
-        put(other, key(2), additions(some_records(2, 50)))
-        assert got(other) == stored
-        assert len(got(GitPlace.create(f"{address}v.git", tmp_path / "c"), 2)) == 2
-        with pytest.raises(NotAGitPlace):
-            GitPlace.create(f"{address}absent.git", tmp_path / "a")
-    with pytest.raises(PlaceUnreachable):
-        place.check()
-
-
-def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Version 0 gives out no object by its id, so the history is fetched with all of its pieces."""
-    monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
-    histories: list[Any] = []
-    fetch_history = PrivateRepository.fetch_history
-
-    def listening(private: PrivateRepository, names: list[str], size: int) -> None:
-        histories.append(names)
-        fetch_history(private, names, size)
-
-    monkeypatch.setattr(PrivateRepository, "fetch_history", listening)
-    bare_repository(tmp_path / "served" / "v.git")
-    stored = noise(8)
-    with daemon(tmp_path / "served") as address:
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
-        _, seen = put(place, key(1), additions(stored))
-        put(place, key(1), additions(some_records(3)), previous=seen)
-        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == {**stored, **some_records(3)}
-    assert histories == [[place.ref(GROUP, NODE)]]
-
-
-def test_the_road_over_http(tmp_path: Path) -> None:
-    # CYB-15: bodies of many megabytes, in both directions
-    bare_repository(tmp_path / "served" / "v.git")
-    stored = {**noise(20), **some_records(5)}
-    with web_host(tmp_path / "served") as address:
-        put(GitPlace.create(f"{address}v.git", tmp_path / "a"), key(1), additions(stored))
-        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == stored
-        with pytest.raises(NotAGitPlace):
-            GitPlace.create(f"{address}absent.git", tmp_path / "a")
-
-
-def test_a_login_comes_from_the_person_s_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare_repository(tmp_path / "served" / "v.git")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("SSH_ASKPASS", "/bin/echo")
-    monkeypatch.delenv("GIT_ASKPASS", raising=False)
-    with web_host(tmp_path / "served", "alice:geheim") as address:
-        with pytest.raises(AccessRefused) as caught:
-            GitPlace.create(f"{address}v.git", tmp_path / "a")
-        assert "netrc" in caught.value.hint
-        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password geheim\n")
-        (tmp_path / ".netrc").chmod(0o600)
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
-        put(place, key(1), additions(some_records(3)))
-        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password falsch\n")
-        with pytest.raises(AccessRefused) as caught:
-            place.check()
-    assert "falsch" not in caught.value.message
-
-
-def test_a_daemon_that_takes_no_pushes(tmp_path: Path) -> None:
-    bare = bare_repository(tmp_path / "served" / "v.git")
-    git(bare, "config", "daemon.receivepack", "false")
-    with daemon(tmp_path / "served") as address, pytest.raises((AccessRefused, NotAGitPlace)):
-        GitPlace.create(f"{address}v.git", tmp_path / "a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.vault.test_profile import ALICE, FOUNDING, GROUP, TAI
+from tests.vault.profiles import ALICE, FOUNDING, GROUP, TAI
 from vault.profile import Founding, ProfileError, check_group_id, group_id
 from vault.records import b64a
 

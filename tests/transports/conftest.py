@@ -1,0 +1,23 @@
+"""Fixtures of the tests of git places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.transports.git_hosts import bare_repository
+from transports.git.place import GitPlace
+from transports.git.remote import git_uri
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    return bare_repository(tmp_path / "remote.git")
+
+
+@pytest.fixture
+def at(bare: Path, tmp_path: Path) -> Callable[[str], GitPlace]:
+    """Open the same place as somebody else, each with private repositories of their own."""
+    return lambda who: GitPlace.create(git_uri(bare), tmp_path / who)
