@@ -438,6 +438,8 @@ class Receiver:
                 continue
             who = label_of(self.vault, seal.signer.text)
             reason = f"it is sealed by {who}, who is no member"
+            if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
+                reason += " yet; it comes again once they are"
             cut = cuts.get(seal.signer)
             if cut is not None:
                 self._refuse_late(seal, who, cut)
