@@ -489,24 +489,3 @@ def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tm
         told = alice.run("--json", *words).json["error"]
         assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
         assert "join again with: lace accept INVITE" in told["hint"]
-
-
-def test_who_was_invited_too_and_is_not_admitted_yet_is_told_as_such(
-    alice: Person, bob: Person, cara: Person, tmp_path: Path
-) -> None:
-    """LAZ-71: a record by somebody nobody admitted is refused; that they asked already is said."""
-    alice.write("a.txt", "one\n")
-    alice.lace("init", "--name", "alice")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    lines = {person.name: alice.lace("invite", person.name)["invite"] for person in (bob, cara)}
-    alice.lace("sync", "stick")
-    for person in (bob, cara):
-        person.lace("accept", lines[person.name], "--name", person.name)
-    bob.lace("sync", "stick")
-    reasons = [refused["reason"] for refused in cara.run("--json", "sync", "stick").json["rejected_hashes"]]
-    assert reasons
-    assert all("who is no member yet; it comes again once they are" in reason for reason in reasons)
-    alice.lace("sync", "stick")
-    assert cara.lace("sync", "stick")["rejected_hashes"] == []
-    assert {member["name"] for member in cara.lace("members")["members"]} == {"alice", "bob", "cara"}

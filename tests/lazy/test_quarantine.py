@@ -14,7 +14,7 @@ from lazy.readmit import readmit
 from lazy.receive import Receiver
 from tests.vault.vaults import around, found, write
 from vault.desks.content import data_plex
-from vault.profile import NodeCard
+from vault.profile import NodeCard, Request
 from vault.records import RecordHash, Seal
 from vault.suite import SigningKey
 from vault.vault import Vault
@@ -58,6 +58,17 @@ def test_a_strangers_record_is_kept_and_counts_for_nothing(alice: Vault) -> None
     assert one.app == "lace/node"
     assert not alice.store.have([strange.hash])
     assert strange.hash in Receiver(alice, "stick").refused_before()
+
+
+def test_who_asked_to_belong_is_told_from_any_other_stranger(alice: Vault) -> None:
+    """LAZ-71: nothing is wrong with a friend's friend who is not admitted yet."""
+    asked = Request.to_plex(
+        group=alice.group, node=EVE.verifier, label="eve", invitation="0" * 22, proof=bytes(32), tai=alice.around.tai()
+    )
+    circle.consider(alice, "stick", Seal.sign(asked, EVE), EVE.verifier)
+    arrive(alice, card(alice, "eve", EVE), card(alice, "max", MAX))
+    said = {one.reason.partition("who is ")[2] for one in quarantined(alice)}
+    assert said == {"no member yet; it comes again once they are", "no member"}
 
 
 def test_what_breaks_a_rule_leaves_only_its_name(alice: Vault) -> None:
