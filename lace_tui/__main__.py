@@ -35,7 +35,11 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
-    return run(words, world or World())
+    if world is not None:
+        return run(words, world)
+    code = run(words, World())
+    gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
+    return code
 
 
 def _show_any_name() -> None:

@@ -6,7 +6,6 @@ that everybody sees the same list.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 
 from vault.records import RecordHash
@@ -44,7 +43,7 @@ def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
     rows = store.rows(
         "WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?)), up(h) AS (SELECT parent FROM parent JOIN ask"
         " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up JOIN ask USING (h)",
-        json.dumps(list(given)),
+        _array(given),
     )
     covered = {str(row[0]) for row in rows}
     return [given[text] for text in sorted(given.keys() - covered)]
@@ -94,6 +93,11 @@ def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase
 
 def _parents(store: Store, commits: Collection[str]) -> set[str]:
     rows = store.rows(
-        "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", json.dumps(list(commits))
+        "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", _array(commits)
     )
     return {str(row[0]) for row in rows}
+
+
+def _array(texts: Iterable[str]) -> str:
+    """Return hash texts as a JSON array; none of their characters needs an escape."""
+    return "[" + ",".join([f'"{text}"' for text in texts]) + "]"

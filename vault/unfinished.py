@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import folder_of, within
-from vault.desks.checkout import CheckoutResult, apply_plan, plan_checkout, remove_temporary
 from vault.desks.diff import diff_trees
 from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.desks.worktree import Problem
@@ -20,6 +19,7 @@ from vault.records import RecordHash
 from vault.space import require_room
 
 if TYPE_CHECKING:
+    from vault.desks.checkout import CheckoutResult
     from vault.desks.plan import CheckoutPlan
     from vault.desks.ports import Source
     from vault.vault import Vault
@@ -95,6 +95,8 @@ def checkout_tree(
     Raises:
         NoRoom: the files do not fit on the disk; nothing was changed.
     """
+    from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
+
     plan = plan_folder(vault, desk, before, after, vault.store, watch)
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
@@ -136,6 +138,8 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     """
     if not is_unfinished(vault, desk):
         return ()
+    from vault.desks.checkout import remove_temporary  # noqa: PLC0415 - most actions write no folder
+
     with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
         row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
         if not row:
@@ -166,6 +170,8 @@ def plan_folder(
         source: where both are read.
         watch: cancel.
     """
+    from vault.desks.checkout import plan_checkout  # noqa: PLC0415 - most actions write no folder
+
     return plan_checkout(
         folder_of(vault, desk),
         before=before,
@@ -183,6 +189,8 @@ def forget_unfinished(w: Writer, desk: str) -> None:
 
 def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
     """Write the folder, durably, and take the note away if nothing was left as it is."""
+    from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
+
     cache = StoredDirCache(vault, desk)
     result = apply_plan(
         folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.progress

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault.desk_folders import MAIN, folder_of, within
-from vault.desks.checkout import CheckoutResult, apply_tree
 from vault.desks.diff import Change, diff_trees
-from vault.desks.edit import select_paths
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
 from vault.graph import newest
 from vault.history import commit_info, has_released, highest_version, line_head, releases
-from vault.labels import unshared_labels
 from vault.names import Version
-from vault.permits import check_readers
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
@@ -36,6 +33,9 @@ from vault.unfinished import (
 from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from vault.desks.checkout import CheckoutResult
 
 __all__ = [
     "MAIN",
@@ -255,6 +255,8 @@ def commit(
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
         head = line_head(vault.store, vault.node.text, desk)
         if made and head and shares_commits(vault):
+            from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
+
             check_readers(vault, desk, commit_info(vault.store, made.commit).tree)
             w.log([made.commit, head.rev])
         if made:
@@ -304,6 +306,8 @@ def seal_commit(
     w.flush()
     root = snap.root
     if paths:
+        from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
+
         root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
         w.flush()
     cache.keep()
@@ -452,6 +456,9 @@ def seal_release(
     A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
     and returns further records to share in that same entry.
     """
+    from vault.labels import unshared_labels  # noqa: PLC0415 - a commit needs neither
+    from vault.permits import check_readers  # noqa: PLC0415
+
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise NothingToRelease(f"There is no commit in {desk} yet.")
@@ -493,6 +500,8 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
     there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
     require_room(vault.around, there, tree_totals(vault.store, tree)[1], "Writing the copy")
     to.mkdir(parents=True, exist_ok=True)
+    from vault.desks.checkout import apply_tree  # noqa: PLC0415 - a commit writes no folder
+
     nowhere = MemoryCache()
     return apply_tree(
         to,

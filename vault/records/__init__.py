@@ -14,16 +14,21 @@ stored form. `parse_record` reads one, `iter_records` many; what they return enc
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from vault.records.errors import B64AError, RecordError
 from vault.records.hashes import RecordHash, Verifier, payload_digest
 from vault.records.headers import Headers
 from vault.records.links import Link
 from vault.records.model import MAX_BLOB_BYTES, MAX_EXTRAS, Blob, Plex, Record, Seal
 from vault.records.parse import parse_record, verify_seal
-from vault.records.reader import Verdict, iter_records, iter_verdicts
 from vault.records.tai import Tai
 from vault.records.thin import rebuild, thin
-from vault.records.trailer import from_trailer, to_trailer
+
+if TYPE_CHECKING:
+    from vault.records.reader import Verdict, iter_records, iter_verdicts
+    from vault.records.trailer import from_trailer, to_trailer
 
 __all__ = [
     "MAX_BLOB_BYTES",
@@ -50,3 +55,19 @@ __all__ = [
     "to_trailer",
     "verify_seal",
 ]
+
+# Streams and the other forms are read by few commands, and loaded when they are first asked for.
+_LATER = {
+    "Verdict": "reader",
+    "iter_records": "reader",
+    "iter_verdicts": "reader",
+    "from_trailer": "trailer",
+    "to_trailer": "trailer",
+}
+
+
+def __getattr__(name: str) -> object:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)
