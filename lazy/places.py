@@ -6,15 +6,16 @@ path is noticed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, node_of, peers
 from lazy.sealing import note_encrypted
-from vault.errors import CallerError, PlaceError
+from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
 from vault.vault import Vault
@@ -28,11 +29,15 @@ __all__ = [
     "NoSuchPlace",
     "NotAMailbox",
     "Place",
+    "PlaceFault",
     "PlaceKnown",
     "add_place",
+    "clear_fault",
     "is_mine",
     "keep_place",
+    "known_faults",
     "make_place",
+    "note_fault",
     "open_place",
     "place_named",
     "places",
@@ -40,6 +45,7 @@ __all__ = [
     "serving",
 ]
 
+_FAULT = "place fault "  # setting of the store, followed by the name of a place
 _GIT = "git"  # below .vault: the private repositories of git places
 _WEB = "web"  # below .vault: the last heads of places behind web servers
 
@@ -99,6 +105,44 @@ class Place:
     home: Path | None = None
     known: Callable[[], Iterable[Verifier]] = field(default=tuple, compare=False, repr=False)
     media: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFault:
+    """Why the last visit to a place could not be made, or could not write there.
+
+    Args:
+        code: of the table of errors.
+        message: what happened.
+        hint: the way out.
+        when: TAI of that visit; display only.
+    """
+
+    code: str
+    message: str
+    hint: str
+    when: str
+
+
+def note_fault(w: Writer, name: str, error: LaceError) -> None:
+    """Take note, inside a write, of what a place refused at this visit."""
+    fault = PlaceFault(error.code, error.message, error.hint, w.tai().text)
+    w.store.set_meta(_FAULT + name, json.dumps(asdict(fault), sort_keys=True))
+
+
+def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:
+    """Take note, inside a write, that a place refused nothing; that it was only read says nothing about writing."""
+    from transports.errors import WRITE_REFUSALS  # noqa: PLC0415 - whoever looks at places opens no road
+
+    text = w.store.meta(_FAULT + name)
+    if text and (has_written or json.loads(text)["code"] not in {error.code for error in WRITE_REFUSALS}):
+        w.store.set_meta(_FAULT + name, "")
+
+
+def known_faults(vault: Vault) -> dict[str, PlaceFault]:
+    """Return by name of a place what it refused at its last visit."""
+    found = {place.name: vault.store.meta(_FAULT + place.name) for place in places(vault)}
+    return {name: PlaceFault(**json.loads(text)) for name, text in found.items() if text}
 
 
 def places(vault: Vault) -> list[Place]:
@@ -275,6 +319,7 @@ def remove_place(vault: Vault, name: str) -> Place:
         w.store.run("DELETE FROM last_sync WHERE place = ?", name)
         w.store.run("DELETE FROM beacon WHERE place = ?", name)
         note_encrypted(w, name, is_on=False)
+        clear_fault(w, name)
         w.audit("lazy-leave", name, {"uri": place.uri})
     return place
 

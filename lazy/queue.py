@@ -11,13 +11,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places import places
+from lazy.places import known_faults, places
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["QueueEntry", "QueueState", "next_sync", "queue", "waiting_counts"]
+__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "waiting_counts", "waiting_records"]
+
+MANY = 10_000  # waiting records are not counted further
+_MAILBOXES = frozenset({"drop", "git"})  # kinds of places where this vault leaves what it shares
 
 
 class QueueState(StrEnum):
@@ -70,7 +73,8 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     else:
         shared = {start: _shared(vault, start, most) for start in starts}
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-    configured = places(vault)
+    failing = known_faults(vault)  # a way that failed last time is named last
+    configured = sorted(places(vault), key=lambda place: place.name in failing)
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
@@ -119,6 +123,23 @@ def waiting_counts(vault: Vault) -> tuple[int, int]:
         waiting += lacking * int(entries)
         unconfirmed += int(released)
     return waiting, unconfirmed
+
+
+def waiting_records(vault: Vault) -> dict[str, int]:
+    """Return by name how many records wait for each place that takes a mailbox: at most `MANY`, and none that is 0.
+
+    It follows from what was put there last; what somebody did to the medium since is found by a visit.
+    """
+    if vault.founding is None:
+        return {}
+    asked = "SELECT place_id, at FROM published WHERE epoch = ?"
+    at = {str(pid): int(number) for pid, number in vault.store.rows(asked, vault.store.meta("epoch"))}
+    found = {}
+    for place in places(vault):
+        if place.kind in _MAILBOXES:
+            asked = "SELECT count(*) FROM (SELECT 1 FROM exposure WHERE at > ? LIMIT ?)"
+            found[place.name] = int(str(vault.store.rows(asked, at.get(place.place_id, 0), MANY)[0][0]))
+    return {name: count for name, count in found.items() if count}
 
 
 class _Shared(NamedTuple):

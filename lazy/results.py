@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Self
 
+from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
 
@@ -12,11 +14,24 @@ __all__ = ["ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about one mailbox that a person should know: a code and a sentence; the rest of the sync went on."""
+    """Something about a place or one mailbox there that a person should know; the rest of the sync went on.
+
+    Args:
+        code: of the table of errors, or another stable word.
+        message: what happened, as a sentence.
+        peer: whose mailbox it was; empty for the place itself.
+        hint: the way out, if there is one besides the next sync.
+    """
 
     code: str
     message: str
     peer: str = ""
+    hint: str = ""
+
+    @classmethod
+    def of(cls, error: LaceError) -> Self:
+        """Return what went wrong with a whole place."""
+        return cls(error.code, error.message, hint=error.hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +87,9 @@ class PlaceResult:
         name: the place's name.
         kind: its kind.
         planned: a dry run; nothing was changed anywhere.
-        queued: the place could not be reached; what waits for it stays queued.
+        queued: nothing could be done there; what waits for it stays queued.
+        can_wait: `queued`, and nothing is to be mended: the place is away, or never takes anything from here.
+        refusal: why it could be read and not written; what waits for it stays queued.
         sent: records put on the place, or that would be.
         bytes_to_send: only planned: their stored bytes.
         records_to_receive: only planned: advertised records that are missing here.
@@ -85,6 +102,8 @@ class PlaceResult:
     kind: str
     planned: bool = False
     queued: bool = False
+    can_wait: bool = False
+    refusal: PlaceError | None = None
     exchanges: list[ExchangeResult] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)

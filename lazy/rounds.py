@@ -11,7 +11,7 @@ from lazy.conflicts import conflicts, deciding_command, note_version_conflicts
 from lazy.files import write_lazy_files
 from lazy.forks import note_forks
 from lazy.people import label_of
-from lazy.places import Place
+from lazy.places import Place, clear_fault, note_fault
 from lazy.receive import Receiver
 from lazy.reputation import note_evidence
 from lazy.results import NewRelease, PlaceResult, Problem
@@ -114,9 +114,9 @@ def finish(
     """
     result.bytes_read, result.bytes_written = count.read, count.written
     result.round_trips = count.trips
-    result.safe_to_remove = push and place.kind == AddressKind.DROP
+    result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
-    result.next = _next(vault, result)
+    result.next = _next(vault, result) or (f"lace sync {place.name}" if result.refusal is not None else "")
     for node, commits in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
     ):
@@ -126,6 +126,10 @@ def finish(
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
         if place.kind != OneFile.kind:
+            if result.refusal is not None:
+                note_fault(w, place.name, result.refusal)
+            else:
+                clear_fault(w, place.name, has_written=push)
             w.store.run(
                 "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
                 place.name,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import FormerMember, Person, formers, peers
-from lazy.places import places
-from lazy.queue import waiting_counts
+from lazy.places import PlaceFault, known_faults, places
+from lazy.queue import waiting_counts, waiting_records
 from lazy.reputation import counts
 from lazy.revoking import waiting as waiting_revocations
 from lazy.update import heads_to_update
@@ -68,7 +68,18 @@ class PeerStatus:
 
 @dataclass(frozen=True, slots=True)
 class PlaceStatus:
-    """One place and its last visit."""
+    """One place and its last visit.
+
+    Args:
+        name: its name.
+        kind: its kind.
+        uri: where it lies.
+        peer: verifier text of the one peer it is for, or None.
+        last_sync: ISO 8601 UTC of the last visit, or None.
+        last: what that visit came to.
+        waiting: records that the next visit would put there, as far as this vault knows; at most `MANY`.
+        fault: what it refused when it was last tried, or None.
+    """
 
     name: str
     kind: str
@@ -76,6 +87,8 @@ class PlaceStatus:
     peer: str | None
     last_sync: str | None
     last: dict[str, object] = field(default_factory=dict)
+    waiting: int = 0
+    fault: PlaceFault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +130,7 @@ def status(vault: Vault) -> Status:
         against, beacons = counts(vault), known_beacons(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
+        left, faults = waiting_records(vault), known_faults(vault)
         cut = {Verifier.parse(gone.node) for gone in revoked}
         found_peers = tuple(
             _peer(
@@ -148,6 +162,8 @@ def status(vault: Vault) -> Status:
                     place.peer,
                     Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
                     last[place.name][1] if place.name in last else {},
+                    left.get(place.name, 0),
+                    faults.get(place.name),
                 )
                 for place in places(vault)
             ),

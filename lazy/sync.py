@@ -15,7 +15,7 @@ from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import label_of
-from lazy.places import NoSuchPlace, Place, is_mine, serving
+from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, is_current, publish_mine
 from lazy.receive import Receiver
@@ -23,7 +23,7 @@ from lazy.results import PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from lazy.sealing import open_medium
 from transports.address import AddressKind
-from transports.errors import SealedToOthers
+from transports.errors import WRITE_REFUSALS, SealedToOthers
 from transports.mailbox import MailboxPlace
 from transports.sealed import SealedPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
@@ -72,11 +72,12 @@ def sync(
         scope: desks and paths whose content is fetched; everything when there is none. What is sent is not narrowed.
 
     Returns:
-        One result a place. A place that cannot be reached leaves its result `queued`.
+        One result a place. A place where nothing could be done leaves its result `queued`; one that can be read and
+        not written is read, and leaves its result with a `refusal`.
 
     Raises:
         NoSuchPeer, NoSuchPlace: a name is neither.
-        PlaceError: no place could be reached and something was to be read.
+        PlaceError: nothing could be done at any place, and something was to be read or is to be mended there.
         PeerError, DataError: the only server visited is not who it should be, or breaks the format.
         Cancelled: the person stopped it; what was stored stays.
     """
@@ -184,7 +185,7 @@ def _each(
         try:
             results.append(act(place))
         except PlaceError as error:
-            if pull:
+            if pull or not error.can_wait:
                 failed.append(error)
             results.append(_queued(vault, place, error, dry_run=dry_run))
         except (PeerError, DataError) as error:
@@ -199,12 +200,14 @@ def _each(
 
 def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> PlaceResult:
     """Note a place that could not be reached; what waits stays queued (LAZ-24, LAZ-47)."""
-    result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True)
-    result.problems.append(Problem(error.code, error.message))
+    can_wait = isinstance(error, PlaceError) and error.can_wait
+    result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
+    result.problems.append(Problem.of(error))
     result.vector_before = result.vector_after = vector_of(vault)
     result.next = f"lace sync {place.name}"
     if not dry_run:
         with vault.writing() as w:
+            note_fault(w, place.name, error)
             w.audit("lazy-push", place.name, {"result": "queued", "code": error.code}, motivation=error.message)
     return result
 
@@ -293,10 +296,11 @@ def carry_out(
     """Do what a plan says: what came to the medium or the vault after it was made is no part of the first pass.
 
     What mailboxes bring may say that somebody else belongs, whose mailbox is then read too. When something was read,
-    my mailbox is brought up to date once more, with all that is shared here by then.
+    my mailbox is brought up to date once more, with all that is shared here by then. A medium that is full or
+    write-protected is read all the same.
 
     Raises:
-        PlaceError: the medium refuses or went away; what was stored stays.
+        PlaceError: the medium went away, or it refuses and nothing is to be read; what was stored stays.
         Cancelled: the person stopped it.
     """
     result = PlaceResult(place.name, place.kind)
@@ -304,32 +308,57 @@ def carry_out(
     before = {release.hash for release in releases(vault.store)}
     push, pull = plan.sending is not None, plan.readings is not None
     reason = held_back(vault)
-    if reason is None:
-        if not medium.is_read_only:
-            leave_request(vault, medium)
-    elif not pull:
+    if reason is not None and not pull:
         raise reason
     receiver = Receiver(vault, place.name)
-    try:
-        if push and reason is None:
+
+    def write() -> None:
+        if not medium.is_read_only:
+            leave_request(vault, medium)
+        if push:
             reader = MailboxReader(vault, medium, receiver, watch)
             result.sent += publish_mine(
                 vault, medium, watch, planned=plan.sending, on_other=lambda: _read_myself(vault, reader, result)
             ).records
+
+    try:
+        refusal = _refused(write, pull=pull) if reason is None else None
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
-            _read_all(vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=push)
+            is_known = push and refusal is None
+            _read_all(
+                vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
+            )
             note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before)
-    if push and pull and not (plan.sending and reason is None and is_current(vault, plan.sending)):
-        result.sent += publish_mine(vault, medium, watch).records
+    is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
+    if push and pull and refusal is None and not is_told:
+        refusal = _refused(lambda: _publish_again(vault, medium, result, watch), pull=True)
+    if refusal is not None:
+        result.refusal = refusal
+        result.problems.append(Problem.of(refusal))
     if pull:
         _note_closed(medium, result)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
     return result
+
+
+def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
+    """Write to a medium; return why it took nothing, where it is to be read all the same."""
+    try:
+        write()
+    except WRITE_REFUSALS as error:
+        if not pull:
+            raise
+        return error
+    return None
+
+
+def _publish_again(vault: Vault, medium: MailboxPlace, result: PlaceResult, watch: Watch) -> None:
+    result.sent += publish_mine(vault, medium, watch).records
 
 
 def _read_all(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
 
 __all__ = [
+    "WRITE_REFUSALS",
     "AccessRefused",
     "AddressInUse",
     "BadBundle",
@@ -20,6 +21,7 @@ __all__ = [
     "MissingFile",
     "NotADrop",
     "NotAGitPlace",
+    "OnlyRead",
     "PlaceFull",
     "PlaceNotWritable",
     "PlaceUnreachable",
@@ -56,6 +58,7 @@ class PlaceUnreachable(PlaceError):
 
     code = "place-unreachable"
     exit_code = 20
+    can_wait = True
     hint = "Plug the stick in, or mount the directory, and run the same command again."
 
 
@@ -72,6 +75,7 @@ class WrongDrop(PlaceError):
 
     code = "wrong-drop"
     exit_code = 21
+    can_wait = True
     hint = "Plug in the right stick, or add this one as a place of its own."
 
 
@@ -88,7 +92,16 @@ class PlaceNotWritable(PlaceError):
 
     code = "place-not-writable"
     exit_code = 23
-    hint = "Check the write protection and the permissions of the medium; reading from it may still work."
+    hint = "Check the write protection and the permissions of the medium. What lies there can be read: lace pull NAME"
+
+
+class OnlyRead(PlaceNotWritable):
+    """The place is of a kind that takes nothing from this vault; what waits goes another way."""
+
+    code = "only-read"
+    exit_code = 23
+    can_wait = True
+    hint = "Meet at another place, or let its owner fetch from you."
 
 
 class WriteNotKept(PlaceError):
@@ -128,7 +141,11 @@ class PushRejected(PlaceError):
 
     code = "push-rejected"
     exit_code = 28
-    hint = "Let the host accept pushes to branches below lace/; reading from there may still work."
+    hint = "Let the host accept pushes to branches below lace/. What lies there can be read: lace pull NAME"
+
+
+# The medium is there and takes nothing; what lies on it can be read all the same.
+WRITE_REFUSALS = (PlaceFull, PlaceNotWritable, PushRejected)
 
 
 class NotAGitPlace(PlaceError):

@@ -68,9 +68,14 @@ class EnvironmentFault(LaceError):
 
 
 class PlaceError(LaceError):
-    """A place (stick, directory, remote) cannot be reached or written."""
+    """A place (stick, directory, remote) cannot be reached or written.
+
+    `can_wait` says that nothing is to be mended: the place is away, and what waits for it goes another time or another
+    way (LAZ-24).
+    """
 
     exit_code = 20
+    can_wait: ClassVar[bool] = False
 
 
 class PeerError(LaceError):

@@ -28,7 +28,7 @@ EXIT_PIPE_CLOSED = 141
 
 EXIT_CODES: tuple[tuple[str, str], ...] = (
     ("0", "Done."),
-    ("1", "Done, and a person is needed: an open conflict, a rejected record, a finding."),
+    ("1", "Done, and a person is needed: open conflict, rejected record, finding, one place of several that failed."),
     ("2", "Wrong use of the command."),
     ("10-19", "This machine does not let it be done: no vault, locked, disk full, key missing."),
     ("20-29", "A place cannot be reached or written."),

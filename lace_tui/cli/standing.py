@@ -10,10 +10,12 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
-from lazy.queue import QueueEntry, QueueState, queue
+from lazy.places import PlaceFault, known_faults
+from lazy.queue import MANY, QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
-from lazy.status import DeskStatus, PeerStatus, Status, status
+from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status, status
 from lazy.vectors import vectors
+from vault.records import Tai
 
 if TYPE_CHECKING:
     from vault.vault import Vault
@@ -105,6 +107,8 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
                 "uri": place.uri,
                 "peer": place.peer,
                 "last_sync": place.last_sync,
+                "waiting": place.waiting,
+                "fault": fault_data(place.fault),
             }
             for place in found.places
         ],
@@ -141,7 +145,8 @@ def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
         lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
     if found.places:
         lines += ["", paint.strong("Places")]
-        lines += [f"  {inert(place.name)}  last sync {moment(place.last_sync)}" for place in found.places]
+        for place in found.places:
+            lines += _place_lines(place, paint)
     lines.append("")
     if found.ahead:
         lines.append(f"{_count(found.ahead, 'release')} not confirmed by every friend: lace queue")
@@ -188,6 +193,33 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
             line += paint.warn(f", ! {peer.evidence} noted against: lace peers {inert(peer.name)}")
         lines.append(line)
     return lines
+
+
+def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
+    """Return when a place was last visited, what waits for it, and why it could not go there."""
+    line = f"  {inert(place.name)}  last sync {moment(place.last_sync)}"
+    if place.waiting:
+        line += f", {waiting_text(place.waiting)} for it: lace sync {inert(place.name)}"
+    if place.fault is None:
+        return [line]
+    return [line, f"    {paint.warn('!')} {moment(_utc(place.fault))}: {inert(place.fault.message)}"]
+
+
+def _utc(fault: PlaceFault) -> str:
+    return Tai.parse(fault.when).to_utc_iso()
+
+
+def waiting_text(count: int) -> str:
+    """Return how many records wait, as the start of a phrase."""
+    many = f"{MANY:,} records or more" if count == MANY else _count(count, "record")
+    return f"{many} {'waits' if count == 1 else 'wait'}"
+
+
+def fault_data(fault: PlaceFault | None) -> dict[str, Any] | None:
+    """Return what a place refused, for `--json`."""
+    if fault is None:
+        return None
+    return {"code": fault.code, "message": fault.message, "hint": fault.hint, "time": _utc(fault)}
 
 
 def _stands(peer: PeerStatus) -> str:
@@ -245,7 +277,16 @@ def _queue(vault: Vault) -> Answer:
         }
         for entry in entries
     ]
-    return Answer({"entries": rows}, "\n".join(map(_queue_line, entries)) or "Nothing waits.")
+    faults, lacking = known_faults(vault), waiting_records(vault)
+    lines = list(map(_queue_line, entries))
+    for name in lacking if not entries else faults:
+        if name in lacking:
+            why = f" ({inert(faults[name].message)})" if name in faults else ""
+            lines.append(f"{waiting_text(lacking[name])} for the place {inert(name)}{why}  lace sync {inert(name)}")
+    waiting = [
+        {"place": name, "records": count, "fault": fault_data(faults.get(name))} for name, count in lacking.items()
+    ]
+    return Answer({"entries": rows, "places": waiting}, "\n".join(lines) or "Nothing waits.")
 
 
 def _queue_line(entry: QueueEntry) -> str:

@@ -24,6 +24,7 @@ from lazy.strategy import due
 from lazy.sync import move, prepare, sync
 from transports.address import AddressKind
 from transports.onefile import OneFile
+from vault.errors import PlaceError
 from vault.names import check_name
 from vault.vault import Vault
 from vault.work import MAIN, Watch
@@ -234,14 +235,25 @@ def answer(
     data = _data(vault, asked, results, still_open, is_full=context.verbose)
     if scope is not None:
         data["scope"] = _scope_data(scope, results)
-    person = bool(still_open) or any(map(_needs_person, results))
+    person = bool(still_open) or any(_needs_person(result, verb) for result in results)
     labels = {result.name: _next(result) for result in results}
 
     def text(paint: Paint) -> str:
         blocks = [_place_text(result, paint, verb) for result in results]
         return "\n".join([*blocks, *_closing(results, still_open, labels, paint, verb)])
 
+    refusal = _refusal(results)
+    if refusal is not None:
+        data["error"] = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
+        return Answer(data, text, exit_code=refusal.exit_code)
     return Answer(data, text, exit_code=1 if person else 0)
+
+
+def _refusal(results: Sequence[PlaceResult]) -> PlaceError | None:
+    """Return why no place at all took what was to be put there, though at least one could be read."""
+    if not all(result.queued or result.refusal for result in results):
+        return None
+    return next((result.refusal for result in results if result.refusal), None)
 
 
 def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
@@ -256,10 +268,15 @@ def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
     }
 
 
-def _needs_person(result: PlaceResult) -> bool:
-    """Tell whether a visit left something that does not settle by itself: refusals, damage on the medium."""
+def _needs_person(result: PlaceResult, verb: str) -> bool:
+    """Tell whether a visit left something that does not settle by itself: refusals, damage on the medium.
+
+    What is pushed to a place that is away waits there and needs nobody (LAZ-24); what was to be read was not.
+    """
     if result.queued:
-        return False
+        return verb != "push" or not result.can_wait
+    if result.refusal is not None:
+        return True
     told = any(problem.code not in _NO_PERSON_NEEDED for problem in result.problems)
     return told or bool(result.rejected) or any(exchange.not_available for exchange in result.exchanges)
 
@@ -293,7 +310,7 @@ def _data(
         "fixed_point": all(place["fixed_point"] for place in found),
         "cursor_updated": any(place["cursor_updated"] for place in found),
         "planned": any(result.planned for result in results),
-        "queued": any(result.queued for result in results),
+        "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
         "conflicts": [conflict_data(vault, conflict) for conflict in open_ones],
         "vector_before": results[0].vector_before,
@@ -331,14 +348,20 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "releases": [_release_data(release) for release in result.releases],
         "new_conflicts": result.new_conflicts,
         "problems": [
-            {"place": result.name, "peer": problem.peer, "code": problem.code, "message": problem.message}
+            {
+                "place": result.name,
+                "peer": problem.peer,
+                "code": problem.code,
+                "message": problem.message,
+                "hint": problem.hint,
+            }
             for problem in result.problems
         ],
         "unreleased": result.unreleased,
         "vector_before": result.vector_before,
         "vector_after": result.vector_after,
         "planned": result.planned,
-        "queued": result.queued,
+        "queued": result.queued or result.refusal is not None,
         "safe_to_remove": result.safe_to_remove,
         "next": _next(result),
         "exchanges": exchanges,
@@ -427,6 +450,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     for problem in result.problems:
         who = f"{inert(problem.peer)}: " if problem.peer else ""
         lines.append(f"  {paint.warn('!')} {who}{inert(problem.message)}")
+        lines += [f"    {inert(problem.hint)}"] if problem.hint else []
     for name, count in sorted(result.unreleased.items()):
         commits = "commit" if count == 1 else "commits"
         lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
@@ -443,7 +467,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
 
 def _moved(result: PlaceResult, verb: str) -> str:
     if result.queued:
-        return ": nothing could be put there; what waits for it stays queued"
+        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if result.planned else _STAYS.get(verb, ""))
     come, gone = len(result.received), result.sent
     if result.planned:
         size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""
@@ -455,6 +479,10 @@ def _moved(result: PlaceResult, verb: str) -> str:
         return ": " + parts.get(verb, both) + "; nothing was changed"
     parts = {"push": f"sent {_records(gone)}", "pull": f"received {_records(come)}"}
     return ": " + parts.get(verb, f"{parts['push']}, {parts['pull']}")
+
+
+_STAYS = dict.fromkeys(("push", "sync", "due"), "; what waits for it stays queued")
+_UNDONE = {"push": "put there", "pull": "read there"}
 
 
 def _records(count: int) -> str:

@@ -27,7 +27,7 @@ from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
-from transports.errors import BadStream, PlaceNotWritable, RefusedThere
+from transports.errors import BadStream, OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import VectorEntry
@@ -76,7 +76,7 @@ def visit_connected(
 
     Raises:
         PlaceError: it cannot be reached, or went away; what was stored stays.
-        PlaceNotWritable: the vault there is only read, and nothing is to be read.
+        OnlyRead: the vault there is only read, and nothing is to be read.
         WrongServer: somebody else answers there; nothing was sent.
         RefusedThere: the other side does not answer this node, or it is no member there.
         BadStream: what it says breaks the format.
@@ -87,7 +87,7 @@ def visit_connected(
         raise reason
     with reached(vault, place) as there:
         if not pull and not there.may_write:
-            raise PlaceNotWritable(
+            raise OnlyRead(
                 f"The vault at {place.uri} is only read: its key is not on this machine.",
                 hint="Let its owner pull from yours, or meet on a stick.",
             )

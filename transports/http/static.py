@@ -17,7 +17,7 @@ from typing import BinaryIO, Self, cast
 from blake3 import blake3
 
 from transports.drop import MARKER, group_directory, parse_marker
-from transports.errors import BadSnapshot, MissingFile, NotADrop, PlaceNotWritable, UnreadableFile, WrongDrop
+from transports.errors import BadSnapshot, MissingFile, NotADrop, OnlyRead, UnreadableFile, WrongDrop
 from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
@@ -170,10 +170,10 @@ class StaticMailbox:
         """Refuse.
 
         Raises:
-            PlaceNotWritable: always.
+            OnlyRead: always.
         """
         del group, node
-        raise PlaceNotWritable(
+        raise OnlyRead(
             f"{self.describe()} is behind a plain web server: it can be read, and nothing can be left there.",
             hint="Sync what is yours over another place; its owner can copy it to the server.",
         )

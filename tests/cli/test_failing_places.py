@@ -1,0 +1,95 @@
+"""Places that are away, or that can be read and not written: what a visit, `status` and `queue` say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def second(pair: tuple[Person, Person], tmp_path: Path) -> Path:
+    """A second stick of both, with something of each that is on no stick yet."""
+    folder = tmp_path / "second"
+    for person in pair:
+        person.lace("place", "add", "second", str(folder))
+        person.lace("sync")
+    ann, bob = pair
+    ann.write("ann.md", "ann\n")
+    ann.lace("release", "1.1.0")
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "1.2.0")
+    return folder
+
+
+def locked(stick: Path, person: Person) -> Path:
+    """Make a person's mailbox on a stick one that lace does not write; return it."""
+    (box,) = stick.glob(f"*/{person.lace('id')['fingerprint']}")
+    kept = box.rename(stick.parent / "kept")
+    box.symlink_to(kept)
+    return box
+
+
+def test_a_place_that_is_away_beside_another_is_told_by_the_code(pair: tuple[Person, Person], second: Path) -> None:
+    """LAZ-24, LAZ-46, LAZ-56: a push waits and is done; what was to be read was not, and cron can tell."""
+    ann, bob = pair
+    bob.lace("sync", "stick")
+    second.rename(second.with_name("away"))
+    assert ann.lace("push", "bob")["queued"]
+    done = ann.lace("sync", expect=1)
+    told = {place["name"]: place for place in done["places"]}
+    assert (told["stick"]["queued"], told["second"]["queued"], len(done["releases"])) == (False, True, 1)
+    (problem,) = told["second"]["problems"]
+    assert (problem["code"], "Plug the stick in" in problem["hint"]) == ("place-unreachable", True)
+    assert "Plug the stick in" in ann.text("sync", expect=1)
+    for verb in ("sync", "pull"):
+        ann.lace(verb, "second", expect=20)
+    places = {place["place"]: place for place in ann.lace("status")["places"]}
+    assert (places["stick"]["waiting"], places["stick"]["fault"]) == (0, None)
+    assert places["second"]["waiting"] > 0
+    assert places["second"]["fault"]["code"] == "place-unreachable"
+    waits = f"{places['second']['waiting']} records wait for"
+    assert f"{waits} it: lace sync second" in ann.text("status")
+    assert f"{waits} the place second (The drop" in ann.text("queue")
+    assert [place["place"] for place in ann.lace("queue")["places"]] == ["second"]
+    second.with_name("away").rename(second)
+    assert ann.lace("sync")["places"][0]["sent"] == places["second"]["waiting"]
+    assert [(place["waiting"], place["fault"]) for place in ann.lace("status")["places"]] == [(0, None), (0, None)]
+
+
+def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person], second: Path) -> None:
+    """LAZ-25, LAZ-47: the friend's release comes, mine stays queued, and the exit code is that of the place."""
+    ann, bob = pair
+    bob.lace("sync", "second")
+    box = locked(second, ann)
+    done = ann.lace("sync", "second", expect=23)
+    assert [release["version"] for release in done["releases"]] == ["1.2.0"]
+    assert (done["sent"], done["queued"], done["safe_to_remove"]) == (0, True, False)
+    assert (done["error"]["code"], done["problems"][0]["code"]) == ("place-not-writable", "place-not-writable")
+    assert ann.lace("push", "second", expect=23)["error"]["code"] == "place-not-writable"
+    ann.lace("pull", "second")
+    (fault,) = (place["fault"] for place in ann.lace("status")["places"] if place["place"] == "second")
+    assert fault["code"] == "place-not-writable", "that it was read says nothing about writing"
+    beside = ann.lace("sync", expect=1)
+    assert {place["name"]: place["sent"] > 0 for place in beside["places"]} == {"second": False, "stick": True}
+    assert ann.lace("push", "bob", expect=1)["queued"]
+    (entry,) = (entry for entry in ann.lace("queue")["entries"] if entry["what"] == "release main 1.1.0")
+    assert entry["places"] == ["stick"]
+    kept = box.readlink()
+    box.unlink()
+    kept.rename(box)
+    assert ann.lace("sync", "second")["sent"] > 0
+    assert "! " not in ann.text("status")
+
+
+def test_what_waits_for_a_place_is_told_where_nobody_waits(ann: Person, tmp_path: Path) -> None:
+    """LAZ-56: a group of one has no friend to wait, and its stick lacks the release all the same."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    ann.write("a.md", "a\n")
+    ann.lace("release", "1.0.0")
+    (place,) = ann.lace("queue")["places"]
+    assert f"{place['records']} records wait for the place stick  lace sync stick" in ann.text("queue")
+    assert ann.lace("sync")["sent"] == place["records"]
+    assert ann.text("queue") == "Nothing waits.\n"
