@@ -30,6 +30,7 @@ from transports.layout import (
     expand,
 )
 from transports.merging import MAX_RUN_ENTRIES
+from transports.noise import as_it_is
 from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run, encode_run
 from vault.errors import DataError
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode, encode
@@ -160,6 +161,7 @@ class BundleWriter:
         self._frames = 0
         self._last = (1, 2)  # stored and raw bytes of the last frame
         self._expected = 0
+        self._noise = 0  # bytes of this frame that no compressor makes less of
         self._near: Near | None = None
         self._builder = RunBuilder()
         self._index: BundleIndex | None = None
@@ -208,6 +210,7 @@ class BundleWriter:
             middle = len(record) // 2
             sample = record[middle : middle + _SAMPLE]
             if len(self._compressor.compress(sample)) * 10 > len(sample) * 9:
+                self._noise += len(record)
                 return len(record)
         stored, raw = self._last
         return len(record) * stored // raw
@@ -231,7 +234,10 @@ class BundleWriter:
             return
         # One large record is compressed as it is: joining would hold it twice.
         raw = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        stored = self._compressor.compress(raw)
+        if self._noise * 20 >= self._raw * 19:
+            stored = b"".join(as_it_is([raw], self._raw))
+        else:
+            stored = self._compressor.compress(raw)
         if self._near is not None and self._near.bases:
             stored = min(stored, _delta(raw, self._near), key=len)
         self._parts, self._near = [], None
@@ -240,7 +246,7 @@ class BundleWriter:
             self._builder.add(record_hash, app, location)
         self._write(stored)
         self._last = (len(stored), self._raw)
-        self._pending, self._raw, self._expected = [], 0, 0
+        self._pending, self._raw, self._expected, self._noise = [], 0, 0, 0
         self._frames += 1
 
     def _write(self, data: bytes) -> None:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
+from math import isqrt
 from typing import NamedTuple
 
 from transports.bundle import FrameReads, Slice
@@ -16,6 +17,7 @@ from vault.records.hashes import RecordHash
 
 __all__ = ["BundleReads", "Listing"]
 
+_DIGEST_AT = 16  # of an entry; its last field
 _SCAN_SHARE = 16  # above one wanted record in so many listed, one pass beats that many searches
 
 
@@ -35,9 +37,11 @@ class Listing:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._run = merge_runs(runs, covers=runs[0].covers if len(runs) == 1 else (), is_base=True)
+        self._count = len(self._run)
+        self._spread = isqrt(self._count)
 
     def __len__(self) -> int:
-        return len(self._run)
+        return self._count
 
     def __contains__(self, record: RecordHash) -> bool:
         return self._search(record) is not None
@@ -107,12 +111,20 @@ class Listing:
                 yield entry
 
     def _search(self, record: RecordHash) -> int | None:
+        if not self._count:
+            return None
         entries, size = self._run.entries, ENTRY.size
+        # Digests are spread evenly, so that a digest says about where it stands; where it does not, a search does.
+        guess = int.from_bytes(record.digest[:4], "big") * self._count >> 32
+        start = max(guess - self._spread, 0) * size
+        at = entries.find(record.digest, start, (guess + self._spread + 1) * size)
+        if at >= 0 and (at - _DIGEST_AT) % size == 0 and entries[at - _DIGEST_AT] == ord(record.kind):
+            return (at - _DIGEST_AT) // size
         key = record.digest + record.kind.encode()
 
         def key_at(index: int) -> bytes:
             start = index * size
-            return entries[start + 16 : start + 48] + entries[start : start + 1]
+            return entries[start + _DIGEST_AT : start + size] + entries[start : start + 1]
 
         index = bisect_left(range(len(self)), key, key=key_at)
         return index if index < len(self) and key_at(index) == key else None

@@ -114,7 +114,7 @@ def _counted() -> Iterator[tuple[Counter[FrameKind], Counter[FrameKind]]]:
     write, read = StreamWriter._frame, StreamReader._frame
     head = 5
 
-    def writing(self: StreamWriter, kind: FrameKind, *data: bytes) -> None:
+    def writing(self: StreamWriter, kind: FrameKind, *data: bytes | memoryview) -> None:
         pieces = [bytes(piece) for piece in data]
         sent[kind] += head + sum(map(len, pieces))
         write(self, kind, *pieces)

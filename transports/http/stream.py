@@ -16,6 +16,7 @@ import zstandard
 from blake3 import blake3
 
 from transports.errors import BadStream
+from transports.noise import as_it_is, within
 from vault.records.hashes import DIGEST_BYTES, RecordHash
 
 __all__ = ["BATCH_BYTES", "Frame", "FrameKind", "Source", "StreamReader", "StreamWriter"]
@@ -35,10 +36,6 @@ _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road i
 
 _SAMPLE = 2048
 _PAYS = 0.95  # of the raw size
-_ZSTD_HEAD = b"\x28\xb5\x2f\xfd\xa0"  # magic; one segment, four bytes of size follow
-_ZSTD_BLOCK = 128 * 1024
-_BLOCK_HEAD_BYTES = 3
-_AS_IT_IS_HEAD_BYTES = len(_ZSTD_HEAD) + 4 + _BLOCK_HEAD_BYTES
 
 # Frames are gathered to so many bytes on either side: to hash them in one go costs a third less than one by one.
 _WRITTEN_TOGETHER = 192 * 1024
@@ -122,7 +119,7 @@ class StreamWriter:
         self._knows_words = knows_words
         self._shared = shared
         self._hasher = blake3()
-        self._parts: list[bytes] = []
+        self._parts: list[bytes | memoryview] = []
         self._size = 0
         self._compress = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress
 
@@ -149,8 +146,10 @@ class StreamWriter:
         """Send stored records."""
         parts = [part for stored in batch for part in (_LENGTH.pack(len(stored)), stored)]
         size = sum(map(len, parts))
-        data = [self._compress(b"".join(parts))] if self._pays(batch, size) else _as_it_is(parts, size)
-        self._frame(FrameKind.RECORDS, *data)
+        if self._pays(batch, size):
+            self._frame(FrameKind.RECORDS, self._compress(b"".join(parts)))
+        else:
+            self._frame(FrameKind.RECORDS, *as_it_is(parts, size))
 
     def reached(self, position: int, mark: bytes) -> None:
         """Say that everything up to a position has been sent, and what record stands there."""
@@ -182,10 +181,10 @@ class StreamWriter:
         self._frame(FrameKind.END, self._hasher.digest())
         self._let_go()
 
-    def _frame(self, kind: FrameKind, *data: bytes) -> None:
+    def _frame(self, kind: FrameKind, *data: bytes | memoryview) -> None:
         self._framed(kind.value, *data)
 
-    def _framed(self, letter: bytes, *data: bytes) -> None:
+    def _framed(self, letter: bytes, *data: bytes | memoryview) -> None:
         size = sum(map(len, data))
         self._parts += (_HEADER.pack(letter, size), *data)
         self._size += _HEADER.size + size
@@ -313,7 +312,7 @@ class StreamReader:
         return raw
 
     def _records(self, data: memoryview) -> tuple[bytes, ...]:
-        raw = _within(data)
+        raw = within(data)
         if raw is None:
             raw = memoryview(self._unpacked(data, _RAW_LIMIT))
         size = len(raw)
@@ -330,33 +329,6 @@ class StreamReader:
 
 def _known(shared: bytes) -> zstandard.ZstdCompressionDict:
     return zstandard.ZstdCompressionDict(_WORDS.as_bytes() + shared, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-
-
-def _as_it_is(parts: list[bytes], size: int) -> Iterator[bytes]:
-    """Yield the pieces of a zstd frame that holds bytes as they are; any reader of zstd understands it (RFC 8878)."""
-    yield _ZSTD_HEAD + size.to_bytes(4, "little")
-    if size <= _ZSTD_BLOCK:
-        yield _block_head(size, is_last=True)
-        yield from parts
-        return
-    raw = b"".join(parts)
-    for at in range(0, size, _ZSTD_BLOCK):
-        block = raw[at : at + _ZSTD_BLOCK]
-        yield _block_head(len(block), is_last=at + _ZSTD_BLOCK >= size)
-        yield block
-
-
-def _block_head(size: int, *, is_last: bool) -> bytes:
-    return (size << 3 | is_last).to_bytes(_BLOCK_HEAD_BYTES, "little")
-
-
-def _within(data: memoryview) -> memoryview | None:
-    """Return what a zstd frame holds as it is, in one block; None for every other frame, which zstd itself judges."""
-    size = len(data) - _AS_IT_IS_HEAD_BYTES
-    if not 0 < size <= _ZSTD_BLOCK:
-        return None
-    head = _ZSTD_HEAD + size.to_bytes(4, "little") + _block_head(size, is_last=True)
-    return data[_AS_IT_IS_HEAD_BYTES:] if data[:_AS_IT_IS_HEAD_BYTES] == head else None
 
 
 def _names(data: bytes) -> tuple[RecordHash, ...]:

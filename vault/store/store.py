@@ -197,9 +197,14 @@ class Store:
 
     def resting_on(self, record: RecordHash) -> list[tuple[RecordHash, bytes]]:
         """Return the records that this one is compressed against here, with their stored bytes; none if it is not."""
-        p = self.position(record)
+        rests = self.rows(
+            "SELECT p FROM body b JOIN packed k USING (p) JOIN frame f ON f.id = k.frame"
+            " WHERE b.digest = ? AND b.kind = ? AND length(f.bases) > 0",
+            record.digest,
+            record.kind,
+        )
         found = []
-        for base in self.packs.bases(p) if p is not None else ():
+        for base in self.packs.bases(int(rests[0][0])) if rests else ():
             for kind, digest in self.rows("SELECT kind, digest FROM body WHERE p = ?", base):
                 name = RecordHash(str(kind), bytes(digest))
                 stored = self.stored_or_none(name)
