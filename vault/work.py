@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from vault.desk_folders import MAIN, folder_of, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.tree import tree_size
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
 from vault.graph import newest
@@ -22,7 +23,7 @@ from vault.names import Version
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
-from vault.totals import keep_totals, tree_totals
+from vault.totals import keep_totals
 from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
@@ -498,7 +499,7 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
         NoRoom: its files do not fit on the disk; nothing was written.
     """
     there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
-    require_room(vault.around, there, tree_totals(vault.store, tree)[1], "Writing the copy")
+    require_room(vault.around, there, tree_size(vault.store, tree), "Writing the copy")
     to.mkdir(parents=True, exist_ok=True)
     from vault.desks.checkout import apply_tree  # noqa: PLC0415 - a commit writes no folder
 

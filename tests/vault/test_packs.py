@@ -12,7 +12,9 @@ import pytest
 
 from tests.vault.vaults import found
 from vault import fsck
+from vault.desks.chunks import add_content
 from vault.desks.content import data_plex
+from vault.desks.ports import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable
 from vault.records import Plex
@@ -45,6 +47,20 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def pack_files(store: Store) -> list[Path]:
     return sorted((store.path.parent / "packs").glob("*"))
+
+
+def test_many_are_told_as_each_is_told_alone(store: Store) -> None:
+    """What rests in a pack, lists parts or is not here is left to a question of its own."""
+    chunks = plexes(3, 9_000)
+    manifest = add_content(_GROUP, random.Random(5).randbytes(3_000_000), sink := MemoryObjects())
+    records = [*chunks, *plexes(700, 100, seed=2), data_plex(_GROUP, b""), *sink]
+    put(store, records)
+    asked = [*(record.hash for record in records), data_plex(_GROUP, b"not here").hash, manifest]
+    lengths = store.lengths(asked)
+    assert {record: store.length(record) for record in asked} == {record: lengths.get(record) for record in asked}
+    small = store.small_parts(asked)
+    assert len(small) == 700
+    assert all(store.part(record) == content for record, content in small.items())
 
 
 def test_large_content_rests_in_packs_and_small_in_rows(store: Store) -> None:

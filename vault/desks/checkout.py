@@ -23,7 +23,7 @@ from vault.desks.absent import add_absent
 from vault.desks.chunks import entry_pieces
 from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
-from vault.desks.ports import DirCache, Source
+from vault.desks.ports import DirCache, ManySource, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything
 from vault.records import RecordHash
@@ -43,6 +43,8 @@ _TEMP_TRIES = 10_000
 _FEW = 16  # paths that are flushed one by one; more cost less when the whole file system is
 _BATCH = 512  # files that wait for one flush
 _BATCH_BYTES = 256 << 20
+_AHEAD = 400  # files whose contents are asked for at once
+_SMALL_BYTES = 8_192  # contents above it are read one by one
 
 
 class CheckoutResult(NamedTuple):
@@ -159,6 +161,9 @@ class _Writer:
         self._source = source
         self._cursor = cursor
         self._after = plan.after
+        self._ahead = iter(plan.writes)
+        self._left = 0  # of the writes whose contents were asked for
+        self._contents: dict[RecordHash, bytes] = {}
         self._durable = durable
         self._is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         self._emptied: set[tuple[str, ...]] = set()
@@ -210,6 +215,7 @@ class _Writer:
         """Write a link or empty directory, or a file beside its place; see `place`."""
         entry = step.change.after
         names = tuple(step.change.path.split("/"))
+        self._look_ahead()
         with self._skipping(step):
             fd = self._cursor.go(names[:-1], make=True)
             self._touch(names)
@@ -217,11 +223,22 @@ class _Writer:
                 self._skip(step.change.path, "was changed here in the meantime")
             elif entry.is_dir:
                 self._make_directory(fd, names[-1], step)
-            else:
+            elif self._durable:
                 self._ready.append((step, self._temp(fd, entry)))
                 self._ready_bytes += entry.size
-        if not self._durable or len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
+            elif self._put(fd, names[-1], step, self._temp(fd, entry)):
+                self.written.append(step.change.path)
+        if len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
             self.place()
+
+    def _look_ahead(self) -> None:
+        """Ask for the small contents of the writes that come next, all at once."""
+        if self._left == 0 and isinstance(self._source, ManySource):
+            entries = [step.change.after for step in itertools.islice(self._ahead, _AHEAD)]
+            self._left = len(entries)
+            small = [entry.hash for entry in entries if entry and entry.kind == "f" and entry.size <= _SMALL_BYTES]
+            self._contents = self._source.small_parts(small)
+        self._left -= 1
 
     def place(self) -> None:
         """Give the files that wait their names, once their bytes are on the disk."""
@@ -256,7 +273,8 @@ class _Writer:
                     os.fsync(fd)
 
     def _touch(self, names: tuple[str, ...]) -> None:
-        self._touched.update(names[:depth] for depth in range(len(names)))
+        if self._durable:
+            self._touched.update(names[:depth] for depth in range(len(names)))
 
     def _discard(self) -> None:
         """Remove what waits still, after a fault."""
@@ -323,7 +341,9 @@ class _Writer:
                     os.unlink(temp, dir_fd=fd)
                 continue
             try:
-                for piece in entry_pieces(self._source, entry):
+                content = self._contents.get(entry.hash)
+                is_whole = content is not None and len(content) == entry.size
+                for piece in (content,) if content and is_whole else entry_pieces(self._source, entry):
                     _write(file, piece)
                 if self._durable and self._is_small:
                     os.fsync(file)

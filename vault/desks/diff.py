@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from vault.desks.paths import join
+from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join
 from vault.desks.ports import Source
 from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, read_directory
 from vault.records import RecordHash
@@ -63,7 +63,11 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
             raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
         x, y = pair
         path = join(prefix, (x or y).name)  # type: ignore[union-attr]
-        check_depth(path, len(stack))
+        if len(stack) > MAX_DEPTH or len(path) * 4 > MAX_PATH_BYTES:
+            check_depth(path, len(stack))
+        if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files
+            yield Change(path, "changed" if x and y else "added" if y else "deleted", x, y)
+            continue
         below_x = _below(source, x)
         below_y = _below(source, y)
         change = _change(path, x, y, below_x, below_y)
@@ -81,6 +85,10 @@ def _below(source: Source, entry: Entry | None) -> tuple[Entry, ...] | None:
 
 def _pairs(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, Entry | None]]:
     """Yield the entries of equal name that differ, sorted by name."""
+    if not old or not new:
+        yield from ((entry, None) for entry in old)
+        yield from ((None, entry) for entry in new)
+        return
     left = {entry.name: entry for entry in old}
     right = {entry.name: entry for entry in new}
     for name in sorted(left.keys() | right.keys()):

@@ -198,10 +198,12 @@ class Cursor:
     def __init__(self, root: Path) -> None:
         self._fds = [open_root(root)]
         self._names: list[str] = []
+        self._here: tuple[str, ...] | None = ()  # the same, where the last way was gone to its end
         self._listings: list[dict[str, str] | None] = [None]
 
     def close(self) -> None:
         """Close every directory."""
+        self._here = None
         while self._fds:
             os.close(self._fds.pop())
 
@@ -222,6 +224,8 @@ class Cursor:
             Blocked: a file or link stands on the way.
             OSError: a directory cannot be opened or made.
         """
+        if names == self._here:
+            return self._fds[-1]
         same = 0
         while same < min(len(names), len(self._names)) and names[same] == self._names[same]:
             same += 1
@@ -229,6 +233,7 @@ class Cursor:
             self._names.pop()
             self._listings.pop()
             os.close(self._fds.pop())
+        self._here = None
         for depth in range(same, len(names)):
             fd = self._open(names[depth], depth + 1, make=make)
             if fd is None:
@@ -236,6 +241,7 @@ class Cursor:
             self._fds.append(fd)
             self._names.append(names[depth])
             self._listings.append(None)
+        self._here = names
         return self._fds[-1]
 
     def _open(self, name: str, depth: int, *, make: bool) -> int | None:

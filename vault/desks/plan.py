@@ -10,21 +10,25 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from vault.desks.chunks import check_here, entry_pieces
+from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
 from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, join, leads_outside, twin_key
-from vault.desks.ports import Source
+from vault.desks.ports import ManySource, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.files import NotWritable
 from vault.records import RecordHash
 
 __all__ = ["CheckoutPlan", "Skip", "Step", "plan_checkout"]
+
+_BATCH = 400  # changes whose contents are asked for at once
 
 
 class Skip(NamedTuple):
@@ -105,13 +109,16 @@ def plan_checkout(
     try:
         with Cursor(root) as cursor:
             planner = _Planner(source, cursor, before, after)
-            for change in diff_trees(source, before, after):
-                if cancel is not None:
-                    cancel()
-                if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
-                    planner.skipped.append(Skip(change.path, "lies in the folder of another desk", blocking=False))
-                    continue
-                planner.plan(change)
+            changes = diff_trees(source, before, after)
+            while batch := tuple(islice(changes, _BATCH)):
+                planner.look_ahead(batch)
+                for change in batch:
+                    if cancel is not None:
+                        cancel()
+                    if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
+                        planner.skipped.append(Skip(change.path, "lies in the folder of another desk", blocking=False))
+                        continue
+                    planner.plan(change)
             planner.check_cleared()
     except OSError as error:
         text = error.strerror or str(error)
@@ -129,9 +136,17 @@ class _Planner:
         self._after = after
         self._cleared: set[str] = set()  # paths where a clean file or link goes
         self._folders: list[Step] = []  # writes that need a directory gone
+        self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
+        self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
         self.deletes: list[Step] = []
         self.writes: list[Step] = []
         self.skipped: list[Skip] = []
+
+    def look_ahead(self, changes: Sequence[Change]) -> None:
+        """Ask for the lengths of what these changes would write, all at once."""
+        if isinstance(self._source, ManySource):
+            entries = (change.after for change in changes)
+            self._lengths = self._source.lengths([entry.hash for entry in entries if entry and not entry.is_dir])
 
     def plan(self, change: Change) -> None:
         """Take one change into the plan."""
@@ -171,7 +186,8 @@ class _Planner:
             return False
         if change.after is None or change.after.is_dir:
             return True
-        check_here(self._source, change.after)
+        if not 0 < change.after.size == self._lengths.get(change.after.hash, -1) <= MAX_DIRECT_BYTES:
+            check_here(self._source, change.after)
         if change.after.kind == "l":
             reason = self._link_problem(change.path, change.after)
             if reason:
@@ -228,12 +244,17 @@ class _Planner:
 
     def _parent_twin(self, change: Change, names: tuple[str, ...]) -> bool:
         """Tell whether a folder that has to be made would stand beside one that differs only in case."""
+        if names[:-1] == self._alone:
+            return False
         for depth in range(len(names) - 1):
             with contextlib.suppress(Blocked):
                 if self._cursor.go(names[:depth]) is None:
-                    return False
+                    break
                 if self._cursor.on_disk(names[depth]) is None:
-                    return self._has_twin(change, "/".join(names[:depth]), names[depth])
+                    if self._has_twin(change, "/".join(names[:depth]), names[depth]):
+                        return True
+                    break
+        self._alone = names[:-1]
         return False
 
     def _has_twin(self, change: Change, where: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
 from vault.records import Plex, RecordHash
 
-__all__ = ["DirCache", "MemoryCache", "MemoryObjects", "NearSink", "Sink", "Source", "SumCache"]
+__all__ = ["DirCache", "ManySource", "MemoryCache", "MemoryObjects", "NearSink", "Sink", "Source", "SumCache"]
 
 
 class Source(Protocol):
@@ -26,6 +26,17 @@ class Source(Protocol):
 
     def length(self, record: RecordHash, /) -> int | None:
         """Return the bytes of the record's Blob without reading them, 0 for a manifest; None when not here."""
+
+
+@runtime_checkable
+class ManySource(Protocol):
+    """A source that answers for many records at once; what it leaves out is asked for singly."""
+
+    def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
+        """Return what `Source.length` gives of those that are here."""
+
+    def small_parts(self, records: Sequence[RecordHash], /) -> dict[RecordHash, bytes]:
+        """Return what `Source.part` gives of those that are here, are no manifests, and have few bytes."""
 
 
 class Sink(Protocol):

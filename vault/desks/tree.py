@@ -53,6 +53,7 @@ __all__ = [
     "parse_page",
     "read_directory",
     "read_entry",
+    "tree_size",
     "walk",
 ]
 
@@ -173,6 +174,16 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
     entries = tuple(item for item in items if isinstance(item, Entry))
     _check_twins([entry.name for entry in entries])
     return entries
+
+
+def tree_size(source: Source, root: RecordHash) -> int:
+    """Return the bytes of all files and links in a tree, as its root page says.
+
+    Raises:
+        MissingObject: the page is not here.
+        TreeError: it is broken.
+    """
+    return _load(source, root).size
 
 
 def _check_cut(root: RecordHash, level: int, items: Sequence[Entry | PageRef], pages: Sequence[Page]) -> None:

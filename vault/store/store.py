@@ -273,6 +273,23 @@ class Store:
         )
         return int(found[0][0]) if found else None
 
+    def lengths(self, records: Sequence[RecordHash]) -> dict[RecordHash, int]:
+        """Return the bytes of the Blobs of those records that are here; see `length`."""
+        query = "SELECT b.kind, b.digest, r.size FROM body b JOIN rec r USING (p) WHERE b.digest IN"
+        with faults_named(self.path):
+            rows = select_in(self.db, query, [record.digest for record in records])
+            return {RecordHash(str(kind), bytes(digest)): int(size) for kind, digest, size in rows}
+
+    def small_parts(self, records: Sequence[RecordHash]) -> dict[RecordHash, bytes]:
+        """Return the bytes of the Blobs of those records that are here and rest in no pack; see `part`."""
+        query = (
+            "SELECT b.kind, b.digest, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
+            " WHERE r.size > 0 AND length(b.bytes) > 0 AND b.digest IN"
+        )
+        with faults_named(self.path):
+            rows = select_in(self.db, query, [record.digest for record in records])
+            return {RecordHash(str(kind), bytes(digest)): bytes(data) for kind, digest, data in rows}
+
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""
         wanted = set(records)

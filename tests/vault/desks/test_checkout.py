@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from unicodedata import normalize
 
@@ -26,11 +27,25 @@ from vault.profile import Manifest
 from vault.records import RecordHash
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+class _Many(MemoryObjects):
+    """Objects that are asked for many at once, as a store is."""
+
+    def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
+        found = {record: self.length(record) for record in records}
+        return {record: length for record, length in found.items() if length is not None}
+
+    def small_parts(self, records: Sequence[RecordHash], /) -> dict[RecordHash, bytes]:
+        found = {record: self.part(record) for record in records}
+        return {record: part for record, part in found.items() if isinstance(part, bytes) and part}
+
+
+@pytest.fixture(params=[MemoryObjects, _Many], ids=["singly", "at-once"])
+def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     root = tmp_path / "desk"
     root.mkdir()
-    return Desk(root)
+    made = Desk(root)
+    made.objects = request.param()
+    return made
 
 
 def check_out(
