@@ -1,55 +1,47 @@
-"""The app: eight places, and the work behind them off the screen's thread (APP-1, APP-3, APP-5).
+"""The app: eight places, and what lies between them (APP-1, APP-3).
 
-The places show values and know no store. Whatever reads or writes the vault runs in a thread with a vault of its own,
-started on the app so that no screen's end ends it, and posts one message back. Work looks at a token at every safe
-point; `esc` sets it. Progress lies in one slot that a clock reads ten times a second, so a flood of it costs nothing.
+The places show values and know no store; what they show is read, and what they ask for is done, by `working`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual._styles_cache import StylesCache
-from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.app import SuspendNotSupported, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.messages import DidAsk, DidFail, DidLook, DidRead, DidWork
-from lace_tui.screens.cards import Card, Trouble, failed_card, stored_card, working_card, working_parts
-from lace_tui.screens.dialogs import Offer, Page, Question
+from lace_tui.messages import DidAsk, DidFail, DidLook, DidRead
+from lace_tui.screens.cards import Card, failed_card, stored_card
+from lace_tui.screens.dialogs import Offer
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
-from vault.errors import LaceError
+from lace_tui.working import Working
 
 if TYPE_CHECKING:
-    from textual.content import Content
     from textual.screen import Screen
 
-    from lace_tui.job import Job
     from lace_tui.view import HomeView, Reach
     from vault.surroundings import Surroundings
     from vault.vault import Vault
-    from vault.work import Watch
 
 __all__ = ["LaceApp"]
 
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
-LOGGED = 500  # lines of activity that are kept
-_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
 
 
 def _screen(place: Scope) -> Place:
@@ -61,7 +53,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(App[None]):
+class LaceApp(Working):
     """lace on a terminal.
 
     Args:
@@ -100,32 +92,24 @@ class LaceApp(App[None]):
         config: Path | None = None,
         edit: Callable[[Path], None] | None = None,
     ) -> None:
-        self._folder = find()
-        if self._folder is not None:  # its first screen is Home: an empty one before it would cost a frame
+        folder = find()
+        if folder is not None:  # its first screen is Home: an empty one before it would cost a frame
             self.DEFAULT_MODE = str(Scope.HOME)  # type: ignore[misc]
-        super().__init__()
+        super().__init__(folder, surroundings, monotonic)
         self._find = find
-        self._surroundings = surroundings
         self._here = here
         self._called = called
         self.wants_demo = False
-        self.monotonic = monotonic
         self._look_every = look_every
         self.taste = taste or Taste()
         self.config = config
         self._edit = edit
-        self._around: Surroundings | None = None
-        self._asking = threading.Lock()
-        self._passphrase: bytes | None = None
-        self._locked: list[DidFail] = []  # what waits for a passphrase
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.view: HomeView | None = None
         self.reach: dict[str, Reach] = {}
         self.card: Card | None = None
         self._is_looking = False
         self._readings = 0
-        self._activity: list[str] = []
-        self.job: Job | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self.taste.textual_theme
@@ -135,7 +119,7 @@ class LaceApp(App[None]):
 
     def on_mount(self) -> None:
         """Show what there is to show, and keep looking."""
-        self.set_interval(TICK, self._show_progress)
+        self.set_interval(TICK, self.show_progress)
         self.set_interval(AGE, self.refresh_places)
         if self._look_every:
             self.set_interval(self._look_every, self._look)
@@ -169,80 +153,6 @@ class LaceApp(App[None]):
         self.exit()
 
     # What screens ask for
-
-    @property
-    def now_ns(self) -> int:
-        """The wall clock, nanoseconds since 1970 UTC, for display; 0 while there is no vault."""
-        return self._around.now_ns() if self._around is not None else 0
-
-    @property
-    def folder(self) -> Path | None:
-        """The shared folder, or None while there is no vault."""
-        return self._folder
-
-    @property
-    def can_start(self) -> bool:
-        """Whether work may begin; says why not."""
-        if self._folder is None:
-            return False
-        if self.job is not None:
-            self.notify(f"{self.job.what} is still running; esc stops it.", markup=False)
-            return False
-        return True
-
-    def ask(
-        self, do: Callable[[Vault], Any], then: Callable[[Any], None], group: str = "ask", *, asked: str = ""
-    ) -> None:
-        """Read something in a thread, with a vault of its own, and give it back on the screen's thread.
-
-        Args:
-            do: reads; must not write.
-            then: called with what it returned, unless that failed, which is told.
-            group: of two readings of one group only the newer one's answer is given.
-            asked: what a person asked for, if they did: then a failure is an answer, and no card stays for it.
-        """
-
-        def work() -> Message:
-            with self._vault() as vault:
-                return DidAsk(then, do(vault))
-
-        self._work(group, work, exclusive=True, asked=asked)
-
-    def begin(
-        self, what: str, do: Callable[[Vault, Watch], Any], then: Callable[[Any], Card | None], command: str = ""
-    ) -> bool:
-        """Begin work that may write, one at a time; it can be stopped, and goes on when its screen is left.
-
-        Args:
-            what: for people, such as "Sync: stick".
-            do: does it, in a thread.
-            then: called with what it returned, on the screen's thread; a card it returns is shown and stays.
-            command: the command with the same result, for the activity page.
-
-        Returns:
-            Whether it was begun.
-        """
-        if not self.can_start:
-            return False
-        from lace_tui.job import Job  # noqa: PLC0415 - no part of the first frame
-
-        job = Job(what)
-        self.job = job
-        if command:
-            self.note(command)
-
-        def work() -> Message:
-            with self._vault(job) as vault:
-                return DidWork(job, then, do(vault, job.watch()))
-
-        self._show_progress()
-        self._tell_working(is_working=True)
-        self._work("job", work, job=job)
-        return True
-
-    def note(self, command: str) -> None:
-        """Write a command down on the activity page."""
-        self._activity = [*self._activity, command][-LOGGED:]
 
     def keep(self, card: Card) -> None:
         """Show a card on Home until the next one."""
@@ -320,62 +230,8 @@ class LaceApp(App[None]):
 
     # Threads
 
-    def _world(self) -> Surroundings:
-        """Return the world as the vault sees it; asked by the first thread that needs it, so no frame waits for it."""
-        with self._asking:
-            if self._around is None:
-                self._around = self._surroundings()
-            if self._passphrase is None:
-                return self._around
-            given = self._passphrase
-        return replace(self._around, passphrase=lambda: given)
-
-    def _vault(self, job: Job | None = None) -> Vault:
-        from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
-
-        if self._folder is None:
-            raise NoVault("There is no vault here any more.")
-        around = self._world()
-        if job is not None:  # waiting for another process that holds the vault can be stopped too
-            around = replace(around, sleep=job.patient(around.sleep))
-        return Vault(self._folder, around)
-
-    def _work(
-        self,
-        group: str,
-        do: Callable[[], Message],
-        *,
-        job: Job | None = None,
-        exclusive: bool = False,
-        asked: str = "",
-    ) -> None:
-        """Run something in a thread; whatever comes of it is one message."""
-        from textual.worker import get_current_worker  # noqa: PLC0415 - known inside the thread only
-
-        def run() -> None:
-            try:
-                message = do()
-            except LaceError as error:
-                again = (
-                    (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked))
-                    if (error.code == _LOCKED and not (job is not None and job.token.is_set))
-                    else None
-                )
-                message = DidFail(job, Trouble.of(error), asked, again)
-            except Exception as error:  # the one place where a fault of the work ends
-                summary = " ".join(str(error).split())
-                message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
-            if job is not None or not get_current_worker().is_cancelled:
-                self.post_message(message)
-
-        self.run_worker(run, group=group, thread=True, exit_on_error=False, exclusive=exclusive)
-
-    def _end(self, job: Job | None) -> None:
-        if job is not None and job is self.job:
-            self.job = None
-            self._tell_working(is_working=False)
-
-    def _tell_working(self, *, is_working: bool) -> None:
+    def tell_working(self, *, is_working: bool) -> None:
+        """Show that work began or ended, on Home and in the frame."""
         if isinstance(home := self._shown(Scope.HOME), Home):
             home.show_working(is_working)
         if isinstance(self.screen, Place):
@@ -387,24 +243,14 @@ class LaceApp(App[None]):
         stack = self._screen_stacks.get(str(place), [])
         return next((screen for screen in stack if isinstance(screen, Place)), None)
 
-    def _show_progress(self) -> None:
+    def show_progress(self) -> None:
+        """Show how far the work under way is, on Home and in the header."""
         job = self.job
         home = self._shown(Scope.HOME)
         if job is not None and isinstance(home, Home) and home.is_mounted:
             home.show_card(self.progress_card(job), 0)
         if job is not None and isinstance(self.screen, Place) and self.screen.is_mounted:
             self.screen.show_head()
-
-    def working_parts(self) -> list[tuple[int, Content]]:
-        """Return work under way for a header; nothing while there is none."""
-        job = self.job
-        if job is None:
-            return []
-        return working_parts(job.what, job.far(self.monotonic()))
-
-    def progress_card(self, job: Job) -> Card:
-        """Return the card of work under way."""
-        return working_card(job.what, job.far(self.monotonic()))
 
     def read(self) -> None:
         """Read the vault again, for Home and for the place that is shown."""
@@ -463,16 +309,6 @@ class LaceApp(App[None]):
             self.reach = message.reach
             self.refresh_places()
 
-    def on_did_ask(self, message: DidAsk) -> None:
-        """Give a screen what it asked for."""
-        message.then(message.value)
-
-    def on_did_work(self, message: DidWork) -> None:
-        """Show what the work did, and keep it."""
-        self._end(message.job)
-        card = message.then(message.value)
-        self._after(card)
-
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
         if message.again is not None:
@@ -481,7 +317,7 @@ class LaceApp(App[None]):
         if message.job is not None:
             self._end(message.job)
             card = failed_card(f"{message.job.what}: ended early", message.trouble)
-            self._after(card)
+            self.after_work(card)
         elif message.asked:
             card = failed_card(message.asked, message.trouble)
         else:
@@ -493,27 +329,8 @@ class LaceApp(App[None]):
             sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
             self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
 
-    def _unlock(self, message: DidFail) -> None:
-        """Ask for the passphrase of the key, and do again what needed it; work waits meanwhile."""
-        self._locked.append(message)
-        if len(self._locked) > 1:  # asked already
-            return
-
-        def given(text: str | None) -> None:
-            waiting, self._locked = self._locked, []
-            if text is not None:
-                self._passphrase = text.encode()
-            for one in waiting:
-                if text is not None and one.again is not None:
-                    one.again()
-                else:
-                    self.post_message(replace(one, again=None))
-
-        sentence = message.trouble.message if self._passphrase is not None else "Your key is protected."
-        text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
-        self.push_screen(Question("Passphrase of your key", text, is_secret=True), given)
-
-    def _after(self, card: Card | None) -> None:
+    def after_work(self, card: Card | None) -> None:
+        """Keep the card of work that ended, and read again what is shown."""
         if card is not None:
             self.keep(card)
         self.read()
@@ -533,9 +350,6 @@ class LaceApp(App[None]):
         for screen in self.screen_stack:  # a place below a page is in sight too
             if isinstance(screen, Place) and screen.is_mounted:
                 screen.show_frame()
-
-    def _now_iso(self) -> str:
-        return self._around.tai().to_utc_iso() if self._around is not None else ""
 
     # Actions; what they are called, their keys and their commands stand in `actions`
 
@@ -571,23 +385,12 @@ class LaceApp(App[None]):
         if isinstance(self.screen, Place):
             self.read_place(self.screen)
 
-    def action_stop(self) -> None:
-        """Stop what is running, at its next safe point."""
-        if self.job is not None:
-            self.job.token.set()
-            self._show_progress()
-
     def action_copy(self) -> None:
         """Copy the selected row's command."""
         command = self.screen.row()[2] if isinstance(self.screen, Place) else ""
         if command:
             self.copy_to_clipboard(inert(command))
             self.notify(f"Copied: {inert(command)}", markup=False)
-
-    def action_log(self) -> None:
-        """Show what was done in this sitting."""
-        lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
-        self.push_screen(Page("Activity: the same by command", lines))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""

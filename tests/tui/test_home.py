@@ -125,7 +125,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         await pilot.press("s")
         while not reached.is_set():
             await pilot.pause()
-        app._show_progress()
+        app.show_progress()
         await pilot.pause()
         assert "receive  7 of 40" in text_of(app, "#card-text")
         assert "esc" in text_of(app, "#foot")
