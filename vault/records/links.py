@@ -58,10 +58,14 @@ def parse_link(name: str, value: str) -> Link | None:
         match = _TARGET.fullmatch(target)
         if match is None or match[1] == _SUPPORTED:
             return None
-    return Link(name, data, target)
+    return tuple.__new__(Link, (name, data, target))
 
 
 def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
     """Return the well-formed links among headers, in order."""
-    found = [parse_link(name, value) for name, value in headers if name.endswith(_SUFFIX)]
-    return tuple(filter(None, found))
+    found = []
+    for name, value in headers:
+        link = parse_link(name, value) if name.endswith(_SUFFIX) else None
+        if link is not None:
+            found.append(link)
+    return tuple(found)

@@ -9,11 +9,11 @@ log, which is what a writer's cursor on a medium counts (architecture, decision 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from vault.desks.tree import parse_page
 from vault.nodelog import reaches
-from vault.profile import read, recent
+from vault.profile import ProfileValue, read, recent
 from vault.records import RecordHash, parse_record
 from vault.store.database import select_in
 
@@ -33,13 +33,21 @@ _STEP = 256  # records looked at together: a manifest lists 500, and the next st
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
 Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
+# Position and App of a record that is here, with its stored bytes, none for content, or with what they say.
+Found = tuple[int, str, bytes | ProfileValue]
 
 
 class Sharing:
-    """The `shared`, `hole` and `exposure` tables of one store connection."""
+    """The `shared`, `hole` and `exposure` tables of one store connection.
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    Args:
+        db: the store's connection.
+        at_hand: records that were stored a moment ago and need not be read again.
+    """
+
+    def __init__(self, db: sqlite3.Connection, at_hand: Mapping[RecordHash, Found] | None = None) -> None:
         self._db = db
+        self._at_hand = {} if at_hand is None else at_hand
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
@@ -145,21 +153,24 @@ class Sharing:
         query = f"SELECT hash FROM tomb WHERE wanted IN ({wanted}) AND hash IN"  # noqa: S608 - our own numbers
         return {str(row[0]) for row in select_in(self._db, query, list(texts))}
 
-    def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[int, str, bytes]]:
-        """Map the records that are here to (position, App, stored bytes; none for content, but for its manifests)."""
-        digests = list({record.digest for record in records})
-        return {
-            RecordHash(kind, bytes(digest)): (int(p), str(app), bytes(stored))
-            for kind, digest, p, app, stored in select_in(self._db, _PRESENT, digests)
-        }
+    def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, Found]:
+        """Map the records that are here to what is known of them; see `Found`."""
+        at_hand = self._at_hand
+        found: dict[RecordHash, Found] = {record: at_hand[record] for record in records if record in at_hand}
+        digests = list({record.digest for record in records if record not in found})
+        for kind, digest, p, app, stored in select_in(self._db, _PRESENT, digests):
+            found[RecordHash(kind, bytes(digest))] = (int(p), str(app), bytes(stored))
+        return found
 
     @staticmethod
-    def _is_leaf(found: tuple[int, str, bytes]) -> bool:
+    def _is_leaf(found: Found) -> bool:
         return not found[2]
 
     @staticmethod
-    def _children(record: RecordHash, found: tuple[int, str, bytes], content: bool) -> list[Want]:
+    def _children(record: RecordHash, found: Found, content: bool) -> list[Want]:
         _, app, stored = found
+        if not isinstance(stored, bytes):
+            return list(reaches(stored, content))
         if not stored:
             return []
         if app == _TREE:

@@ -30,7 +30,7 @@ from vault.profile import (
 )
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging
-from vault.store.sharing import Sharing
+from vault.store.sharing import Found, Sharing
 
 __all__ = ["Views"]
 
@@ -53,6 +53,8 @@ _HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link
 Row = tuple[object, ...]
 Rows = Iterator[tuple[str, Row]]
 
+_AT_HAND = 4096  # records of one transaction that sharing need not read again
+
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
 
 
@@ -67,7 +69,8 @@ class Views:
     def __init__(self, db: sqlite3.Connection, content_sum: Callable[[RecordHash], str]) -> None:
         self._db = db
         self._content_sum = content_sum
-        self._sharing = Sharing(db)
+        self._at_hand: dict[RecordHash, Found] = {}
+        self._sharing = Sharing(db, self._at_hand)
         self._circle = Belonging(db)
         self._rows: dict[str, list[Row]] = {}
         self.forget()
@@ -75,6 +78,7 @@ class Views:
     def forget(self) -> None:
         """Drop what is noted for settling, after a transaction was rolled back or settled."""
         self._rows.clear()
+        self._at_hand.clear()
         self._nodes: dict[str, int] = {}  # whose logs to settle, with the lowest Seq that is new
         self._added: list[RecordHash] = []
         self._belonging = False
@@ -104,6 +108,8 @@ class Views:
         value = read(record)
         if value is None or value.signer is None:
             return
+        if len(self._at_hand) < _AT_HAND and isinstance(record, Seal):
+            self._at_hand[record.hash] = (p, record.plex.app, value)
         writer = _WRITERS.get(type(value))
         if writer is not None:
             for sql, row in writer(p, value):
