@@ -22,11 +22,12 @@ from lace_tui.view import (
     Reach,
 )
 from lazy.circle import requests
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
 from lazy.status import PeerStatus, Status, status
+from lazy.update import ending_releases
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.errors import LaceError
@@ -129,7 +130,8 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
 
 
 def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need, ...]:
-    found = [need for conflict in still_open for need in _conflict_needs(vault, conflict)]
+    ended = ending_releases(vault, still_open)
+    found = [need for one in still_open for need in _conflict_needs(vault, one, ended.get(one.id))]
     if not now.member:
         found.append(
             Need(
@@ -155,20 +157,24 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
     return tuple(found)
 
 
-def _conflict_needs(vault: Vault, conflict: Conflict) -> list[Need]:
+def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> list[Need]:
     names = side_names(conflict, vault.node.text)
     detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""
         detail.append(f"{name}{version}, {moment(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
     reason = "released with different content" if conflict.kind is ConflictKind.VERSION else "do not merge cleanly"
+    command = f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}"
+    if ended is not None:
+        reason = f"{label_of(vault, ended.node)} {ended.version} ends it: update"
+        command = update_command(conflict)
     found = [
         Need(
             conflict.id,
             NeedKind.CONFLICT,
             f"{conflict.what}: {' <> '.join(names)}",
             reason,
-            f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}",
+            command,
             tuple(detail),
         )
     ]

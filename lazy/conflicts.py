@@ -2,7 +2,8 @@
 
 A *version conflict* is one desk and version released with different content, not settled by a resolution that counts
 here. A *head conflict* is two heads that do not merge cleanly; it is noted when an update meets it and ends when my
-line contains both. Only when something was first seen, and which proposals I accepted, is local.
+line, or what my next commit will name beside it, contains both. Only when something was first seen, and which
+proposals I accepted, is local.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from vault.names import BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
+from vault.work import MAIN, checkout_of
 from vault.writer import Writer
 
 __all__ = [
@@ -39,12 +41,14 @@ __all__ = [
     "Side",
     "Status",
     "conflict_named",
+    "conflict_of",
     "conflicts",
     "deciding_command",
     "note_head_conflict",
     "note_version_conflicts",
     "side_names",
     "side_words",
+    "update_command",
 ]
 
 
@@ -181,6 +185,18 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
     raise NoSuchConflict(f"There is no conflict {text!r}.")
 
 
+def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
+    """Return the conflict with exactly this id, settled or not.
+
+    Raises:
+        NoSuchConflict: there never was one.
+    """
+    for conflict in conflicts(vault, include_settled=True):
+        if conflict.id == conflict_id:
+            return conflict
+    raise NoSuchConflict(f"There is no conflict {conflict_id!r}.")
+
+
 def side_words(conflict: Conflict, me: str) -> str:
     """Return what `resolve --prefer` may be given for this conflict, as a command line shows a choice.
 
@@ -206,6 +222,11 @@ def deciding_command(vault: Vault, conflict: Conflict) -> str:
     """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
     how = "--accept" if conflict.proposals else f"--prefer {side_words(conflict, vault.node.text)}"
     return f"lace resolve {conflict.id} {how}"
+
+
+def update_command(conflict: Conflict) -> str:
+    """Return the command that brings what was released into the desk of a conflict."""
+    return "lace update" if conflict.desk == MAIN else f"lace update {shlex.quote(conflict.desk)}"
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
@@ -344,6 +365,12 @@ def _line(vault: Vault, desk: str) -> set[str]:
     return ancestors(vault.store, head.commit) if head else set()
 
 
+def _also(vault: Vault, desk: str) -> set[str]:
+    """Return what is in heads with my folder's content, which my next commit names beside my line."""
+    base = checkout_of(vault, desk)
+    return {text for head in base.also for text in ancestors(vault.store, head)} if base else set()
+
+
 def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
     return Side(
         release.commit,
@@ -359,7 +386,7 @@ def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
 def _head_conflicts(vault: Vault) -> list[Conflict]:
     rows = vault.store.rows("SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id")
     noted = {str(i): [RecordHash.parse(text) for text in str(heads).split()] for i, _, _, heads in rows}
-    lines = {str(desk): _line(vault, str(desk)) for _, desk, _, _ in rows}
+    lines = {desk: _line(vault, desk) | _also(vault, desk) for desk in {str(row[1]) for row in rows}}
     still = {i for i, desk, _, _ in rows if not all(head.text in lines[desk] for head in noted[i])}
     found = []
     for conflict_id, desk, detected, _ in rows:

@@ -6,6 +6,7 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,13 @@ from lazy.conflicts import (
     Side,
     Status,
     conflict_named,
+    conflict_of,
     note_head_conflict,
+    update_command,
 )
 from lazy.merging import base_of
 from lazy.people import SELF
+from lazy.queue import next_sync
 from lazy.taking import BOTH, Picks, held, merged_tree
 from lazy.update import follow
 from vault.desks.diff import diff_trees
@@ -34,6 +38,7 @@ from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.work import (
+    MAIN,
     Checkout,
     VersionTaken,
     Watch,
@@ -44,10 +49,12 @@ from vault.work import (
     record_commit,
     seal_commit,
     seal_release,
+    shares_commits,
 )
 from vault.writer import Writer
 
-__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "plan_resolve", "resolve_merged", "resolve_prefer"]
+__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "next_step", "plan_resolve"]
+__all__ += ["resolve_merged", "resolve_prefer"]
 
 
 class NoSuchSide(CallerError):
@@ -279,6 +286,21 @@ def _with_folder(
         return picks
     sides = [*(side.commit for side in conflict.sides), *conflict.results]
     return replace(picks, held=held(source, vault, sides, base.commit if base else None, tree))
+
+
+def next_step(vault: Vault, *decided: Resolved) -> str:
+    """Return the command to run after decisions; empty when nobody else has to learn of them.
+
+    Clashing heads are settled by a merge commit alone, which friends get with a release only (LAZ-4).
+    """
+    for done in decided:
+        if done.conflicts:
+            return update_command(conflict_of(vault, done.conflict))
+    for done in decided:
+        if done.resolution is None and done.release is None and not shares_commits(vault):
+            desk = conflict_of(vault, done.conflict).desk
+            return "lace release" if desk == MAIN else f"lace release --desk {shlex.quote(desk)}"
+    return next_sync(vault)
 
 
 def plan_resolve(

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from lazy.circle import requests
-from lazy.conflicts import conflicts, deciding_command, note_version_conflicts
+from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command
 from lazy.files import write_lazy_files
 from lazy.forks import note_forks
 from lazy.people import label_of
@@ -16,6 +16,7 @@ from lazy.receive import Receiver
 from lazy.reputation import note_evidence
 from lazy.results import NewRelease, PlaceResult, Problem
 from lazy.revoking import waiting
+from lazy.update import ending_releases
 from transports.address import AddressKind
 from transports.mailbox import ByteCount
 from transports.onefile import OneFile
@@ -175,8 +176,11 @@ def _summary(result: PlaceResult) -> dict[str, object]:
 def _next(vault: Vault, result: PlaceResult) -> str:
     """Name the command a person wants next."""
     still_open = conflicts(vault)
-    if still_open:
-        return deciding_command(vault, still_open[0]) if len(still_open) == 1 else "lace conflicts"
+    if len(still_open) > 1:
+        return "lace conflicts"
+    for conflict in still_open:
+        ended = conflict.id in ending_releases(vault, still_open)
+        return update_command(conflict) if ended else deciding_command(vault, conflict)
     came = {release.desk for release in result.releases}
     if came:
         return _taking_in(came, {desk.name for desk in desks(vault)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lazy.conflicts import conflicts, note_head_conflict
+from lazy.conflicts import Conflict, ConflictKind, conflicts, note_head_conflict
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of, node_of
 from lazy.permitted import Refused, refused
@@ -19,7 +19,7 @@ from vault.desks.merge import PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
-from vault.history import Relation, commit_info, relation, releases
+from vault.history import Relation, ReleaseInfo, commit_info, relation, releases
 from vault.names import Version
 from vault.records import RecordHash
 from vault.unfinished import plan_folder
@@ -39,7 +39,8 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["FolderInTheWay", "NothingFrom", "Updated", "follow", "heads_to_update", "take_in", "update"]
+__all__ = ["FolderInTheWay", "NothingFrom", "Updated", "ending_releases", "follow", "heads_to_update", "take_in"]
+__all__ += ["update"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -134,6 +135,39 @@ def heads_to_update(
             commits = (commits - sides) | set(conflict.results)
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
     return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+
+
+def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, ReleaseInfo]:
+    """Return by id those of the conflicts that are open and end as soon as `update` is run, with the release it takes.
+
+    Of clashing heads that is one with both the foreign heads and my side below it: somebody merged them. Of a version
+    it is one that was built on the only decision there is.
+    """
+    ended: dict[str, ReleaseInfo] = {}
+    still_open = [conflict for conflict in found if conflict.is_open]
+    for desk in sorted({conflict.desk for conflict in still_open}):
+        base = checkout_of(vault, desk)
+        line = ancestors(vault.store, base.commit) if base else set()
+        for head in _permitted_heads(vault, desk, base.commit if base else None, None, None)[0]:
+            by = next((one for one in releases(vault.store, desk) if one.commit == head), None)
+            if by is None or head.text in line:
+                continue
+            below = ancestors(vault.store, head)
+            ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
+    return ended
+
+
+def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
+    if conflict.kind is ConflictKind.VERSION:
+        decided = {proposal.result.text for proposal in conflict.proposals}
+        return len(decided) == 1 and not conflict.results and decided <= below
+    foreign = {side.commit for side in conflict.sides if not side.is_local}
+    released = releases(vault.store, conflict.desk, node=vault.node.text)
+    mine = [*(side.commit for side in conflict.sides if side.is_local), *(release.commit for release in released[-1:])]
+    theirs = {text for commit in foreign for text in ancestors(vault.store, commit)}
+    return {commit.text for commit in foreign} <= below and any(
+        commit.text in below and commit.text not in theirs for commit in mine
+    )
 
 
 def _permitted_heads(

@@ -14,23 +14,24 @@ from lace_tui.cli.folder import files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
-from lazy.conflicts import Conflict, Proposal, Side, conflicts, detected_iso, side_words
+from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
 from lazy.files import write_lazy_files
 from lazy.merging import merge_heads
-from lazy.queue import next_sync
+from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
-from lazy.resolve import Resolved, accept_resolution, plan_resolve, resolve_merged, resolve_prefer
+from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions, path_regions
+from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.files import NotWritable, Unreadable, write_atomic
-from vault.history import commit_info, releases
+from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 from vault.work import Watch, checkout_of
 
-__all__ = ["configure", "conflict_data", "conflict_line", "regions_of_conflict", "run"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "regions_of_conflict", "run"]
 
 _SHOWN_LINES = 20  # of one side of one region
 
@@ -124,7 +125,7 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
     with vault.store.reading():
         number = generation(vault)
         found = conflicts(vault, include_settled=args.all)
-        rows = [conflict_data(vault, conflict) for conflict in found]
+        rows = conflicts_data(vault, found)
         blocks: list[list[str]] = [[] for _ in found]
         if args.regions or directory is not None:
             for conflict, row, lines in zip(found, rows, blocks, strict=True):
@@ -203,8 +204,14 @@ def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
     return written
 
 
-def conflict_data(vault: Vault, conflict: Conflict) -> dict[str, Any]:
-    """Return a conflict as `--json` shows it."""
+def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
+    """Return conflicts as `--json` shows them."""
+    ended = ending_releases(vault, found)
+    return [_conflict_data(vault, conflict, ended.get(conflict.id)) for conflict in found]
+
+
+def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
+    by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
         "id": conflict.id,
         "kind": conflict.kind,
@@ -228,6 +235,7 @@ def conflict_data(vault: Vault, conflict: Conflict) -> dict[str, Any]:
         "ancestor": conflict.ancestor,
         "detected": detected_iso(conflict) or None,
         "status": conflict.status,
+        "ended_by": by,
         "proposals": [
             {"resolution": p.resolution, "node": p.node, "name": p.name, "chosen": p.chosen, "release": p.release}
             for p in conflict.proposals
@@ -273,6 +281,9 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     for proposal in conflict.proposals:
         accept = f"lace resolve {conflict.id} --accept"
         lines.append(f"    {inert(proposal.name)} proposes {_proposed(conflict, proposal)}: {accept}")
+    if ended := row["ended_by"]:
+        what = f"{inert(ended['name'])} {ended['version']}"
+        lines.append(f"    {what} was released since and ends it: {update_command(conflict)}")
     if conflict.is_open:
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} --prefer {words}, or --merged VERSION")
@@ -375,7 +386,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
 
 
 def _resolved(vault: Vault, done: Resolved) -> Answer:
-    following = "lace update" if done.conflicts else next_sync(vault)
+    following = next_step(vault, done)
     data = {
         "conflict": done.conflict,
         "resolution": done.resolution,
@@ -403,7 +414,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
 
 def _decided(vault: Vault, done: Resolved) -> str:
     """Return in a sentence what counts from now on, and what that did to the folder."""
-    conflict = next(one for one in conflicts(vault, include_settled=True) if one.id == done.conflict)
+    conflict = conflict_of(vault, done.conflict)
     side = _side_of(conflict, done.release)
     what = f"{inert(conflict.desk)} {conflict.version}" if conflict.version else inert(conflict.desk)
     if side is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.deciding import conflict_data, conflict_line
+from lace_tui.cli.deciding import conflict_line, conflicts_data
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
@@ -312,7 +312,7 @@ def _data(
         "planned": any(result.planned for result in results),
         "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
-        "conflicts": [conflict_data(vault, conflict) for conflict in open_ones],
+        "conflicts": conflicts_data(vault, open_ones),
         "vector_before": results[0].vector_before,
         "vector_after": results[-1].vector_after,
         "next": next((command for result in results if (command := _next(result))), ""),

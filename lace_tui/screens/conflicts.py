@@ -17,8 +17,7 @@ from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words
-from lazy.queue import next_sync
-from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.resolve import accept_resolution, next_step, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import Watch
@@ -104,7 +103,7 @@ class Conflicts(Listing):
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
-            return Decided(tuple(done), next_sync(vault))
+            return Decided(tuple(done), next_step(vault, *done))
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
@@ -128,7 +127,7 @@ class Conflicts(Listing):
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = accept_resolution(vault, conflict.id, watch=watch)
-            return Decided((done,), next_sync(vault))
+            return Decided((done,), next_step(vault, done))
 
         command = f"lace resolve {conflict.id[:ID_SHOWN]} --accept"
         self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))

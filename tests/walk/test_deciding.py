@@ -224,6 +224,50 @@ def test_the_sides_of_me_against_me_can_be_told_apart(
     assert alice.lace("conflicts")["conflicts"] == []
 
 
+@pytest.mark.parametrize("prefer", ["local", "remote"])
+def test_what_is_named_next_ends_the_conflict_for_both(trio: tuple[Person, Person, Person], prefer: str) -> None:
+    """LAZ-4, LAZ-39: a merge of clashing lines waits for a release; who gets that updates and decides nothing."""
+    alice, bob, _ = trio
+    (alice.folder / "a.txt").unlink()
+    alice.lace("release", "1.1.0")
+    bob.write("a.txt", "bob\n")
+    bob.lace("release", "1.1.1")
+    _meet(alice, bob)
+    for person in (alice, bob):
+        person.lace("update", expect=1)
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    decided = bob.lace("resolve", conflict["id"], "--prefer", prefer)
+    assert decided["next"] == "lace release"
+    bob.lace("release", "--yes")
+    bob.lace("sync", "stick")
+    assert alice.lace("sync", "stick", expect=1)["next"] == "lace update"
+    (still,) = alice.lace("conflicts")["conflicts"]
+    assert (still["ended_by"]["name"], still["ended_by"]["version"]) == ("bob", "1.1.2")
+    assert "bob 1.1.2 was released since and ends it: lace update" in alice.text("conflicts")
+    alice.lace("update")
+    for person in (alice, bob):
+        assert person.lace("conflicts")["conflicts"] == []
+        assert (person.folder / "a.txt").exists() is (prefer == "local")
+    assert bob.lace("sync", "stick")["next"] in {"", None}
+
+
+def test_a_decision_that_somebody_released_on_needs_an_update_only(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, LAZ-42: taking the merged release in is taking the decision; with a decision of one's own it is not."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob, cara)
+    cara.lace("resolve", "2.0.0", "--prefer", "alice")
+    bob.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
+    bob.lace("sync", "stick")
+    assert alice.lace("sync", "stick", expect=1)["next"] == "lace update"
+    assert "--accept" in cara.lace("sync", "stick", expect=1)["next"]
+    alice.lace("update")
+    assert alice.lace("conflicts")["conflicts"] == []
+    assert _text(alice, "a.txt") == "bob\n"
+
+
 def test_equal_heads_never_make_a_commit_impossible(trio: tuple[Person, Person, Person]) -> None:
     """Many releases with my content are remembered as few parents: a commit has at most 64."""
     alice, bob, _ = trio
