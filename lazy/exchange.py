@@ -26,7 +26,7 @@ from lazy.vectors import note_met
 from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import Proven, SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
 from vault.nodelog import VectorEntry
@@ -150,6 +150,8 @@ class MailboxReader:
         self._place = place
         self._receiver = receiver
         self._watch = watch
+        self.proven = Proven()
+        """Where on the medium large records lie that were read; naming these places needs no second look."""
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
 
@@ -459,6 +461,7 @@ class MailboxReader:
                 cancel=self._asked(),
                 here=self._vault.store.stored_or_none,
                 whole=whole,
+                proven=self.proven,
             ):
                 if fetched.record is None:
                     unreadable[fetched.hash] = fetched.reason

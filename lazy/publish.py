@@ -20,7 +20,7 @@ from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.publishing import Addition, Publication, publish, recover_bundles
-from transports.reading import SeenHead, fetch, newest_runs, read_head, read_mailbox
+from transports.reading import Proven, SeenHead, fetch, newest_runs, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError, PeerError
@@ -126,6 +126,7 @@ def publish_mine(
     *,
     planned: Sending | None = None,
     on_other: Callable[[], None] | None = None,
+    proven: Proven | None = None,
 ) -> Outgoing:
     """Bring my mailbox on a place up to date; nothing new means nothing written.
 
@@ -139,6 +140,7 @@ def publish_mine(
         planned: what goes, as it was settled and perhaps shown before; settled now without it.
         on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
             was restored, or a copy of it wrote, and reads what that one said first.
+        proven: what was read from this medium in this visit, and where; it is not read again to be named.
 
     Raises:
         PlaceError: the medium refuses; the mailbox still shows its former state.
@@ -154,7 +156,7 @@ def publish_mine(
         vault.check_mark()
         plan = plan_sending(vault, place)  # what that one said is mine too
     writer = place.writer(vault.group, vault.node)
-    done, files = _written(vault, place, writer, plan, watch)
+    done, files = _written(vault, place, writer, plan, watch, proven or Proven())
     head = _head(vault, place, plan.mine, done, plan.vector)
     beacon = due_on(vault, place)
     if beacon is not None:
@@ -178,7 +180,7 @@ def publish_mine(
 
 
 def _written(
-    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
 ) -> tuple[Publication, set[str] | None]:
     """Write what a plan adds; return also the bundles that the mailbox then rests on, if those are others than before.
 
@@ -191,10 +193,10 @@ def _written(
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), None
     try:
-        return _bring(vault, place, writer, plan, _Known(vault, place, mine), watch)
+        return _bring(vault, place, writer, plan, _Known(vault, place, mine, proven), watch)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
-        return _bring(vault, place, writer, replace(plan, mine=_ANEW), _Known(vault, place, _ANEW), watch)
+        return _bring(vault, place, writer, replace(plan, mine=_ANEW), _Known(vault, place, _ANEW, proven), watch)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -230,8 +232,10 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
 class _Known:
     """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
 
-    def __init__(self, vault: Vault, place: MailboxPlace, mine: _Mine) -> None:
+    def __init__(self, vault: Vault, place: MailboxPlace, mine: _Mine, proven: Proven) -> None:
         self._vault, self._place, self._mine = vault, place, mine
+        self.proven = proven
+        """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._newest: list[Listing] | None = None
 
@@ -334,7 +338,7 @@ def _publish_alone(
         writer,
         runs=(),
         listing=None,
-        additions=_additions(vault, place, between, watch, _Known(vault, place, _ANEW), left, set()),
+        additions=_additions(vault, place, between, watch, _Known(vault, place, _ANEW, Proven()), left, set()),
         cancel=_asked(watch),
     )
 
@@ -427,7 +431,7 @@ def _additions(
             located[record] = _COPIED if app in _BELONGING else _SOUGHT
             apps.append(intern(str(app)))
             sizes.append(int(size))
-    _locate(vault, place, located, sources)
+    _locate(vault, place, located, sources, known.proven)
     total, moved = sum(sizes), 0
 
     def in_reach(base: RecordHash) -> bool:
@@ -462,7 +466,9 @@ def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], boo
     return Near(tuple(base for base, _ in found), b"".join(stored for _, stored in found))
 
 
-def _locate(vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], sources: list[Listing]) -> None:
+def _locate(
+    vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], sources: list[Listing], proven: Proven
+) -> None:
     """Enter which source says where a record lies: each place named by somebody is read before I name it too.
 
     Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine. Where a
@@ -471,7 +477,14 @@ def _locate(vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], s
     for number, source in enumerate(sources):
         lacking = [record for record, at in located.items() if at == _SOUGHT]
         for part in source.batches(lacking, _LOCATED_TOGETHER):
-            for fetched in fetch(place, vault.group, source, part, here=vault.store.stored_or_none):
+            unread = []
+            for record in part:
+                entry = source.entry(record)
+                if entry is not None and entry.location is not None and proven.holds(record, entry.location):
+                    located[record] = number
+                else:
+                    unread.append(record)
+            for fetched in fetch(place, vault.group, source, unread, here=vault.store.stored_or_none):
                 entry = source.entry(fetched.hash)
                 if fetched.record is not None and entry is not None and entry.location is not None:
                     located[fetched.hash] = number

@@ -25,6 +25,7 @@ from lazy.sealing import open_medium
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS, SealedToOthers
 from transports.mailbox import MailboxPlace
+from transports.reading import Proven
 from transports.sealed import SealedPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
@@ -334,7 +335,7 @@ def carry_out(
         close_round(vault, receiver, result, before)
     is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
     if push and pull and refusal is None and not is_told:
-        refusal = _refused(lambda: _publish_again(vault, medium, result, watch), pull=True)
+        refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
     if refusal is not None:
         result.refusal = refusal
         result.problems.append(Problem.of(refusal))
@@ -357,8 +358,8 @@ def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
     return None
 
 
-def _publish_again(vault: Vault, medium: MailboxPlace, result: PlaceResult, watch: Watch) -> None:
-    result.sent += publish_mine(vault, medium, watch).records
+def _publish_again(vault: Vault, medium: MailboxPlace, proven: Proven, result: PlaceResult, watch: Watch) -> None:
+    result.sent += publish_mine(vault, medium, watch, proven=proven).records
 
 
 def _read_all(

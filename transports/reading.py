@@ -16,22 +16,23 @@ from typing import BinaryIO, cast
 
 from blake3 import blake3
 
-from transports.bundle import Bases, BundleIndex, BundleReader, Fetched
+from transports.bundle import Bases, BundleIndex, BundleReader, Fetched, FrameReads, Slice
 from transports.errors import BadRun, BadSnapshot
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
-from transports.runs import ENTRY, Run, RunRef, decode_run
+from transports.runs import ENTRY, BundleRef, Location, Run, RunRef, decode_run
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
+__all__ = ["Proven", "SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
+_PROVEN_BYTES = 4096  # of a record that is worth remembering: what is smaller is soon read again
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -51,6 +52,23 @@ class SeenHead:
     def mark(self) -> tuple[int, RecordHash]:
         """Number and hash, for `check_number` and for the settings that remember them."""
         return self.head.number, self.seal.hash
+
+
+class Proven:
+    """Where large records lie on a medium that were read from there in this visit, each compared with its hash."""
+
+    def __init__(self) -> None:
+        self._bundles: dict[BundleRef, dict[RecordHash, tuple[int, int, int]]] = {}
+
+    def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
+        """Remember one that was read whole."""
+        if record.length >= _PROVEN_BYTES:
+            self._bundles.setdefault(bundle, {})[record.hash] = (frame.offset, record.offset, record.length)
+
+    def holds(self, record: RecordHash, at: Location) -> bool:
+        """Tell whether a record was read from exactly there."""
+        known = self._bundles.get(at.bundle) if at.bundle is not None else None
+        return known is not None and known.get(record) == (at.frame_offset, at.offset, at.length)
 
 
 def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | None:
@@ -156,6 +174,7 @@ def fetch(
     cancel: Callable[[], bool] | None = None,
     here: Bases = lambda _record: None,
     whole: Callable[[], Listing] | None = None,
+    proven: Proven | None = None,
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
@@ -171,6 +190,7 @@ def fetch(
         cancel: asked before each frame.
         here: records the reader has, for frames that were compressed against them.
         whole: reads the full listing, asked when such a record is neither here nor in `listing`.
+        proven: remembers what was good, and where.
 
     Raises:
         PlaceError: the medium went away; what was yielded before is good.
@@ -180,7 +200,7 @@ def fetch(
     done, total = 0, len(chosen)
     bases = _Reach(place, group, listing, here, whole)
     for reads in listing.locate(chosen):
-        for fetched in _from_bundle(place, group, reads, cancel, bases):
+        for fetched in _from_bundle(place, group, reads, cancel, bases, proven):
             chosen.discard(fetched.hash)
             done += 1
             yield fetched
@@ -239,7 +259,12 @@ class _Reach:
 
 
 def _from_bundle(
-    place: MailboxPlace, group: str, reads: BundleReads, cancel: Callable[[], bool] | None, bases: Bases
+    place: MailboxPlace,
+    group: str,
+    reads: BundleReads,
+    cancel: Callable[[], bool] | None,
+    bases: Bases,
+    proven: Proven | None = None,
 ) -> Iterator[Fetched]:
     try:
         file = place.reveal(place.open_file(group, reads.bundle.mailbox, reads.bundle.name))
@@ -252,4 +277,7 @@ def _from_bundle(
         for frame in reads.frames:
             if cancel is not None and cancel():
                 raise Cancelled("The transfer was stopped.")
-            yield from reader.read_records([frame])
+            for wanted, fetched in zip(frame.slices, reader.read_records([frame]), strict=True):
+                if proven is not None and fetched.record is not None:
+                    proven.add(reads.bundle, frame, wanted)
+                yield fetched

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from tests.transports.helpers import (
 from transports.drop import Drop
 from transports.errors import BadBundle, BadRun, BadSnapshot, MissingFile
 from transports.publishing import Addition, publish, recover_bundles, unnamed_files
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import Proven, SeenHead, fetch, read_head, read_mailbox
 from vault.errors import Cancelled, DataError, LaceError
 from vault.records.hashes import RecordHash
 from vault.records.parse import parse_record
@@ -236,6 +237,33 @@ def test_a_flipped_bit_never_gives_a_wrong_record(drop: Drop) -> None:
         for item in fetch(drop, GROUP, listing, set(stored)):
             assert item.record in {None, stored[item.hash]}
             assert (item.record is None) == bool(item.reason)
+
+
+def test_only_what_was_read_whole_and_from_there_is_proven(drop: Drop) -> None:
+    """INT-118: a place that somebody else names for a record is another one, and so is that of a damaged record."""
+    stored = records(bytes([number]) * 5000 + random.Random(number).randbytes(60_000) for number in range(4))
+    small = records([b"small"])
+    done, seen = put(drop, key(1), additions({**stored, **small}))
+    path = drop.mailbox_path(GROUP, key(1).verifier) / done.bundles[0].name
+    good = path.read_bytes()
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    damaged, *_ = stored
+    entry = listing.entry(damaged)
+    assert entry is not None
+    assert entry.location is not None
+    at = entry.location.frame_offset + entry.location.frame_stored // 2
+    path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+    proven = Proven()
+    list(fetch(drop, GROUP, listing, {*stored, *small}, proven=proven))
+    for record in (*stored, *small):
+        found = listing.entry(record)
+        assert found is not None
+        assert found.location is not None
+        assert proven.holds(record, found.location) is (record != damaged and record in stored)
+        assert not proven.holds(record, found.location._replace(offset=found.location.offset + 1))
+        assert not proven.holds(record, entry.location)
+        other = found.location._replace(bundle=replace(done.bundles[0], mailbox=key(2).verifier))
+        assert not proven.holds(record, other)
 
 
 def test_a_truncated_bundle_gives_what_is_left(drop: Drop) -> None:
