@@ -35,6 +35,7 @@ from vault.records import RecordHash, Verifier
 from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
+from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
@@ -152,6 +153,7 @@ class MailboxReader:
         self._watch = watch
         self.proven = Proven()
         """Where on the medium large records lie that were read; naming these places needs no second look."""
+        self._unchanged: dict[Verifier, SeenHead] = {}
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
 
@@ -193,7 +195,7 @@ class MailboxReader:
         if self._is_strange(node):
             proven = self._prove(node, head, looked_at=seen is not None and seen[0][1] == head.seal.hash)
         if self._is_read(head, seen):
-            self._note_vector(node, head)
+            self._unchanged[node] = head
             return None
         return self._run(node, head, self._listing(node, head, seen), proven=proven, since=received)
 
@@ -277,7 +279,8 @@ class MailboxReader:
         is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
         if not self._is_strange(node):
             return self._is_member(node)
-        self._remember(node, head, whole=LOOKED_AT if is_whole else 0)
+        with self._vault.writing(receiving=True) as w:
+            self._remember(w, node, head, whole=LOOKED_AT if is_whole else 0)
         if len(receiver.received) > number:
             stranger.exchange = self._told(node, receiver.received[number:])
         raise stranger
@@ -416,8 +419,9 @@ class MailboxReader:
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         # New members make records count that were refused when this exchange began.
         whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
-        self._remember(node, head, whole=int(whole))
-        self._note_vector(node, head)
+        with self._vault.writing(receiving=True) as w:
+            self._remember(w, node, head, whole=int(whole))
+            self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(
             peer=label_of(self._vault, node.text),
@@ -500,31 +504,38 @@ class MailboxReader:
 
     # What stays
 
-    def _remember(self, node: Verifier, head: SeenHead, *, whole: int) -> None:
-        number, seal = head.mark
+    def note_unchanged(self) -> None:
+        """Keep that those were met in whose mailboxes nothing was new: all of them in one transaction."""
+        if not self._unchanged:
+            return
         with self._vault.writing(receiving=True) as w:
-            w.store.run(
-                "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                self._place.place_id,
-                node.text,
-                number,
-                seal.digest,
-                " ".join(ref.name for ref in head.head.runs),
-                head.head.unreleased,
-                head.head.tai.text,
-                whole,
-            )
+            for node, head in self._unchanged.items():
+                self._note_vector(w, node, head)
+        self._unchanged.clear()
 
-    def _note_vector(self, node: Verifier, head: SeenHead) -> None:
+    def _remember(self, w: Writer, node: Verifier, head: SeenHead, *, whole: int) -> None:
+        number, seal = head.mark
+        w.store.run(
+            "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            self._place.place_id,
+            node.text,
+            number,
+            seal.digest,
+            " ".join(ref.name for ref in head.head.runs),
+            head.head.unreleased,
+            head.head.tai.text,
+            whole,
+        )
+
+    def _note_vector(self, w: Writer, node: Verifier, head: SeenHead) -> None:
         """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""
         if node == self._vault.node or self._vault.founding is None or former(self._vault, node.text) is not None:
             return
-        with self._vault.writing(receiving=True) as w:
-            note_met(
-                w,
-                node,
-                {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in head.head.vector},
-                place=self._receiver.source,
-                now=self._vault.around.tai(),
-                unreleased=head.head.unreleased,
-            )
+        note_met(
+            w,
+            node,
+            {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in head.head.vector},
+            place=self._receiver.source,
+            now=self._vault.around.tai(),
+            unreleased=head.head.unreleased,
+        )

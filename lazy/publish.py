@@ -557,6 +557,8 @@ def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int,
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
     values = (place.place_id, head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
+    if files is None and vault.store.rows("SELECT * FROM published WHERE place_id = ?", place.place_id) == [values]:
+        return
     with vault.writing(receiving=True) as w:
         w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
         if files is not None:

@@ -327,9 +327,12 @@ def carry_out(
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
             is_known = push and refusal is None
-            _read_all(
-                vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
-            )
+            try:
+                _read_all(
+                    vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
+                )
+            finally:
+                reader.note_unchanged()
             note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before)

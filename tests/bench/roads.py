@@ -1,13 +1,16 @@
 """The roads side by side: a first meeting, nothing new, ten new files, a far line, and the bare stream (W1, W4, W5).
 
 The same folder travels over a drop, a live server and a git remote by the commands people type, and beside them git
-itself and rsync, in turn in one run. Trips and bytes are what a sync says of itself.
+itself and rsync, in turn in one run. Trips and bytes are what a sync says of itself. What ten new files cost is shown
+for a folder of a tenth of the files too; `LACE_BENCH_FILES=100000` says how many there are.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -21,10 +24,12 @@ from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
+from vault.store.store import Store
 
 __all__ = ["figures"]
 
 _TEN = 10
+_FILES = 10_000
 _KB = 1000
 _RTT, _RATE = 0.6, 16_000  # seconds there and back; bytes a second, which is 128 kb/s
 _GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org")
@@ -32,9 +37,18 @@ _GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org")
 
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield every road's figures beside git's and rsync's."""
-    count = 300 if quick else 10_000
-    with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
-        yield from _compare(Path(root), count, stack)
+    count = 300 if quick else int(os.environ.get("LACE_BENCH_FILES", str(_FILES)))
+    for files in (count // 10, count):
+        with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
+            circle = _Circle(Path(root), files, stack)
+            if files == count:
+                yield from _compare(circle, files)
+            else:
+                circle.alice.lace("release", "1.0.0")
+                _git_first(circle)
+                for road in circle.friends:
+                    circle.carry(road)
+            yield from _ten(circle, files, repeats=1 if quick else 5)
     with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
         yield from _far(Path(root), 200_000 if quick else 2_000_000, stack)
 
@@ -57,7 +71,7 @@ class _Circle:
             self.alice.lace("place", "add", road, uri)
         self.friends = {}
         for road in roads:
-            friend = Person(road, root / "homes" / road, root / road)
+            friend = Person(road, root / "homes" / road, root / "friends" / road)
             friend.lace("accept", self.alice.lace("invite", road)["invite"], "--name", road)
             for other in roads:
                 if other != road:
@@ -85,8 +99,7 @@ class _Circle:
         return time.perf_counter() - began, sent, got
 
 
-def _compare(root: Path, count: int, stack: ExitStack) -> Iterator[Figure]:
-    circle = _Circle(root, count, stack)
+def _compare(circle: _Circle, count: int) -> Iterator[Figure]:
     circle.alice.lace("release", "1.0.0")
     git, pack = _git_first(circle)
     what = f"{count} files, first meeting"
@@ -105,17 +118,46 @@ def _compare(root: Path, count: int, stack: ExitStack) -> Iterator[Figure]:
         yield Figure("W4", f"nothing new by {road}: bytes", moved, "B", "the promise", 1000, 1)
         if road == "live":
             yield Figure("trips", "nothing new by live", none["round_trips"], "trips", "the promise", 1, 1)
-    for number in range(_TEN):
-        circle.write(f"new/{number}.txt", circle.seed.randbytes(300).hex())
-    began = time.perf_counter()
-    circle.alice.lace("release", "1.1.0")
-    made = time.perf_counter() - began
-    git = _git_ten(circle)
-    for road in circle.friends:
-        seconds, sent, got = circle.carry(road)
-        yield Figure("W5", f"ten new of {count} by {road}", made + seconds, "s", "git add to merge", git, 1)
-        if road == "live":
-            yield Figure("trips", "ten new by live", got["round_trips"], "trips", "the promise", 2, 1)
+
+
+def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
+    """Ten new files, released, carried over each road and checked out, beside git's whole way; again and again."""
+    spent: dict[str, list[float]] = {road: [] for road in ("git itself", *circle.friends)}
+    busy: dict[str, list[float]] = {road: [] for road in circle.friends}
+    moved: dict[str, list[float]] = {road: [] for road in circle.friends}
+    new: list[float] = []
+    trips = 0
+    for turn in range(repeats):
+        for number in range(_TEN):
+            circle.write(f"new-{turn}/{number}.txt", circle.seed.randbytes(300).hex())
+        before = _shared(circle.alice)
+        began, ran = time.perf_counter(), time.process_time()
+        circle.alice.lace("release", f"1.{turn + 1}.0")
+        made, worked = time.perf_counter() - began, time.process_time() - ran
+        new.append(_shared(circle.alice) - before)
+        spent["git itself"].append(_git_ten(circle))
+        for road in circle.friends:
+            ran = time.process_time()
+            seconds, sent, got = circle.carry(road)
+            spent[road].append(made + seconds)
+            busy[road].append(worked + time.process_time() - ran)
+            moved[road].append(int(got["bytes_received"] if road == "live" else sent["bytes_sent"]))
+            trips = max(trips, int(got["round_trips"]) if road == "live" else 0)
+    git = statistics.median(spent.pop("git itself"))
+    what = f"ten new of {count}"
+    for road, seconds_of in spent.items():
+        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "git add to merge", git, 1)
+        yield Figure("W5", f"{what} by {road}, this process", statistics.median(busy[road]), "CPU s")
+        kilobytes, records = statistics.median(moved[road]) / _KB, statistics.median(new) / _KB
+        yield Figure("W5", f"{what} by {road}: bytes", kilobytes, "kB", "the new records", records, 2)
+    yield Figure("trips", f"{what} by live", trips, "trips", "the promise", 2, 1)
+
+
+def _shared(person: Person) -> int:
+    """Return the bytes of all records that a vault shares."""
+    with Store(person.folder / ".vault" / "store.db") as store:
+        sizes = "SELECT ifnull(sum(ifnull(k.size, length(b.bytes))), 0) FROM shared JOIN body b USING (p)"
+        return int(store.rows(f"{sizes} LEFT JOIN packed k USING (p)")[0][0])
 
 
 def _far(root: Path, size: int, stack: ExitStack) -> Iterator[Figure]:
