@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from blake3 import blake3
@@ -21,7 +21,6 @@ from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
 from vault.suite import ED25519, SEED_BYTES, SigningKey
-from vault.values import dataclass
 
 __all__ = [
     "DEFAULT_MEMORY",
