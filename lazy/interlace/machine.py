@@ -17,11 +17,11 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from lazy.interlace.ads import FIRST_PREFIX, Advertisement, Summary, partitions, summarise
+from lazy.interlace.ads import Advertisement, Summary
+from lazy.interlace.announced import Announced
 from lazy.interlace.errors import (
     AbortReason,
     InterlaceAbort,
-    ListingTooLarge,
     MachineMisuse,
     MalformedFactBlock,
     MalformedPartitionSummary,
@@ -64,10 +64,7 @@ from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
-from lazy.interlace.tiers.cost import should_list
-from lazy.interlace.tiers.shelf import MemoryShelf, Shelf
 from vault.records import RecordHash, Tai, Verifier
-from vault.records.b64a import ALPHABET
 
 __all__ = ["InterlaceMachine"]
 
@@ -112,10 +109,7 @@ class InterlaceMachine:
         self._peer_state = PeerState(None)
         self._listed = False
         self._their_origin = ""
-        self._sending: dict[str, list[Advertisement]] = {}
-        self._predicted: Shelf | None = None
-        self._is_narrowing = False  # whether a side has asked for narrower partitions
-        self._summaries_sent = 0
+        self._own = Announced()
         self._moved_in_loop = False
         self._asked_in_loop = False
         self._my_ready: Tai | None = None
@@ -280,7 +274,7 @@ class InterlaceMachine:
         self._former_plan = self._need_agreed().plan_id
         self.plan = self.agreed = None
         self._cursor = cursor or self._cursor
-        self._peer_state, self._listed, self._summaries_sent = PeerState(None), False, 0
+        self._peer_state, self._listed, self._own = PeerState(None), False, Announced()
         self.is_woken, self.is_renewing = False, True
         return (self._send(my_setup(self.config)),)
 
@@ -288,7 +282,7 @@ class InterlaceMachine:
         event = _EVENT_OF[type(message)]
         if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
             event = self._judge(message)
-        elif isinstance(message, PartitionListing) and self.phase is Phase.LISTING and self._is_narrowing:
+        elif isinstance(message, PartitionListing) and self.phase is Phase.LISTING and self._own.is_narrowing:
             event = Event.NARROWED
         before = self.phase
         if not self._enter(event):
@@ -309,14 +303,15 @@ class InterlaceMachine:
                 return self._negotiate(hello, proven)
             case Summaries(summaries):
                 narrows = self._need_agreed().narrows
-                asks = self._peer_state.announce(summaries, self.limits, self._predicted, narrows=narrows)
+                asks = self._peer_state.announce(summaries, self.limits, self._own.predicted, narrows=narrows)
                 return (self._asks(*asks),)
             case FullListing(entries, by_partition):
                 limit = self.limits.max_advertisement_records
                 self._peer_state.replace(entries, limit, by_partition=by_partition)
                 return (self._send(Asks(())),)
             case Asks(prefixes, narrows):
-                return self._list(prefixes, narrows)
+                listing = self._own.list(prefixes, narrows, self.limits, may_narrow=self._need_agreed().narrows)
+                return (self._send(listing),)
             case PartitionListing(ads, children):
                 return self._reconcile(ads, children)
             case RequestList(hashes):
@@ -362,7 +357,7 @@ class InterlaceMachine:
         self.loops += 1
         self._moved_in_loop = self._asked_in_loop = False
         self.ledger.begin_iteration()
-        schema, limit = self._need_agreed().schema, self.limits.max_advertisement_records
+        schema = self._need_agreed().schema
         entries = self._port.effective_send() if self.config.sends else ()
         selected = self._select()
         allowed = {
@@ -370,54 +365,14 @@ class InterlaceMachine:
             for record, fields in entries
             if selected is None or record in selected
         }
-        ads = (Advertisement.of(record, self.config.source, fields) for record, fields in allowed.items())
-        self._sending = partitions(ads, self._first_depth(len(allowed)))
-        self._predicted = MemoryShelf(self._peer_source, {r: tuple(sorted(f)) for r, f in allowed.items()})
-        self._is_narrowing = False
-        if any(len(group) > limit for group in self._sending.values()):
-            raise ListingTooLarge(f"A partition of what is to be sent holds more than {limit} records.")
-        count = self._summaries_sent + len(self._sending)
-        if count > self.limits.max_partition_summaries:
-            # The budget of summaries is spent; the specification's full listing always remains.
-            if len(allowed) > limit:
-                raise ListingTooLarge(f"{len(allowed)} records are to be listed; at most {limit} may be.")
-            self._sending = {}
-            return self._send(FullListing(allowed))
-        self._summaries_sent = count
-        return self._send(Summaries(tuple(summarise(self._sending).values())))
-
-    def _first_depth(self, count: int) -> int:
-        """Return how many characters the first partitions are named by: one pays where narrowing would follow."""
-        pays = self._need_agreed().narrows and not should_list(count // len(ALPHABET))
-        return 1 if pays else FIRST_PREFIX
+        narrows = self._need_agreed().narrows
+        return self._send(
+            self._own.announce(allowed, self.config.source, self._peer_source, self.limits, narrows=narrows)
+        )
 
     def _asks(self, lists: tuple[str, ...], narrows: tuple[str, ...]) -> Send:
-        self._is_narrowing = bool(narrows)
+        self._own.is_narrowing = bool(narrows)
         return self._send(Asks(lists, narrows))
-
-    def _list(self, prefixes: tuple[str, ...], narrows: tuple[str, ...]) -> tuple[Effect, ...]:
-        asked = (*prefixes, *narrows)
-        if len(set(asked)) != len(asked) or any(prefix not in self._sending for prefix in asked):
-            raise MalformedFactBlock("The peer asks for a partition that was not announced, or asks twice.")
-        ads = tuple(ad for prefix in prefixes for ad in self._sending[prefix])
-        return (self._send(PartitionListing(ads, self._narrowed(narrows))),)
-
-    def _narrowed(self, prefixes: tuple[str, ...]) -> tuple[Summary, ...]:
-        """Return the children of partitions (INT-103); from now on those may be asked for instead of them."""
-        self._is_narrowing |= bool(prefixes)
-        if prefixes and not self._need_agreed().narrows:
-            raise MalformedFactBlock("The peer asks for narrower partitions, which are not offered.")
-        children: list[Summary] = []
-        for prefix in prefixes:
-            if len(prefix) >= self.limits.max_narrowing_depth:
-                raise MalformedFactBlock(f"The peer asks for partitions below {prefix}, which is too deep.")
-            groups = partitions(self._sending.pop(prefix), len(prefix) + 1)
-            self._sending.update(groups)
-            children += summarise(groups).values()
-        self._summaries_sent += len(children)
-        if self._summaries_sent > self.limits.max_partition_summaries:
-            raise MalformedFactBlock("The peer asks for more summaries of partitions than are allowed.")
-        return tuple(children)
 
     def _reconcile(self, ads: tuple[Advertisement, ...], children: tuple[Summary, ...]) -> tuple[Effect, ...]:
         schema = self._need_agreed().schema

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace import machine as machine_module
+from lazy.interlace import announced as announced_module
 from lazy.interlace import peerstate as peerstate_module
 from lazy.interlace.engine import Engine, Side
 from lazy.interlace.errors import MalformedFactBlock
@@ -49,7 +49,7 @@ def test_whatever_way_it_goes_the_state_is_that_of_the_listing(
     limits = Limits(max_partition_summaries=budget)
     with pytest.MonkeyPatch.context() as patch:
         # Few records: narrowing pays from so many on.
-        for module in (machine_module, peerstate_module):
+        for module in (announced_module, peerstate_module):
             patch.setattr(module, "should_list", lambda count: count <= crowd)
         terms = replace(TERMS, limits=limits)
         one = InterlaceMachine(config(terms=terms), alice := MemoryPort(left))
@@ -97,7 +97,7 @@ def test_what_was_not_offered_is_not_narrowed(terms: HelloTerms, times: int) -> 
         if index or target.phase is not Phase.RECONCILE or faults:
             deliver(index, parcel)
             return
-        prefix = next(iter(target._sending))
+        prefix = next(iter(target._own._partitions))
         with pytest.raises(MalformedFactBlock) as caught:
             target.handle(Received(Asks((), (prefix,) * times)))
         faults.append(caught.value)
