@@ -138,7 +138,9 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
                 "member",
                 NeedKind.MEMBERSHIP,
                 "You are not a member yet",
-                "sync where your friend syncs; they must sync in between",
+                f"sync; then a friend syncs and runs lace admit {now.name}; then sync again"
+                if now.waits_by_name
+                else "sync where your friend syncs; they must sync in between",
                 f"lace sync {now.places[0].name}" if now.places else "lace place add NAME DIR",
             )
         )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.forks import fork_ends, note_forks
-from lazy.invitations import Invitation, check_proof, proof
-from lazy.people import NoSuchPeer, former, label_of, node_of, peers
+from lazy.invitations import SECRET_BYTES, Invitation, check_proof, invitation_id, proof
+from lazy.people import ASKS, NoSuchPeer, former, label_of, node_of, peers
 from lazy.places import NameTaken, Place, keep_place, make_place, places
 from lazy.receive import forget_strangers
 from lazy.revoking import AlreadyRevoked
@@ -186,12 +186,13 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
 
 
 def wants_in(vault: Vault) -> bool:
-    """Tell whether this vault has something to show to be let in: an invitation, or the admission of a new node."""
+    """Tell whether this vault asks to be let in: by an invitation, the admission of a new node, or its name."""
     if former(vault, vault.node.text) is not None:
         return False
     if vault.store.meta("admission"):
         return True
-    return bool(vault.store.meta("invitation")) and not _is_member(vault, vault.node.text)
+    has_words = vault.store.meta("invitation") or vault.store.meta(ASKS)
+    return bool(has_words) and not _is_member(vault, vault.node.text)
 
 
 def request_record(vault: Vault) -> bytes:
@@ -204,13 +205,14 @@ def request_record(vault: Vault) -> bytes:
     if admission:
         return vault.store.stored(RecordHash.parse(admission)) or b""
     vault.check_mark()
-    invitation = Invitation.decode(vault.store.meta("invitation"))
+    asks = vault.store.meta(ASKS)
+    secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.meta("invitation")).secret
     plex = Request.to_plex(
         group=vault.group,
         node=vault.node,
-        invitation=invitation.id,
+        invitation=invitation_id(secret),
         label=vault.name,
-        proof=proof(invitation.secret, vault.group, vault.node),
+        proof=proof(secret, vault.group, vault.node),
         tai=vault.around.tai(),
     )
     return Seal.sign(plex, vault.key()).encode()
@@ -249,7 +251,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         OtherGroup: it is for another group.
     """
     if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
-        return _take_admission(vault, sealed, node)
+        return _take_admission(vault, place, sealed, node)
     if not isinstance(sealed, Seal) or sealed.signer != node:
         raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
     value = Request.read(sealed)
@@ -267,18 +269,24 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
             return None
         problem = _request_problem(vault, value) or _use_up(w, vault, value)
         if problem:
-            w.store.run(
-                "INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)",
-                node.text,
-                value.label,
-                place,
-                value.tai.text,
-                problem,
-                sealed.encode(),
-            )
+            _list(w, node, value.label, place, value.tai, problem, sealed)
             return None
         _admit(w, vault, value.signer, value.label, value.invitation)
     return value.label
+
+
+def _list(w: Writer, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal) -> None:
+    """Keep a request for somebody to grant."""
+    values = (node.text, label, place, tai.text, problem, sealed.encode())
+    w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+
+def _admission_problem(vault: Vault, value: Member) -> str:
+    """Return why an admission lets nobody in, where a person can do something about it."""
+    if _is_member(vault, value.node.text):
+        return ""
+    gone = former(vault, value.signer.text)
+    return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
 
 
 def _use_up(w: Writer, vault: Vault, value: Request) -> str:
@@ -289,15 +297,21 @@ def _use_up(w: Writer, vault: Vault, value: Request) -> str:
     return "" if used.rowcount == 1 else _request_problem(vault, value)
 
 
-def _take_admission(vault: Vault, sealed: Seal, node: Verifier) -> str | None:
+def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier) -> str | None:
     """Take the admission that a node left in its own mailbox, when a member sealed it.
 
-    So an adopted vault says who admitted it, where nobody who must read it knows it yet.
+    So an adopted vault says who admitted it, where nobody who must read it knows it yet. Where that key was revoked the
+    new one waits among the requests.
     """
     value = Member.read(sealed)
     if value.group != vault.group or value.node != node:
         raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
     if not _counts(vault, value):
+        problem = _admission_problem(vault, value)
+        known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
+        if problem and (not known or str(known[0][0]) != problem):
+            with vault.writing() as w:
+                _list(w, node, value.label, place, value.tai, problem, sealed)
         return None
     with vault.writing() as w:
         if not _counts(vault, value):
@@ -426,13 +440,13 @@ def leave(vault: Vault, name: str) -> str:
 def adopt(vault: Vault, *, name: str = "") -> bool:
     """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
 
-    With the old key here the old node admits the new one, so that nobody has to; else the new node is an ordinary
-    request. Nothing that was stored is lost, and the line goes on where the folder stands. Where the old log forked,
-    the new one links the end of each branch that is here, so that what was released on any of them counts again.
-    Cut off, the vault is the old node still, and the same call begins anew.
+    With the old key here, and not revoked, the old node admits the new one, so that nobody has to; else the new node is
+    an ordinary request. Nothing that was stored is lost, and the line goes on where the folder stands. Where the old
+    log forked, the new one links the end of each branch that is here, so that what was released on any of them counts
+    again. Cut off, the vault is the old node still, and the same call begins anew.
 
     Returns:
-        Whether the new node was admitted by the old key.
+        Whether the new node is a member by the word of the old key.
     """
     around = vault.around
     old = vault.node
@@ -445,14 +459,18 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
         old_key = keys.load(old, None if passphrase is None else lambda: passphrase)
     except KeyMissing:
         old_key = None
+    is_cut = former(vault, old.text) is not None
+    was_member = is_cut or _is_member(vault, old.text)
+    by_hand = (old_key is None or is_cut) and (was_member or not vault.store.meta("invitation"))
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
     anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
+    anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
     try:
         with vault.writing(anew=anew) as w:
             w.store.run("DELETE FROM published")
             entries = [_card(w, vault, name)]
-            if old_key is not None:
+            if old_key is not None and not is_cut:
                 entries.append(_admit_myself(w, vault, name, old_key))
             entries += fork_ends(vault, old.text)[: MAX_ENTRIES - len(entries)]
             _go_on(w, vault)
@@ -462,7 +480,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     except BaseException:
         vault.forget_key()
         raise
-    return old_key is not None
+    return _is_member(vault, vault.node.text)
 
 
 def _card(w: Writer, vault: Vault, name: str) -> RecordHash:

@@ -13,8 +13,10 @@ from vault.errors import CallerError
 from vault.persons import OWN_NODES
 from vault.vault import Vault
 
-__all__ = ["FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "members", "node_of"]
-__all__ += ["linked", "peers"]
+__all__ = ["ASKS", "FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "linked"]
+__all__ += ["members", "node_of", "peers", "waits_by_name"]
+
+ASKS = "asks"  # setting of the store: in place of an invitation's secret, one that nobody gave
 
 SELF = "self"
 _WENT_ON = f"SELECT o.signer FROM ({OWN_NODES}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
@@ -143,6 +145,13 @@ def formers(vault: Vault) -> list[FormerMember]:
     """Return everybody who was revoked, by name."""
     rows = vault.store.rows("SELECT node FROM former ORDER BY label, node")
     return [found for (node,) in rows if (found := former(vault, str(node))) is not None]
+
+
+def waits_by_name(vault: Vault) -> bool:
+    """Tell whether this is the new node of an adopted vault, which somebody has to admit by hand."""
+    if not (vault.store.meta("admission") or vault.store.meta(ASKS)) or former(vault, vault.node.text) is not None:
+        return False
+    return not vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)
 
 
 def label_of(vault: Vault, node: str) -> str:

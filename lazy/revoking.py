@@ -60,6 +60,7 @@ class Revoked:
         kept: admissions that no log entry of the node shares and that count all the same.
         record: the revocation; None for a plan.
         me: whether the node is this vault's own.
+        is_last: whether it is my own, and nobody else is a member who could let anybody in.
     """
 
     node: Verifier
@@ -74,6 +75,7 @@ class Revoked:
     kept: tuple[RecordHash, ...]
     record: RecordHash | None = None
     me: bool = False
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
             tuple(label_of(vault, one) for one in upper),
             _unshared_admissions(vault, node),
             me=node == vault.node.text,
+            is_last=node == vault.node.text and len(vault.store.rows("SELECT 1 FROM member LIMIT 2")) == 1,
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
-from lazy.people import FormerMember, Person, formers, peers
+from lazy.people import FormerMember, Person, formers, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.reputation import counts
@@ -101,6 +101,7 @@ class Status:
         conflicts: open ones that need me.
         revocations: revocations that wait for somebody above.
         revoked: everybody who was revoked, me included.
+        waits_by_name: whether I am a new node that somebody has to admit by hand.
     """
 
     vault: str
@@ -118,6 +119,7 @@ class Status:
     records: int
     revocations: int = 0
     revoked: tuple[FormerMember, ...] = ()
+    waits_by_name: bool = False
 
 
 def status(vault: Vault) -> Status:
@@ -176,6 +178,7 @@ def status(vault: Vault) -> Status:
             records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
             revocations=len(waiting_revocations(vault)),
             revoked=revoked,
+            waits_by_name=waits_by_name(vault),
         )
 
 

@@ -15,7 +15,7 @@ from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
 from lazy.invitations import Invitation
-from lazy.people import formers, members, peers
+from lazy.people import former, formers, members, peers
 from lazy.places import places
 from lazy.revoking import waiting
 from vault.errors import CallerError
@@ -123,13 +123,27 @@ def _adopt(context: Context, args: argparse.Namespace) -> Answer:
         text = (
             f"This vault goes on as a new node, {inert(vault.name)}.\n"
             f"Your words: {fingerprint_words(vault.node)}\n"
-            + (
-                "Your old key admitted it, so nobody has to."
-                if admitted
-                else "The old key is not on this machine: a friend must admit you with lace admit."
-            )
+            + ("Your old key admitted it, so nobody has to." if admitted else _asks(vault, was))
         )
         return Answer({**_who(vault), "was": was, "admitted": admitted}, text)
+
+
+def _asks(vault: Vault, was: Verifier) -> str:
+    """Return why the old key did not make the new node a member, and who can."""
+    if former(vault, was.text) is not None:
+        why = "Your old key was revoked, so its word lets nobody in"
+    elif vault.store.meta("admission"):
+        why = "Your old key admitted it, and is no member itself, as far as is known here"
+    else:
+        why = "The old key is not on this machine"
+    if not members(vault):
+        return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
+    known = places(vault)
+    meet = f"lace sync {inert(known[0].name)}" if known else "lace place add NAME DIR, then lace sync"
+    return (
+        f"{why}: a friend must admit you with lace admit {inert(vault.name)}.\n"
+        f"Next: {meet}. Your request is there then; your friend syncs, admits you, and both sync again."
+    )
 
 
 def _id(context: Context, _: argparse.Namespace) -> Answer:

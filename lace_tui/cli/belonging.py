@@ -73,6 +73,7 @@ def _data(plan: Revoked) -> dict[str, object]:
         "admitted": plan.admitted,
         "waits": plan.waits,
         "above": plan.above,
+        "last_member": plan.is_last,
     }
 
 
@@ -81,6 +82,13 @@ def _lines(plan: Revoked) -> list[str]:
     if plan.me:
         who = "You would revoke" if is_plan else "You revoked"
         lines = [f"{who} this device's key: what it says from then on counts for nobody else. All before stays."]
+        if plan.is_last:
+            lines += [
+                "! Nobody else is a member: then nobody can let anybody in, and nothing new counts in this group.",
+                *(["For a new key that goes on, run lace adopt and do not revoke the old one."] if is_plan else []),
+            ]
+        else:
+            lines.append("To come back under a new key: lace adopt, and a friend admits you.")
     else:
         counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
         lines = [f"{name} {'would be' if is_plan else 'is'} revoked: {counts}."]
@@ -94,6 +102,6 @@ def _lines(plan: Revoked) -> list[str]:
     if plan.admitted:
         named = ", ".join(map(inert, plan.admitted))
         lines.append(f"They admitted {named}: that stays, unless you revoke these too.")
-    if not is_plan:
+    if not is_plan and not plan.is_last:
         lines.append("Your friends learn of it at your next sync: lace sync --all")
     return lines

@@ -163,9 +163,9 @@ def _may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | M
 
 
 def _not_mine(vault: Vault, value: Request | Member) -> bool:
-    """Tell whether a request is for another member to judge: I never gave that invitation."""
+    """Tell whether a request waits for somebody to grant it: it proves no invitation of mine, used up or not."""
     if not isinstance(value, Request):
-        return False
+        return True
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 

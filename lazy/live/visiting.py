@@ -33,6 +33,7 @@ from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import VectorEntry
 from vault.errors import DataError, PeerError
 from vault.history import releases
+from vault.profile import Member
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.work import Watch
@@ -384,7 +385,10 @@ class _Visit:
             return
         try:
             sealed = parse_record(record)
-            name = consider(self.vault, self.place.name, sealed, sealed.signer) if isinstance(sealed, Seal) else None
+            if not isinstance(sealed, Seal):
+                return
+            node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
+            name = consider(self.vault, self.place.name, sealed, node)
         except (DataError, PeerError) as error:
             self.result.problems.append(Problem(error.code, error.message, label_of(self.vault, self.peer.text)))
             return

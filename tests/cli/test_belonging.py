@@ -70,3 +70,56 @@ def test_wrong_words_are_told(pair: tuple[Person, Person]) -> None:
     )
     for words, code in cases:
         assert ann.run("--json", "revoke", *words).json["error"]["code"] == code
+
+
+def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, Person]) -> None:
+    """LAZ-50, LAZ-71: a revoked key's word lets nobody in, so the new key asks, and a friend admits it by its name."""
+    ann, bob = pair
+    assert "a friend admits you" in bob.text("revoke", "self", "--yes")
+    bob.lace("sync")
+    told = bob.text("adopt", "--name", "bob2")
+    assert "Your old key was revoked" in told
+    assert "a friend must admit you with lace admit bob2" in told
+    assert "lace admit bob2" in bob.text("status")
+    bob.lace("sync")
+    assert ann.lace("sync")["next"] == "lace requests"
+    (asked,) = ann.lace("requests")["requests"]
+    assert (asked["name"], asked["node"]) == ("bob2", bob.lace("id")["node"])
+    ann.lace("admit", "bob2")
+    for person in (ann, bob):
+        person.lace("sync")
+    assert bob.lace("status")["member"]
+    assert "not a member" not in bob.text("status")
+    bob.write("new.txt", "new\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync")
+    assert [release["name"] for release in ann.lace("sync")["releases"]] == ["bob2"]
+    assert ann.lace("requests")["requests"] == []
+
+
+def test_a_new_key_that_a_revoked_one_admitted_waits_among_the_requests(pair: tuple[Person, Person]) -> None:
+    """LAZ-71: its owner did not know yet; nobody has to type a key."""
+    ann, bob = pair
+    ann.lace("revoke", "bob", "--yes")
+    assert bob.lace("adopt", "--name", "bob2")["admitted"]
+    ann.lace("sync")
+    bob.lace("sync")
+    assert "lace admit bob2" in bob.text("status")
+    ann.lace("sync")
+    (asked,) = ann.lace("requests")["requests"]
+    assert (asked["name"], asked["problem"]) == ("bob2", "the key that admitted it, of bob, was revoked")
+    ann.lace("admit", "bob2")
+    for person in (ann, bob):
+        person.lace("sync")
+    assert bob.lace("status")["member"]
+
+
+def test_the_last_member_is_warned(ann: Person) -> None:
+    """LAZ-66: a group without a member can let nobody in."""
+    plan = ann.lace("revoke", "self", "--dry-run")
+    assert plan["last_member"]
+    assert "Nobody else is a member" in ann.text("revoke", "self", "--dry-run")
+    ann.lace("revoke", "self", "--yes")
+    assert "no member left" in ann.text("status")
+    assert "this group has no member left who could" in ann.text("adopt")
+    assert "no member left" in ann.text("status")
