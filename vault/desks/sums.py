@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha512
+from itertools import islice
 from threading import Thread
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
@@ -18,6 +19,7 @@ from vault.records import RecordHash
 __all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "content_sha512"]
 
 SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
+_ASKED = 500  # entries of a directory whose values are asked for together
 _TOGETHER = 1 << 20  # bytes of one turn; as few as show nothing in memory, and let a file of some MiB overlap itself
 
 
@@ -52,13 +54,16 @@ def _directory(source: Source, root: RecordHash, size: int | None, cache: SumCac
     if known is not None:
         return known
     total = sha512()
-    for entry in read_directory(source, root, size=size):
-        value = (
-            _directory(source, entry.hash, entry.size, cache, fresh, depth + 1)
-            if entry.is_dir
-            else _content(source, entry, cache, fresh)
-        )
-        total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
+    entries = iter(read_directory(source, root, size=size))
+    while part := list(islice(entries, _ASKED)):
+        cache.expect([entry.hash for entry in part if not entry.is_dir])
+        for entry in part:
+            value = (
+                _directory(source, entry.hash, entry.size, cache, fresh, depth + 1)
+                if entry.is_dir
+                else _content(source, entry, cache, fresh)
+            )
+            total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
     value = total.hexdigest()
     cache.put(key, value)
     return value

@@ -11,7 +11,9 @@ from vault.store.facts import Batch
 from vault.store.packs import Packs
 from vault.store.views import Views
 
-__all__ = ["Intake"]
+__all__ = ["Intake", "Near"]
+
+Near = Callable[[], tuple[int, ...]]
 
 _TOGETHER = 512  # records
 _TOGETHER_BYTES = 1 << 20
@@ -37,25 +39,17 @@ class Intake:
         self._views = views
         self._note_sum = note_sum
         self._next = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
-        self._waiting: list[tuple[Record, bytes]] = []
+        self._waiting: list[tuple[Record, bytes, Near | None]] = []
         self._bytes = 0
         self.added: list[int] = []
 
     def take(self, record: Record, stored: bytes) -> None:
         """Take a record whose bytes rest in its row; one that is here already is skipped."""
-        self._waiting.append((record, stored))
-        self._bytes += len(stored)
-        if len(self._waiting) >= _TOGETHER or self._bytes >= _TOGETHER_BYTES:
-            self._insert()
+        self._take(record, stored, None)
 
-    def take_packed(self, record: Plex, stored: bytes, near: Callable[[], tuple[int, ...]]) -> None:
+    def take_packed(self, record: Plex, stored: bytes, near: Near) -> None:
         """Take a record whose bytes rest in a pack; `near` gives the positions of records that are like it."""
-        self._insert()
-        p = self._next
-        if self._rows([(p, *record.hash, b"")]):
-            self._next += 1
-            self._packs.take(p, stored, near())
-            self._new(p, record)
+        self._take(record, stored, near)
 
     def finish(self) -> None:
         """Write what waits; before anything asks for it, and before the transaction ends."""
@@ -63,23 +57,31 @@ class Intake:
         self._facts.write()
         self._views.write()
 
+    def _take(self, record: Record, stored: bytes, near: Near | None) -> None:
+        self._waiting.append((record, stored, near))
+        self._bytes += len(stored)
+        if len(self._waiting) >= _TOGETHER or self._bytes >= _TOGETHER_BYTES:
+            self._insert()
+
     def _insert(self) -> None:
         waiting, self._waiting, self._bytes = self._waiting, [], 0
         if not waiting:
             return
         first = self._next
         self._next += len(waiting)
-        rows = [(p, *record.hash, stored) for p, (record, stored) in enumerate(waiting, first)]
-        everything = self._rows(rows) == len(rows)
+        rows = [
+            (p, *record.hash, stored if near is None else b"")
+            for p, (record, stored, near) in enumerate(waiting, first)
+        ]
+        insert = "INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)"
+        everything = self._db.executemany(insert, rows).rowcount == len(rows)
         # Some were here before, or come twice.
         here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
-        for p, (record, _) in enumerate(waiting, first):
+        for p, (record, stored, near) in enumerate(waiting, first):
             if (here is None or p in here) and isinstance(record, Seal | Plex):
+                if near is not None:  # a pack rests on what came before: what follows is not in one yet
+                    self._packs.take(p, stored, tuple(base for base in near() if base < p))
                 self._new(p, record)
-
-    def _rows(self, rows: list[tuple[int, str, bytes, bytes]]) -> int:
-        """Store what is not here yet; return how many of it are new."""
-        return self._db.executemany("INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)", rows).rowcount
 
     def _new(self, p: int, record: Plex | Seal) -> None:
         if isinstance(record, Plex) and record.app == DATA_APP:

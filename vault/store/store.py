@@ -309,7 +309,11 @@ class Store:
 
     def content_sum(self, tree: RecordHash) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
-        return f"sha512:{content_sha512(self, tree, _Sums(self.db), self._fresh)}"
+        sums = _Sums(self.db)
+        try:
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh)}"
+        finally:
+            sums.keep()
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
@@ -357,17 +361,38 @@ class Store:
 
 
 class _Sums:
-    """The `sums` table as the cache of Content-SHA512 values."""
+    """The `sums` table as the cache of Content-SHA512 values: asked and written for many at a time."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._asked: dict[RecordHash, str | None] = {}
+        self._new: dict[RecordHash, str] = {}
+
+    def expect(self, records: Sequence[RecordHash]) -> None:
+        self.keep()
+        self._asked = self._known(records)
 
     def get(self, record: RecordHash) -> str | None:
-        row = self._db.execute("SELECT sha512 FROM sums WHERE hash = ?", (record.digest,)).fetchone()
-        if row is None:  # what was let go is known by what was proven while it was here
-            row = self._db.execute("SELECT sha512 FROM tomb WHERE hash = ?", (record.text,)).fetchone()
-        return str(row[0]) if row else None
+        if record in self._new:
+            return self._new[record]
+        return self._asked[record] if record in self._asked else self._known([record])[record]
 
     def put(self, record: RecordHash, sha512: str) -> None:
+        self._new[record] = sha512
+
+    def keep(self) -> None:
+        """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            self._db.execute("INSERT OR REPLACE INTO sums VALUES (?, ?)", (record.digest, sha512))
+            new = [(record.digest, sha512) for record, sha512 in self._new.items()]
+            self._db.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", new)
+            self._new.clear()
+
+    def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
+        digests = [record.digest for record in records]
+        sums = dict(select_in(self._db, "SELECT hash, sha512 FROM sums WHERE hash IN", digests))
+        known: dict[RecordHash, str | None] = {record: sums.get(record.digest) for record in records}
+        # What was let go is known by what was proven while it was here.
+        lacking = {record.text: record for record, sum_ in known.items() if sum_ is None}
+        for text, sum_ in select_in(self._db, "SELECT hash, sha512 FROM tomb WHERE hash IN", list(lacking)):
+            known[lacking[str(text)]] = sum_
+        return known

@@ -30,6 +30,7 @@ from vault.profile import (
 )
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging
+from vault.store.database import select_in
 from vault.store.sharing import Found, Sharing
 
 __all__ = ["Views"]
@@ -53,6 +54,7 @@ _HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link
 Row = tuple[object, ...]
 Rows = Iterator[tuple[str, Row]]
 
+_TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4096  # records of one transaction that sharing need not read again
 
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
@@ -78,9 +80,11 @@ class Views:
     def forget(self) -> None:
         """Drop what is noted for settling, after a transaction was rolled back or settled."""
         self._rows.clear()
+        self._taken = 0  # records whose rows wait to be written
         self._at_hand.clear()
         self._nodes: dict[str, int] = {}  # whose logs to settle, with the lowest Seq that is new
         self._added: list[RecordHash] = []
+        self._content: list[RecordHash] = []  # content and trees that may fill a hole
         self._belonging = False
         self._is_whole: bool | None = None
         self._revoking: bool | None = None
@@ -101,8 +105,9 @@ class Views:
     def apply(self, p: int, record: Plex | Seal) -> None:
         """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
         if isinstance(record, Plex) and record.app in _CONTENT_APPS:
-            if self._is_hole(record.hash):  # a file has too many chunks to note those that nobody waits for
-                self._added.append(record.hash)
+            self._content.append(record.hash)
+            if len(self._content) >= _TOGETHER:
+                self.write()
             return
         self._added.append(record.hash)
         value = read(record)
@@ -114,6 +119,9 @@ class Views:
         if writer is not None:
             for sql, row in writer(p, value):
                 self._rows.setdefault(sql, []).append(row)
+            self._taken += 1
+            if self._taken >= _TOGETHER:
+                self.write()
         if isinstance(value, LogEntry):
             node = value.signer.text
             self._nodes[node] = min(value.seq, self._nodes.get(node, value.seq))
@@ -127,6 +135,12 @@ class Views:
         for sql, rows in self._rows.items():
             self._db.executemany(sql, rows)
         self._rows.clear()
+        self._taken = 0
+        content, self._content = self._content, []
+        if content and not self._whole():  # a file has too many chunks to note those that nobody waits for
+            texts = {record.text: record for record in content}
+            found = select_in(self._db, "SELECT DISTINCT want FROM hole WHERE want IN", list(texts))
+            self._added += [texts[str(row[0])] for row in found]
 
     def settle(self, *, me: str | None, founding: str | None, final: bool = True) -> None:
         """Bring membership, vectors, sharing and visibility to their answer for the records present."""
@@ -166,12 +180,10 @@ class Views:
         sql = "SELECT node FROM former f JOIN vector v USING (node) WHERE v.seq > f.seq AND node <> ?"
         return {str(row[0]) for row in self._db.execute(sql, (me or "",))}
 
-    def _is_hole(self, record: RecordHash) -> bool:
+    def _whole(self) -> bool:
         if self._is_whole is None:
             self._is_whole = self._sharing.is_whole()
-        if self._is_whole:
-            return False
-        return self._db.execute("SELECT 1 FROM hole WHERE want = ? LIMIT 1", (record.text,)).fetchone() is not None
+        return self._is_whole
 
     def _has_hidden(self) -> bool:
         hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from hashlib import sha512
 
 import pytest
@@ -51,6 +52,9 @@ LINE = f"f - 1 {H.text} a\n".encode()
 
 class Sums(dict[RecordHash, str]):
     """A sum cache in memory."""
+
+    def expect(self, records: Sequence[RecordHash], /) -> None:
+        """All of it is at hand."""
 
     def put(self, record: RecordHash, sha512: str, /) -> None:
         self[record] = sha512
