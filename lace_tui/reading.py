@@ -123,7 +123,7 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
         f"{release.desk} {release.version}",
         info.message,
         len(paths),
-        tuple(paths[:20]),
+        tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
         Tai.parse(release.tai).to_utc_iso(),
         release.commit in sides,
     )

@@ -10,8 +10,7 @@ from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.merging import base_of, what_went_named
 from lazy.permitted import refused
-from lazy.update import Updated, follow
-from vault.desks.diff import diff_trees
+from lazy.update import Updated, follow, paths_moved
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.desks.strategies import Strategy, merge_by
@@ -102,6 +101,7 @@ def merge_desk(
             done.conflicts,
             done.conflict_id,
             saved=saved.commit,
+            deleted=done.deleted,
         )
 
 
@@ -113,7 +113,7 @@ def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: S
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
         moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
         number = adopt_commit(w, vault, desk, that.commit, that.tree)
-        return Updated(Relation.BEHIND, that.commit, number, (*moved.written, *moved.deleted))
+        return Updated(Relation.BEHIND, that.commit, number, moved.written, deleted=moved.deleted)
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
         return Updated(found, mine, None)
     outcome = _outcome(w, w, vault, base.commit, base.tree, that, strategy)
@@ -131,8 +131,9 @@ def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: S
         Relation.MERGEABLE,
         commit,
         number,
-        (*moved.written, *moved.deleted),
+        moved.written,
         tuple(outcome.merged),
+        deleted=moved.deleted,
         sources=(that.what,),
     )
 
@@ -197,10 +198,10 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit, None)
     if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):
-        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, that.tree))
-        return Updated(Relation.BEHIND, that.commit, None, written)
+        written, deleted = paths_moved(overlay, dirty.tree, that.tree)
+        return Updated(Relation.BEHIND, that.commit, None, written, deleted=deleted)
     outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
-    written = tuple(change.path for change in diff_trees(overlay, dirty.tree, outcome.root))
-    return Updated(Relation.MERGEABLE, None, None, written, tuple(outcome.merged))
+    written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
+    return Updated(Relation.MERGEABLE, None, None, written, tuple(outcome.merged), deleted=deleted)

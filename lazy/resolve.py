@@ -26,8 +26,7 @@ from lazy.merging import base_of
 from lazy.people import SELF
 from lazy.queue import next_sync
 from lazy.taking import BOTH, Picks, held, merged_tree
-from lazy.update import follow
-from vault.desks.diff import diff_trees
+from lazy.update import follow, paths_moved
 from vault.desks.merge import merge_trees
 from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError
@@ -75,8 +74,9 @@ class Resolved:
         resolution: the sealed resolution, for a version conflict.
         release: the release that counts: the chosen one or the new one.
         commit: the merge commit.
-        written: paths that changed in the folder.
+        written: paths written in the folder.
         conflicts: paths that my own newer work and the decision both changed; the folder did not follow.
+        deleted: paths deleted in the folder.
     """
 
     conflict: str
@@ -86,6 +86,7 @@ class Resolved:
     commit: RecordHash
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch()) -> Resolved:
@@ -147,7 +148,9 @@ def resolve_merged(
         if conflict.kind is ConflictKind.HEAD:
             done = _settle_heads(w, vault, conflict, picks, reason, watch)
             released = seal_release(w, vault, version, reason, desk=conflict.desk)
-            return Resolved(done.conflict, Status.MERGED, None, released.release, done.commit, done.written)
+            return Resolved(
+                done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
+            )
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         base = checkout_of(vault, conflict.desk)
         heads = [
@@ -169,9 +172,8 @@ def resolve_merged(
             return made
 
         released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
-        return Resolved(
-            conflict.id, Status.MERGED, made[0], released.release, commit, (*result.written, *result.deleted)
-        )
+        done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
+        return replace(done, written=result.written, deleted=result.deleted)
 
 
 def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch()) -> Resolved:
@@ -312,8 +314,8 @@ def plan_resolve(
     regions: Mapping[str, Mapping[int, str]] | None = None,
     edited: Callable[[str], bytes | None] = lambda _path: None,
     watch: Watch = Watch(),
-) -> tuple[Conflict, tuple[str, ...]]:
-    """Return the conflict and the paths a decision would change in the folder; writes nothing (LAZ-39).
+) -> tuple[Conflict, tuple[str, ...], tuple[str, ...]]:
+    """Return the conflict and the paths a decision would write and delete in the folder; writes nothing (LAZ-39).
 
     Raises:
         As `resolve_prefer` and `resolve_merged`.
@@ -332,7 +334,7 @@ def plan_resolve(
         also = base.also if base else ()
         picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
-    return conflict, tuple(change.path for change in diff_trees(overlay, dirty.tree, tree))
+    return conflict, *paths_moved(overlay, dirty.tree, tree)
 
 
 def check_free(vault: Vault, desk: str, version: Version) -> None:
@@ -368,7 +370,7 @@ def _settle_heads(
         motivation=reason,
         relates_to=[h.text for h in heads],
     )
-    return Resolved(conflict.id, Status.MERGED, None, None, commit, (*result.written, *result.deleted))
+    return Resolved(conflict.id, Status.MERGED, None, None, commit, result.written, deleted=result.deleted)
 
 
 def _merge_commit(
@@ -452,7 +454,7 @@ def _followed(
     if base is None or base.commit.text in ancestors(store, result):
         moved = follow(w, vault, desk, base.tree if base else None, target, watch)
         adopt_commit(w, vault, desk, result, target)
-        return replace(done, written=(*moved.written, *moved.deleted))
+        return replace(done, written=moved.written, deleted=moved.deleted)
     known = [c for c in (*(side.commit for side in conflict.sides), *conflict.results) if c.text in line]
     decided = newest(store, known) or list(merge_bases(store, base.commit, result).commits)
     reading = MemoryObjects(fallback=w)
@@ -468,7 +470,7 @@ def _followed(
     moved = follow(w, vault, desk, base.tree, outcome.root, watch)
     parents = newest(store, [base.commit, result])
     record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
-    return replace(done, written=(*moved.written, *moved.deleted))
+    return replace(done, written=moved.written, deleted=moved.deleted)
 
 
 def _status(vault: Vault, conflict: Conflict, proposal: Proposal) -> Status:

@@ -36,7 +36,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class NewRelease:
-    """A release that became visible by this sync."""
+    """A release that became visible by this sync.
+
+    Args:
+        release: its hash.
+        desk: whose state it is.
+        version: its version.
+        node: who released it.
+        name: their name here.
+        files: paths it adds or changes.
+        deleted: paths it deletes.
+    """
 
     release: RecordHash
     desk: str
@@ -44,6 +54,14 @@ class NewRelease:
     node: str
     name: str
     files: int
+    deleted: int = 0
+
+    @property
+    def changed(self) -> str:
+        """What it changes, in the words that every list has for it: `3 files, 1 deleted`."""
+        told = [f"{self.files} file{'' if self.files == 1 else 's'}"] if self.files else []
+        told += [f"{self.deleted} deleted"] if self.deleted else []
+        return ", ".join(told) or "no file changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,10 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
-    name, files = label_of(vault, release.node), len(changed_paths(vault.store, release.commit))
-    return NewRelease(release.hash, release.desk, release.version, release.node, name, files)
+    found = changed_paths(vault.store, release.commit)
+    gone = sum(change.kind == "deleted" for change in found)
+    name = label_of(vault, release.node)
+    return NewRelease(release.hash, release.desk, release.version, release.node, name, len(found) - gone, gone)
 
 
 def finish(

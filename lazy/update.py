@@ -16,7 +16,7 @@ from lazy.permitted import Refused, refused
 from vault.desks.checkout import CheckoutResult, Skip
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
-from vault.desks.ports import MemoryObjects
+from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
 from vault.history import Relation, ReleaseInfo, commit_info, relation, releases
@@ -39,8 +39,8 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["FolderInTheWay", "NothingFrom", "Updated", "ending_releases", "follow", "heads_to_update", "take_in"]
-__all__ += ["update"]
+__all__ = ["FolderInTheWay", "NothingFrom", "Updated", "ending_releases", "follow", "heads_to_update"]
+__all__ += ["paths_moved", "take_in", "update"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -72,7 +72,7 @@ class Updated:
         relation: how my head stood to the heads taken in.
         commit: the commit my folder stands on now; None when there is none yet.
         revision: the number my line gave it, or None when nothing was made.
-        written: paths written or deleted in the folder.
+        written: paths written in the folder.
         merged: paths whose content was merged from several sides.
         conflicts: paths that need a person; then nothing was changed.
         conflict_id: the conflict noted for them.
@@ -82,6 +82,7 @@ class Updated:
         decided: versions whose decision was taken, where no friend's release was.
         saved: the commit "before update" made of dirty files, if any.
         refused: heads that stay out because their signers may not write what they changed.
+        deleted: paths deleted in the folder.
     """
 
     relation: Relation
@@ -97,6 +98,7 @@ class Updated:
     decided: tuple[Version, ...] = ()
     saved: RecordHash | None = None
     refused: tuple[Refused, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 def heads_to_update(
@@ -258,7 +260,7 @@ def take_in(
         with what_went_named(vault, missing):
             result = follow(w, vault, desk, base.tree if base else None, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree)
-        return Updated(Relation.BEHIND, target, number, written=(*result.written, *result.deleted))
+        return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
     outcome, merged = fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
@@ -269,7 +271,9 @@ def take_in(
         dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
     )
     commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
-    return Updated(Relation.MERGEABLE, commit, number, written=(*result.written, *result.deleted), merged=tuple(merged))
+    return Updated(
+        Relation.MERGEABLE, commit, number, written=result.written, merged=tuple(merged), deleted=result.deleted
+    )
 
 
 def follow(
@@ -290,6 +294,13 @@ def _refuse_blocked(skipped: Sequence[Skip]) -> None:
     if blocking:
         shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
         raise FolderInTheWay(f"These files are in the way: {shown}.")
+
+
+def paths_moved(source: Source, before: RecordHash, after: RecordHash) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths that a folder gets, and those it loses, between two trees."""
+    found = list(diff_trees(source, before, after))
+    gone = tuple(change.path for change in found if change.kind == "deleted")
+    return tuple(change.path for change in found if change.kind != "deleted"), gone
 
 
 def _missing(vault: Vault, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
@@ -370,8 +381,8 @@ def _planned(
     if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
         _refuse_blocked(plan_folder(vault, desk, dirty.tree, target, overlay, watch).skipped)
-        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, target))
-        done = Updated(Relation.BEHIND, everything[0], None, written=written)
+        written, deleted = paths_moved(overlay, dirty.tree, target)
+        done = Updated(Relation.BEHIND, everything[0], None, written=written, deleted=deleted)
         return _named(vault, desk, heads, done, waiting, None)
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
@@ -390,6 +401,6 @@ def _planned(
         done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
         _refuse_blocked(plan_folder(vault, desk, dirty.tree, outcome.root, overlay, watch).skipped)
-        written = tuple(change.path for change in diff_trees(overlay, dirty.tree, outcome.root))
-        done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged))
+        written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
+        done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged), deleted=deleted)
     return _named(vault, desk, heads, done, waiting, None)

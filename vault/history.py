@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
 
-from vault.desks.diff import diff_trees
+from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.graph import ancestors, merge_bases, nearest_below
 from vault.names import Version
@@ -147,7 +147,7 @@ def sealed_record(stored: bytes) -> Seal:
     return record
 
 
-def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> list[str]:
+def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> list[Change]:
     """Return the paths a commit changes against what it was built on; for a merge, against its nearest side.
 
     At most `limit` paths are looked at. A tree that did not come whole gives none: this is for people to read.
@@ -155,7 +155,7 @@ def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None)
     tree = commit_info(store, commit).tree
     sides: list[RecordHash | None] = [commit_info(store, base).tree for base in nearest_below(store, commit)]
     try:
-        found = [[change.path for change in islice(diff_trees(store, side, tree), limit)] for side in sides or [None]]
+        found = [list(islice(diff_trees(store, side, tree), limit)) for side in sides or [None]]
     except LaceError:
         return []
     return min(found, key=len)

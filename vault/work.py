@@ -17,7 +17,7 @@ from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import tree_size
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
-from vault.graph import newest
+from vault.graph import ancestors, newest
 from vault.history import commit_info, has_released, highest_version, line_head, releases
 from vault.names import Version
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
@@ -51,6 +51,7 @@ __all__ = [
     "checkout_tree",
     "commit",
     "finish_checkouts",
+    "is_first",
     "next_version",
     "release",
     "seal_commit",
@@ -384,6 +385,15 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
     return int(row[0][0])
 
 
+def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
+    """Tell whether all of a commit would be new to friends: I released nothing, and nothing released is below it."""
+    store = vault.store
+    if has_released(store, desk, vault.node.text):
+        return False
+    below = ancestors(store, commit)
+    return not any(text in below for (text,) in store.rows("SELECT commit_hash FROM release WHERE desk = ?", desk))
+
+
 def shown_version(vault: Vault, desk: str = MAIN) -> str:
     """Return where my line of a desk stands, for people: `1.2.0`, `1.2.0+3` three commits later, or `unversioned`.
 
@@ -462,7 +472,7 @@ def seal_release(
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise NothingToRelease(f"There is no commit in {desk} yet.")
-    first = not has_released(vault.store, desk, vault.node.text)
+    first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)
     content = vault.store.content_sum(tree)

@@ -10,7 +10,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import files_text
+from lace_tui.cli.folder import moved_lines, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -356,9 +356,11 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
     if args.accept is not None:
         raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
     with context.watching() as watch:
-        conflict, written = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
-    data = {"planned": True, "conflict": conflict.id, "written": written}
-    lines = [f"{conflict.id} would change {len(written)} paths in your folder:", *(f"  {inert(p)}" for p in written)]
+        conflict, written, gone = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+    data = {"planned": True, "conflict": conflict.id, "written": written, "deleted": gone}
+    count = moved_text(len(written), len(gone), planned=True)
+    lines = [f"{conflict.id}: {count} in your folder{':' if written or gone else '.'}"]
+    lines += moved_lines(written, gone, None)
     return Answer(data, "\n".join(lines))
 
 
@@ -394,6 +396,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         "release": done.release,
         "commit": done.commit,
         "written": done.written,
+        "deleted": done.deleted,
         "conflicts": done.conflicts,
         "next": following or None,
     }
@@ -402,7 +405,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
 
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}"]
-        lines += [f"  {inert(path)}" for path in done.written]
+        lines += moved_lines(done.written, done.deleted, None)
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
         ]
@@ -426,9 +429,9 @@ def _decided(vault: Vault, done: Resolved) -> str:
         how = " by a merge"
     if done.conflicts:
         return f"{what} is decided{how}. Nothing changed in your folder:"
-    if not done.written:
+    if not done.written and not done.deleted:
         return f"{what} is decided{how}. Your folder stays as it is."
-    return f"{what} is decided{how}. {files_text(len(done.written))} changed in your folder:"
+    return f"{what} is decided{how}. {moved_text(len(done.written), len(done.deleted))} in your folder:"
 
 
 def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch) -> Resolved:

@@ -27,6 +27,8 @@ __all__ = [
     "desk_of",
     "desk_path",
     "files_text",
+    "moved_lines",
+    "moved_text",
     "notices",
     "paths_of",
     "say_pushed",
@@ -96,6 +98,23 @@ def files_text(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
+def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
+    """Return how many files of a folder are, or would be, written and deleted, in words."""
+    if not written and not deleted:
+        return "no file would change" if planned else "no file changed"
+    would = "would be " if planned else ""
+    if not written:
+        return f"{files_text(deleted)} {would}deleted"
+    return f"{files_text(written)} {would}written" + (f", {deleted} deleted" if deleted else "")
+
+
+def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
+    """Return the paths that a folder got, and with a dash those it lost; at most so many."""
+    lines = [*(f"  {inert(path)}" for path in written), *(f"- {inert(path)}" for path in deleted)]
+    shown = lines[:most]
+    return [*shown, f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else shown
+
+
 def update_data(done: Updated) -> dict[str, Any]:
     """Return what `update` and `merge` both answer of how two lines came together."""
     return {
@@ -103,6 +122,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "commit": done.commit,
         "revision": done.revision,
         "written": list(done.written),
+        "deleted": list(done.deleted),
         "merged": list(done.merged),
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
         "conflict": done.conflict_id or None,

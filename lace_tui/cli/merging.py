@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import SHOWN, files_text, update_data
+from lace_tui.cli.folder import moved_lines, moved_text, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -82,7 +82,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
     lines = ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
-    count = f"{files_text(len(done.written))} {'would be written' if planned else 'written'}"
+    count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
         lines.append(f"! {inert(that)} and you changed the same places; nothing was changed in your folder:")
         lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
@@ -94,5 +94,4 @@ def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    lines += [f"  {inert(path)}" for path in done.written[:SHOWN]]
-    return lines + ([f"  and {len(done.written) - SHOWN} more"] if len(done.written) > SHOWN else [])
+    return lines + moved_lines(done.written, done.deleted)

@@ -411,6 +411,7 @@ def _release_data(release: NewRelease) -> dict[str, Any]:
         "node": release.node,
         "name": release.name,
         "files": release.files,
+        "deleted": release.deleted,
     }
 
 
@@ -435,10 +436,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     lines += [f"  {inert(name)} is a member now" for name in result.admitted]
     for release in result.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
-        lines.append(
-            f"  {inert(release.name)} released {where}{release.version}: "
-            f"{release.files} file{'' if release.files == 1 else 's'}"
-        )
+        lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
     shown = result.rejected[:_SHOWN_REFUSALS]
     lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
     if len(result.rejected) > len(shown):

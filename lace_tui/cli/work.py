@@ -15,6 +15,8 @@ from lace_tui.cli.folder import (
     desk_of,
     desk_path,
     files_text,
+    moved_lines,
+    moved_text,
     notices,
     paths_of,
     say_pushed,
@@ -30,7 +32,7 @@ from lazy.remembered import CHANGES, generation
 from vault.desk_folders import unmapped
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
-from vault.history import Relation, line_head, releases
+from vault.history import Relation, line_head
 from vault.names import Version
 from vault.totals import desk_totals
 from vault.unfinished import StoredDirCache
@@ -44,6 +46,7 @@ from vault.work import (
     changes,
     checkout_of,
     commit,
+    is_first,
     next_version,
     release,
     shares_commits,
@@ -234,7 +237,8 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
     version = version or next_version(vault, desk)
-    first = not releases(vault.store, desk, node=vault.node.text)
+    base = checkout_of(vault, desk)
+    first = base is None or is_first(vault, desk, base.commit)
     data = {
         "planned": True,
         "release": None,
@@ -318,7 +322,7 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bo
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
     source = _source(done)
-    count = f"{files_text(len(done.written))} {'would be written' if planned else 'written'}"
+    count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
         lines.append(f"! {source} and you changed the same places; nothing was changed in your folder:")
         lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
@@ -332,9 +336,8 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bo
     lines += [
         f"{inert(name)} was released too, and has no folder here: lace desk add {inert(name)} DIR" for name in other
     ]
-    if done.written and not done.conflicts:
-        lines += [f"  {inert(path)}" for path in done.written[:SHOWN]]
-        lines += [f"  and {len(done.written) - SHOWN} more"] if len(done.written) > SHOWN else []
+    if not done.conflicts:
+        lines += moved_lines(done.written, done.deleted)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
     for out in done.refused:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
+from lace_tui.cli.folder import moved_text
 from lace_tui.cli.progress import bytes_text, duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from vault.errors import Cancelled, LaceError
@@ -142,7 +143,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     if result.queued:
         lines.append(mark("o not reached; what waits for it stays in the queue", BAD))
     lines += [
-        mark(f"v {release.name} {release.desk} {release.version}, {plural(release.files, 'file')}", NOTE)
+        mark(f"v {release.name} {release.desk} {release.version}, {release.changed}", NOTE)
         for release in result.releases[:_LISTED]
     ]
     if len(result.releases) > _LISTED:
@@ -243,9 +244,11 @@ def plan_lines(plan: Updated) -> list[Content]:
         case _:
             lines.append(mark("There is nothing to bring in."))
     merged = set(plan.merged)
-    lines += [mark(f"  {path}{' (merged)' if path in merged else ''}") for path in plan.written[:12]]
-    if len(plan.written) > 12:
-        lines.append(mark(f"  and {len(plan.written) - 12} more", QUIET))
+    paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
+    paths += [f"- {path}" for path in plan.deleted]
+    lines += [mark(path) for path in paths[:12]]
+    if len(paths) > 12:
+        lines.append(mark(f"  and {len(paths) - 12} more", QUIET))
     if plan.waiting:
         lines.append(
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
@@ -262,7 +265,8 @@ def update_card(done: Updated) -> Card:
         lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
-    lines = [mark(f"= {plural(len(done.written), 'file')} written, {len(done.merged)} merged", GOOD)]
+    moved = moved_text(len(done.written), len(done.deleted))
+    lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
     if done.sources:
         lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
     if done.saved:
@@ -294,8 +298,8 @@ class Decided(NamedTuple):
 def resolved_card(decided: Decided) -> Card:
     """Return the card of decisions that were just made."""
     done, left = decided.done, decided.clashes
-    written = sum(len(one.written) for one in done)
-    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {plural(written, 'file')} written", GOOD)]
+    moved = moved_text(sum(len(one.written) for one in done), sum(len(one.deleted) for one in done))
+    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
         lines.append(mark("next: lace update"))

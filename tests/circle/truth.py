@@ -222,7 +222,7 @@ def _is_agreed(circle: Circle) -> bool:
         if circle.run(person, "conflicts")["conflicts"]:
             return False
         answer = circle.run(person, "update", "--dry-run")
-        if answer["written"] or answer["conflicts"]:
+        if answer["written"] or answer["deleted"] or answer["conflicts"]:
             return False
     return len({_folder(person) for person in circle.people.values()}) == 1
 

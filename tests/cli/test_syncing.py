@@ -386,4 +386,4 @@ def test_a_decision_is_told_in_words(contested: tuple[Person, Person], cara: Per
     names = "|".join(side["name"] for side in conflict["sides"])
     assert f"lace resolve {conflict['id']} --prefer {names}" in cara.text("conflicts")
     told = bob.text("resolve", "2.0.0", "--prefer", "alice")
-    assert "main 2.0.0 is decided: the side of alice counts. 1 file changed in your folder:\n  notes.txt" in told
+    assert "main 2.0.0 is decided: the side of alice counts. 1 file written in your folder:\n  notes.txt" in told

@@ -235,11 +235,39 @@ def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) ->
     assert tree_of(bob.folder) == before
     done = bob.lace("update")
     assert (done["relation"], done["revision"], done["conflicts"], done["merged"]) == ("behind", 2, [], [])
-    assert sorted(done["written"]) == sorted(planned["written"]) == ["list.md", "notes.md", "sub/new.md"]
+    assert sorted(done["written"]) == sorted(planned["written"]) == ["notes.md", "sub/new.md"]
+    assert done["deleted"] == planned["deleted"] == ["list.md"]
     assert (done["sources"], done["versions"]) == (["alice"], ["1.1.0"])
     assert tree_of(bob.folder) == tree_of(ann.folder)
     assert "Nothing new" in bob.text("update")
     assert bob.lace("update")["relation"] == "same"
+
+
+def test_what_is_deleted_is_never_called_written(pair: tuple[Person, Person]) -> None:
+    """A moved folder is so many files and so many deleted, in the sync, the plan and the update."""
+    ann, bob = pair
+    (ann.folder / "notes.md").rename(ann.folder / "words.md")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    said = bob.text("sync", "stick")
+    assert "alice released 1.1.0: 1 file, 1 deleted\n" in said
+    paths = "  words.md\n- notes.md\n"
+    assert bob.text("update", "--dry-run") == f"alice 1.1.0: 1 file would be written, 1 deleted.\n{paths}"
+    assert bob.text("update") == f"alice 1.1.0: 1 file written, 1 deleted.\n{paths}"
+    (ann.folder / "words.md").unlink()
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    (came,) = bob.lace("sync", "stick")["releases"]
+    assert (came["files"], came["deleted"]) == (0, 1)
+    assert bob.text("update") == "alice 1.2.0: 1 file deleted.\n- words.md\n"
+
+
+def test_a_first_release_of_my_own_on_a_friend_s_work_is_not_all_mine(pair: tuple[Person, Person]) -> None:
+    """All of it goes to friends only where nothing that somebody released is below it."""
+    _, bob = pair
+    bob.write("list.md", "one line more\n")
+    assert bob.lace("release", "--dry-run")["first"] is False
+    assert bob.text("release", "--yes").startswith("Released main 1.0.1: 1 changed; 2 files, ")
 
 
 def test_update_merges_what_does_not_touch(pair: tuple[Person, Person]) -> None:
