@@ -5,38 +5,55 @@ Editing them by hand adds no trust and changes nothing: the next sync writes the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.people import Person, peers
 from lazy.places import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
 from vault.beside import READABLE, note_readable
-from vault.files import make_directory, write_atomic
+from vault.files import AtomicFile, fsync_directory, make_directory
 from vault.graph import ancestors
 from vault.history import line_head
 from vault.records import Verifier
 from vault.sexp import Sexp, Symbol, clean_text, dumps
 from vault.vault import Vault
 
-__all__ = ["QUEUE_LINES", "write_lazy_files"]
+__all__ = ["QUEUE_LINES", "note_lazy_files", "write_lazy_files", "write_noted"]
 
 QUEUE_LINES = 2_000  # entries that a file of the queue names one by one; the rest is in `lace queue`
 
 
 def write_lazy_files(vault: Vault) -> None:
-    """Write `peers.sexp`, `vectors.sexp`, `conflicts/` and `queue/` as the store says now, each atomically.
+    """Write `peers.sexp`, `vectors.sexp`, `conflicts/` and `queue/` as the store says now, each atomically."""
+    write_noted(vault, note_lazy_files(vault))
 
-    What each will hold is noted in the store first, so that `fsck` knows a file that changed afterwards.
+
+def note_lazy_files(vault: Vault) -> dict[str, bytes]:
+    """Note in the store what each file will hold, so that `fsck` knows one that changed afterwards; return it.
+
+    Within a write it is noted with that; `write_noted` follows when it is committed.
     """
-    root = vault.dot / READABLE
     wanted = {f"{name}.sexp": f"{dumps(value)}\n".encode() for name, value in _wanted(vault).items()}
     note_readable(vault, wanted)
+    return wanted
+
+
+def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
+    """Write what `note_lazy_files` noted: what differs from what lies there."""
+    root = vault.dot / READABLE
     make_directory(root / "conflicts")
     make_directory(root / "queue")
+    touched = set()
     for name, data in wanted.items():
         path = root / name
         if not path.exists() or path.read_bytes() != data:
-            write_atomic(path, data)
+            with AtomicFile(path, named_later=True) as file:
+                file.write(data)
+            touched.add(path.parent)
+    for directory in touched:
+        fsync_directory(directory)
     for path in (*(root / "conflicts").glob("*.sexp"), *(root / "queue").glob("*.sexp")):
         if path.relative_to(root).as_posix() not in wanted:
             path.unlink(missing_ok=True)

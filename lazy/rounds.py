@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lazy.circle import requests
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command
-from lazy.files import write_lazy_files
+from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks
 from lazy.people import label_of
 from lazy.places import Place, clear_fault, note_fault
@@ -151,7 +151,8 @@ def finish(
                 **_troubles(result),
             },
         )
-    write_lazy_files(vault)
+        files = note_lazy_files(vault)
+    write_noted(vault, files)
 
 
 def _troubles(result: PlaceResult) -> dict[str, str]:

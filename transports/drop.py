@@ -308,6 +308,7 @@ class DropWriter:
         self._drop = drop
         self._directory = directory
         self._written: dict[str, bytes] = {}
+        self._is_unflushed = False  # whether names came or went that a power cut may still take back
         self.is_interrupted = os.path.lexists(directory / PARTIAL)
 
     @contextmanager
@@ -323,7 +324,7 @@ class DropWriter:
         if partial is not None:
             yield from self._resume(partial, level, limit)
             return
-        file = AtomicFile(self._directory / "bundle")
+        file = AtomicFile(self._directory / "bundle", named_later=True)
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
         try:
@@ -338,6 +339,7 @@ class DropWriter:
         file.path = self._directory / index.name
         with self._drop.translated(f"The bundle {index.name}", is_write=True):
             file.__exit__(None, None, None)
+        self._is_unflushed = True
         self._written[index.name] = index.digest
 
     def _resume(self, file: PartialFile, level: int, limit: int) -> Iterator[BundleWriter]:
@@ -347,6 +349,7 @@ class DropWriter:
             index = bundle.finish()
             with self._drop.translated(f"The bundle {index.name}", is_write=True):
                 file.finish(index.name)
+                self._is_unflushed = True
                 (self._directory / PARTIAL).touch()  # until a head names the bundle
         finally:
             file.close()
@@ -356,7 +359,7 @@ class DropWriter:
         """Write an index run and return how a head names it."""
         data, digest = covered(encode_run(run)[0], cover)
         ref = RunRef(digest, len(run), len(data))
-        self._write(ref.name, data)
+        self._write(ref.name, data, named_later=True)
         return ref
 
     def put_request(self, record: bytes) -> None:
@@ -386,6 +389,7 @@ class DropWriter:
         if len(record) > HEAD_FILE_LIMIT:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._drop.check()
+        self._flush()  # a head that lasts names files that last
         self._write(_HEAD, record)
         if os.path.lexists(self._directory / PARTIAL):  # of an attempt whose records are not wanted any more
             self._remove([PARTIAL])
@@ -401,6 +405,7 @@ class DropWriter:
         self._remove([_HEAD, *(name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))])
         self.remove_request()
         self._remove([_BEACON, PARTIAL])
+        self._flush()
         with suppress(OSError):  # somebody's own file lies there
             self._directory.rmdir()
             self._directory.parent.rmdir()
@@ -413,6 +418,7 @@ class DropWriter:
             PlaceError: the medium is gone.
         """
         self._drop.check()
+        self._flush()
         for name, digest in self._written.items():
             if self._digest_on_medium(name) != digest:
                 raise WriteNotKept(f"{self._drop.describe()} does not keep what is written: {name} is damaged.")
@@ -440,22 +446,30 @@ class DropWriter:
             return None
         return hasher.digest()
 
-    def _write(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, data: bytes, *, named_later: bool = False) -> None:
         with (
             self._drop.translated(f"The file {name}", is_write=True),
-            AtomicFile(self._directory / name) as file,
+            AtomicFile(self._directory / name, named_later=named_later) as file,
         ):
             file.write(data)
+        self._is_unflushed = named_later
         self._drop.count.written += len(data)
         self._written[name] = blake3(data).digest()
 
     def _remove(self, names: Collection[str]) -> None:
         with self._drop.translated("The mailbox", is_write=True):
             for name in names:
-                (self._directory / name).unlink(missing_ok=True)
                 self._written.pop(name, None)
-            if names:
+                with suppress(FileNotFoundError):
+                    (self._directory / name).unlink()
+                    self._is_unflushed = True
+
+    def _flush(self) -> None:
+        """Make the names last that came, and those that went stay away."""
+        if self._is_unflushed:
+            with self._drop.translated("The mailbox", is_write=True):
                 fsync_directory(self._directory)
+            self._is_unflushed = False
 
 
 def group_directory(group: str) -> str:

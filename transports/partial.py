@@ -11,7 +11,6 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from vault.files import fsync_directory
 from vault.lock import lock_now
 
 __all__ = ["PARTIAL", "PartialFile"]
@@ -88,12 +87,11 @@ class PartialFile:
             view = view[done:]
 
     def finish(self, name: str) -> None:
-        """Make it whole and durable under its name."""
+        """Make it whole under its name; the name lasts once the directory is flushed."""
         os.ftruncate(self._fd, self._at)
         os.fsync(self._fd)
         self.close()
         self._path.replace(self._path.with_name(name))
-        fsync_directory(self._path.parent)
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try."""

@@ -97,16 +97,21 @@ class AtomicFile:
         mode: permission bits of the new file, narrowed by the process's umask.
         durable: flush file and directory to the disk before returning. False is for what can be made again:
             it is still never seen half-written by another process, but a power cut may leave it empty.
+        named_later: leave it to the caller to flush the directory, once for several files: until then a power cut may
+            leave what was there before, or nothing, under this name.
 
     Raises:
         DiskFull: there is no room.
         NotWritable: for every other reason; the message names path and reason.
     """
 
-    def __init__(self, path: str | os.PathLike[str], mode: int = 0o644, durable: bool = True) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], mode: int = 0o644, durable: bool = True, *, named_later: bool = False
+    ) -> None:
         self.path = Path(path)
         self._mode = mode
         self._durable = durable
+        self._named_later = named_later
         self._fd = -1
         self._temp: Path | None = None
 
@@ -169,7 +174,7 @@ class AtomicFile:
         except OSError as error:
             refuse_write(self.path, error)
         self._temp = None
-        if self._durable:
+        if self._durable and not self._named_later:
             fsync_directory(self.path.parent)
 
     def _discard(self) -> None:
