@@ -153,6 +153,9 @@ class _Planner:
         names = tuple(change.path.split("/"))
         if change.after is not None and not self._may_write(change, names):
             return
+        if names[:-1] == self._alone:
+            self._absent(change, names, None)
+            return
         try:
             fd = self._cursor.go(names[:-1])
         except Blocked as blocked:

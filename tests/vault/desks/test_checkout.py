@@ -394,6 +394,22 @@ def test_a_name_the_disk_refuses_is_named_and_not_deleted_for_friends(
     assert desk.scan(after).root == after
 
 
+def test_a_folder_that_is_not_there_is_looked_for_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-71: the cost of a plan follows its files, not its files times the way to them."""
+    root = tree_of(desk.objects, {f"far/away/{number}": b"1" for number in range(50)})
+    opened: list[str] = []
+    real = os.open
+
+    def counting(path: str, *args: int, **named: int) -> int:
+        opened.append(path)
+        return real(path, *args, **named)
+
+    monkeypatch.setattr(os, "open", counting)
+    plan = plan_checkout(desk.root, before=None, after=root, source=desk.objects)
+    assert len(plan.writes) == 50
+    assert len(opened) < 5
+
+
 def test_progress_counts_to_the_end(desk: Desk) -> None:
     told: list[tuple[int, int]] = []
     apply_tree(
