@@ -1,0 +1,157 @@
+"""My mailbox as it lies on a place: what it lists, what it rests on, and whether it is as I left it.
+
+`publish` adds to it. Its runs are read only where their answer is needed: a little is added to much without reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from transports.errors import MissingFile
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace
+from transports.reading import Proven, SeenHead, newest_runs, read_head, read_mailbox
+from transports.runs import BundleRef, RunRef
+from vault.errors import DataError, PeerError
+from vault.records import RecordHash, Verifier
+from vault.vault import Vault
+
+__all__ = ["ANEW", "FILES", "SMALL_RUN", "Known", "Mine", "listing_of", "my_mailbox", "noted", "wrote"]
+
+FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
+SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there."""
+
+    head: SeenHead | None
+    at: int
+    trusted: bool
+
+
+ANEW = Mine(None, 0, trusted=False)
+
+
+class Known:
+    """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
+
+    def __init__(self, vault: Vault, place: MailboxPlace, mine: Mine, proven: Proven) -> None:
+        self._vault, self._place, self._mine = vault, place, mine
+        self.proven = proven
+        """What was read from this medium just now, and where."""
+        self._listing: Listing | None = None
+        self._newest: list[Listing] | None = None
+
+    @property
+    def runs(self) -> tuple[RunRef, ...]:
+        """What its head names."""
+        return self._mine.head.head.runs if self._mine.head else ()
+
+    def whole(self) -> Listing:
+        """Return the listing; read once.
+
+        Raises:
+            DataError: a run is damaged, or a bundle is missing that it rests on.
+        """
+        if self._listing is None:
+            self._listing = listing_of(self._vault, self._place, self._mine) or Listing([])
+        return self._listing
+
+    def of_additions(self) -> Listing:
+        """Return what lists some of what is to be added, if anything does.
+
+        Where the head is the one that this vault left, what became shared after the number noted with it is new there.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        return Listing([]) if self._mine.trusted else self.whole()
+
+    def holds(self, record: RecordHash, most: int) -> bool:
+        """Tell whether a record lies in a bundle of mine, as far as runs say that are no larger than `most`.
+
+        Raises:
+            DataError: a run is damaged.
+        """
+        if self._newest is None:
+            newest = newest_runs(self._place, self._vault.group, self._vault.node, self.runs, most)
+            self._newest = [Listing([run]) for run in newest]
+            if sum(map(len, self._newest)) != sum(map(len, newest)):
+                self._newest = []  # something is withdrawn: what an older run says may count no more
+        for listing in self._newest:
+            entry = listing.entry(record)
+            if entry is not None and entry.location is not None:
+                bundle = entry.location.bundle
+                return bundle is not None and bundle.mailbox == self._vault.node
+        return False
+
+    def files(self) -> set[str]:
+        """Return the bundles that it rests on, as they are noted.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        lines = self._vault.store.meta(FILES + self._place.place_id).splitlines()
+        return set(lines) if lines and self._mine.trusted else noted(self.whole().bundles())
+
+
+def noted(bundles: Iterable[BundleRef]) -> set[str]:
+    """Return bundles as they are noted beside a head: mailbox, name and size."""
+    return {f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles}
+
+
+def my_mailbox(vault: Vault, place: MailboxPlace) -> Mine:
+    """Return what lies there, and whether it is what this vault left; reads the head and no run."""
+    try:
+        head = read_head(place, vault.group, vault.node)
+    except (DataError, PeerError):
+        head = None
+    row = vault.store.rows("SELECT head, epoch, at FROM published WHERE place_id = ?", place.place_id)
+    if row and head is not None:
+        known, epoch, at = row[0]
+        is_mine = bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch")
+        if is_mine and _rests(vault, place, head):
+            return Mine(head, int(at), trusted=True)
+    return Mine(head, 0, trusted=False)
+
+
+def wrote(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
+    """Tell whether this vault wrote a head of its own mailbox last."""
+    row = vault.store.rows("SELECT head FROM published WHERE place_id = ?", place.place_id)
+    return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
+
+
+def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
+    """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
+    wanted = [(vault.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
+    for line in vault.store.meta(FILES + place.place_id).splitlines():
+        mailbox, name, size = line.split(" ")
+        wanted.append((mailbox, name, int(size)))
+    return _lie_there(vault, place, wanted)
+
+
+def _lie_there(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> bool:
+    files: dict[str, dict[str, int]] = {}
+    for mailbox, name, size in wanted:
+        if mailbox not in files:
+            files[mailbox] = place.files(vault.group, Verifier(bytes.fromhex(mailbox)))
+        if files[mailbox].get(name) != size:
+            return False
+    return True
+
+
+def listing_of(vault: Vault, place: MailboxPlace, mine: Mine) -> Listing | None:
+    """Return what my mailbox lists, or None when there is none.
+
+    Raises:
+        DataError: a run is damaged, or a bundle is missing that it rests on.
+    """
+    if mine.head is None:
+        return None
+    listing = read_mailbox(place, vault.group, vault.node, mine.head.head)
+    if not _lie_there(vault, place, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in listing.bundles())):
+        raise MissingFile("A bundle that my mailbox rests on is missing.")
+    return listing
