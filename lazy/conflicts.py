@@ -147,7 +147,9 @@ class Conflict:
 
 def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
     """Return the open conflicts, or all there ever were, in (desk, version, id) order."""
-    found = [_version_conflict(vault, desk, version, group) for desk, version, group in _contested(vault)]
+    contested = _contested(vault)
+    lines = {desk: (_line(vault, desk), _also(vault, desk)) for desk in {desk for desk, _, _ in contested}}
+    found = [_version_conflict(vault, desk, version, group, *lines[desk]) for desk, version, group in contested]
     found += _head_conflicts(vault)
     return [c for c in found if include_settled or c.is_open]
 
@@ -177,12 +179,25 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
     if still_open:
         raise NoSuchConflict(f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts")
     if fitting:
-        raise NoSuchConflict(f"The conflict {text!r} is resolved already ({fitting[0].status}).")
+        decided = fitting[0]
+        raise NoSuchConflict(
+            f"The conflict {text!r} is resolved already ({decided.status}), and a decision is not made twice.",
+            hint=_other_side(decided),
+        )
     if text and any(c.id.startswith(text) for c in everything):
         raise NoSuchConflict(
             f"{text!r} is too short for the id of a conflict.", hint=f"Give {_LEAST_ID} characters of it or more."
         )
     raise NoSuchConflict(f"There is no conflict {text!r}.")
+
+
+def _other_side(decided: Conflict) -> str:
+    """Return how to have another content after a decision: a side is brought back, and released (LAZ-37, LAZ-43)."""
+    if decided.version is None:
+        return "Make the folder as you want it, then: lace release"
+    names = sorted({one.name for one in decided.sides if one.word == one.name})
+    sides = [shlex.quote(f"{name}/{decided.desk}@{decided.version}") for name in names] or ["DESK@CASE"]
+    return f"Bring a side back with: lace checkout {' or '.join(sides)} - then: lace release"
 
 
 def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
@@ -288,13 +303,15 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
     ]
 
 
-def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo]) -> Conflict:
+def _version_conflict(
+    vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], line: set[str], also: set[str]
+) -> Conflict:
     conflict_id = _version_id(vault, desk, version)
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
     all_resolutions = _resolutions(vault, desk, version, {release.hash.text for release in group})
-    mine = _line(vault, desk)
-    sides = _worded(vault, [_release_side(vault, release) for release in group], mine)
+    sides = _worded(vault, [_release_side(vault, release) for release in group], line)
+    mine = line | also
     counting = [
         r
         for r in all_resolutions

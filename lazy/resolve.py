@@ -366,7 +366,7 @@ def _settle_heads(
     w.audit(
         "lazy-resolve",
         conflict.id,
-        {"commit": commit.text},
+        {"commit": commit.text, "desk": conflict.desk},
         motivation=reason,
         relates_to=[h.text for h in heads],
     )

@@ -31,7 +31,7 @@ _SILENT = frozenset(
 }
 _COUNTER = {
     "seal-release": "A release is never taken back: release what should count instead, with lace release.",
-    "lazy-resolve": "A decision is a record: decide otherwise with lace resolve, and the newer one is proposed.",
+    "lazy-resolve": "A decision stays. Bring a side back with: lace checkout PEER/DESK@X.Y.Z - then: lace release",
     "lace-label": "A label is never moved: give another name, with lace label NAME.",
     "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
     "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
@@ -131,7 +131,7 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
     act = last_act(vault)
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
-    if act.verb in _WORK:
+    if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch)
     if act.verb == "lazy-join" and "uri" in act.parameters:
         if not dry_run:

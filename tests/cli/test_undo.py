@@ -102,6 +102,66 @@ def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_pat
     assert (bob.folder / "c.txt").read_text() == "alice\n"
 
 
+def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """LAZ-43, LAZ-37, APP-4: a version is decided once; a side comes back with a checkout and is released anew."""
+    _begin(alice)
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    for person in (alice, bob):
+        person.write("c.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    alice.lace("resolve", "2.0.0", "--prefer", "local")
+    error = alice.lace("undo", expect=2)["error"]
+    assert (error["code"], error["hint"].startswith("A decision stays.")) == ("nothing-to-undo", True)
+    again = alice.lace("resolve", "2.0.0", "--prefer", "remote", expect=2)["error"]
+    assert again["code"] == "no-such-conflict"
+    assert "lace checkout alice/main@2.0.0 or bob/main@2.0.0 - then: lace release" in again["hint"]
+    alice.lace("checkout", "bob/main@2.0.0")
+    assert alice.lace("release", "--yes")["version"] == "2.0.1"
+    alice.lace("sync", "stick")
+    assert bob.lace("sync", "stick", expect=1)["next"] == "lace update"
+    assert bob.lace("update")["written"] == []  # the content that counts is in the folder already
+    for person in (alice, bob):
+        assert person.lace("conflicts")["conflicts"] == []
+        assert (person.folder / "c.txt").read_text() == "bob\n"
+
+
+def test_a_merge_of_clashing_lines_is_taken_back_until_it_is_released(
+    alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """APP-4: it is a commit that nobody else has; the conflict is open again, and can be decided otherwise."""
+    _begin(alice)
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
+        person.write("c.txt", f"{person.name}\n")
+        person.lace("release", version)
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update", expect=1)
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    bob.lace("resolve", conflict["id"], "--prefer", "remote")
+    assert (bob.folder / "c.txt").read_text() == "alice\n"
+    assert bob.lace("undo")["written"] == ["c.txt"]
+    assert (bob.folder / "c.txt").read_text() == "bob\n"
+    assert [still["id"] for still in bob.lace("conflicts")["conflicts"]] == [conflict["id"]]
+    bob.lace("resolve", conflict["id"], "--prefer", "local")
+    assert bob.lace("conflicts")["conflicts"] == []
+    assert bob.lace("fsck")["ok"]
+    bob.lace("release", "--yes")
+    assert bob.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
+
+
 def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
     _begin(alice)
     stick = tmp_path / "stick"
