@@ -208,7 +208,11 @@ _ACTS = [_edit, _touch_content_alone, _delete, _add, _nest, _ignore, _replace_by
 
 
 @pytest.mark.parametrize("act", _ACTS, ids=lambda act: act.__name__.strip("_"))
-def test_whatever_changes_in_the_folder_ends_the_kept_answer(here: Person, act: Callable[[Person], None]) -> None:
+def test_whatever_changes_in_the_folder_ends_the_kept_answer(
+    here: Person, act: Callable[[Person], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lace_tui.cli.quick.processors", lambda: 3)
+    monkeypatch.setattr("vault.desks.glance._SHARE", 1)  # each directory in a process of its own
     here.write("deep/er/b.txt", "b\n")
     here.lace("commit", "-m", "two")
     _looked(here)
