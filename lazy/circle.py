@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lazy.forks import fork_ends, note_forks
 from lazy.invitations import SECRET_BYTES, Invitation, check_proof, invitation_id, proof
-from lazy.people import ASKS, NoSuchPeer, former, label_of, node_of, peers
-from lazy.places import NameTaken, Place, keep_place, make_place, places
+from lazy.people import ASKS, NoSuchPeer, former, label_of, left, node_of, peers
+from lazy.places import NameTaken, Place, forget_place, keep_place, make_place, places, places_of, way_back
 from lazy.receive import forget_strangers
 from lazy.revoking import AlreadyRevoked
 from lazy.sealing import is_encrypted, note_encrypted, open_medium
@@ -415,24 +415,34 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
         if _is_member(vault, vault.node.text) and not _is_member(vault, node.text):
             _admit(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
-        left = set(vault.store.meta("left").split()) - {node.text}
-        w.store.set_meta("left", " ".join(sorted(left)))
+        w.store.set_meta("left", " ".join(sorted(left(vault) - {node.text})))
         w.audit("lazy-join", name, {"key": key, "uri": place.uri})
+        shared = next((one for one in places(vault) if one.uri == place.uri and one.peer is None), None)
+        if shared is not None:
+            return shared  # they are met there with everybody else
         keep_place(w, place)
     return place
 
 
 def leave(vault: Vault, name: str) -> str:
-    """Drop a peer from the sync list; keep what came from it (LAZ-53). Returns the node left."""
+    """Drop a peer from the sync list, with the places that are for it alone; keep what came from it (LAZ-53).
+
+    Its mailbox is read no more. It stays a member: what it shares still comes when others pass it on (LAZ-31).
+
+    Returns:
+        The node left.
+    """
     node = node_of(vault, name)
     if node == vault.node.text:
         raise NoSuchPeer(f"{name!r} is you, and you cannot leave yourself.")
-    if node in vault.store.meta("left").split():
-        raise NoSuchPeer(f"{name!r} is left already: nothing is synced with them.")
+    if node in left(vault):
+        hint = f"To begin again: {way_back(vault, name, node)}"
+        raise NoSuchPeer(f"{name!r} is left already: nothing is synced with them.", hint=hint)
     with vault.writing() as w:
         w.store.run("DELETE FROM peer WHERE node = ?", node)
-        w.store.run("DELETE FROM place WHERE peer = ?", node)
-        w.store.set_meta("left", " ".join(sorted({*vault.store.meta("left").split(), node})))
+        for place in places_of(vault, node):
+            forget_place(w, place.name)
+        w.store.set_meta("left", " ".join(sorted({*left(vault), node})))
         w.audit("lazy-leave", name, {"node": node})
     return node
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
-from lazy.people import peers
+from lazy.people import left, peers
 from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
 from vault.nodelog import VersionVector
@@ -82,7 +82,7 @@ def links(vault: Vault) -> list[Link]:
         offered = [(place.name, place.peer, published.get(place.place_id, 0)) for place in places(vault)]
         labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
         people = [(person.name, person.node, False) for person in peers(vault)]
-        people += [(labels[node], node, True) for node in vault.store.meta("left").split() if node in labels]
+        people += [(labels[node], node, True) for node in left(vault) if node in labels]
         return [
             _link(name, node, offered, met.get(node), seen, mine, known.get(node, VersionVector()), vault.node, is_left)
             for name, node, is_left in sorted(people)

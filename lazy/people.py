@@ -13,7 +13,18 @@ from vault.errors import CallerError
 from vault.persons import OWN_NODES
 from vault.vault import Vault
 
-__all__ = ["ASKS", "FormerMember", "MemberInfo", "NoSuchPeer", "Person", "former", "formers", "label_of", "linked"]
+__all__ = [
+    "ASKS",
+    "FormerMember",
+    "MemberInfo",
+    "NoSuchPeer",
+    "Person",
+    "former",
+    "formers",
+    "label_of",
+    "left",
+    "linked",
+]
 __all__ += ["members", "node_of", "peers", "waits_by_name"]
 
 ASKS = "asks"  # setting of the store: in place of an invitation's secret, one that nobody gave
@@ -80,21 +91,25 @@ def peers(vault: Vault) -> list[Person]:
     node's first characters.
     """
     given = {str(node): str(name) for name, node in vault.store.rows("SELECT name, node FROM peer")}
-    left = set(vault.store.meta("left").split())
-    left |= {str(row[0]) for row in vault.store.rows(_WENT_ON)}
+    away = left(vault) | {str(row[0]) for row in vault.store.rows(_WENT_ON)}
     me = vault.node.text
     found = {str(node): str(label) for node, label in vault.store.rows("SELECT node, label FROM member")}
     names: dict[str, str] = {}
     for node, label in sorted(found.items()):
-        if node != me and node not in left:
+        if node != me and node not in away:
             names[node] = given.get(node, label)
     gone = {str(row[0]) for row in vault.store.rows("SELECT node FROM former")}
     for node, name in given.items():
-        if node not in left and node not in gone:
+        if node not in away and node not in gone:
             names.setdefault(node, name)
     return sorted(
         (Person(name, node) for node, name in _distinct(names, vault.name).items()), key=lambda p: (p.name, p.node)
     )
+
+
+def left(vault: Vault) -> set[str]:
+    """Return the nodes that are off the sync list: their mailboxes and servers are not visited (LAZ-53)."""
+    return set(vault.store.meta("left").split())
 
 
 def linked(vault: Vault, node: str) -> set[str]:

@@ -7,13 +7,14 @@ path is noticed.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lazy.people import NoSuchPeer, node_of, peers
+from lazy.people import NoSuchPeer, left, node_of, peers
 from lazy.sealing import note_encrypted
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
@@ -33,6 +34,7 @@ __all__ = [
     "PlaceKnown",
     "add_place",
     "clear_fault",
+    "forget_place",
     "is_mine",
     "keep_place",
     "known_faults",
@@ -41,11 +43,14 @@ __all__ = [
     "open_place",
     "place_named",
     "places",
+    "places_of",
     "remove_place",
     "serving",
+    "way_back",
 ]
 
 _FAULT = "place fault "  # setting of the store, followed by the name of a place
+_OF_ONE = frozenset({"live", "vault"})  # kinds of places where one node answers
 _GIT = "git"  # below .vault: the private repositories of git places
 _WEB = "web"  # below .vault: the last heads of places behind web servers
 
@@ -207,10 +212,20 @@ def serving(vault: Vault, name: str) -> list[Place]:
         known = ", ".join(place.name for place in places(vault)) or "no place yet"
         hint = f"Places: {known}. {error.hint}"
         raise NoSuchPeer(f"No place and nobody is called {name!r} here.", hint=hint) from error
+    if node in left(vault):
+        way = f"To begin again: {way_back(vault, name, node)}"
+        raise NoSuchPlace(f"You left {name}, and sync with them no more.", hint=way)
     found = [place for place in places(vault) if place.peer in {None, node}]
     if not found:
         raise NoSuchPlace(f"No place serves {name!r} yet.")
     return sorted(found, key=lambda place: (place.peer != node, place.name))
+
+
+def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:
+    """Return the command by which somebody who was left is synced with again, at an address or at a shared place."""
+    shared = [place.uri for place in places(vault) if place.peer is None and place.kind not in _OF_ONE]
+    where = uri or next(iter(shared), "")
+    return f"lace join {shlex.quote(name)} {shlex.quote(where) if where else 'URI'} --key {node}"
 
 
 def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True) -> Place:
@@ -307,6 +322,26 @@ def keep_place(w: Writer, place: Place) -> None:
     w.audit("lazy-join", place.name, {"uri": place.uri, "kind": place.kind})
 
 
+def places_of(vault: Vault, node: str) -> list[Place]:
+    """Return the places that are for one node alone: bound to it, its live server, or its vault's directory."""
+    return [
+        place
+        for place in places(vault)
+        if place.peer == node
+        or (place.kind == "live" and place.uri.endswith(f"#{node}"))
+        or (place.kind == "vault" and place.place_id == node)
+    ]
+
+
+def forget_place(w: Writer, name: str) -> None:
+    """Forget a place and what is remembered of it, inside a write."""
+    w.store.run("DELETE FROM place WHERE name = ?", name)
+    w.store.run("DELETE FROM last_sync WHERE place = ?", name)
+    w.store.run("DELETE FROM beacon WHERE place = ?", name)
+    note_encrypted(w, name, is_on=False)
+    clear_fault(w, name)
+
+
 def remove_place(vault: Vault, name: str) -> Place:
     """Forget a place; what lies there and what came from it stays.
 
@@ -315,11 +350,7 @@ def remove_place(vault: Vault, name: str) -> Place:
     """
     place = place_named(vault, name)
     with vault.writing() as w:
-        w.store.run("DELETE FROM place WHERE name = ?", name)
-        w.store.run("DELETE FROM last_sync WHERE place = ?", name)
-        w.store.run("DELETE FROM beacon WHERE place = ?", name)
-        note_encrypted(w, name, is_on=False)
-        clear_fault(w, name)
+        forget_place(w, name)
         w.audit("lazy-leave", name, {"uri": place.uri})
     return place
 

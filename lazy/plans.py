@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lazy.exchange import MailboxReader, Reading
-from lazy.people import label_of
+from lazy.people import label_of, left
 from lazy.publish import Outgoing, Sending, plan_sending
 from lazy.receive import Receiver
 from lazy.results import Problem
@@ -72,7 +72,8 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     reader = MailboxReader(vault, medium, Receiver(vault, place), Watch())
     readings: list[Reading] = []
     faults: list[tuple[Verifier, Problem]] = []
-    nodes = tuple(medium.nodes(vault.group))
+    away = left(vault)
+    nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
         if node == vault.node:
             continue  # what lies there is mine: `sending` knows it, and a restored vault looks before it says anything

@@ -102,6 +102,7 @@ class Status:
         revocations: revocations that wait for somebody above.
         revoked: everybody who was revoked, me included.
         waits_by_name: whether I am a new node that somebody has to admit by hand.
+        is_empty: whether the group has no member, as far as is known here.
     """
 
     vault: str
@@ -120,6 +121,7 @@ class Status:
     revocations: int = 0
     revoked: tuple[FormerMember, ...] = ()
     waits_by_name: bool = False
+    is_empty: bool = False
 
 
 def status(vault: Vault) -> Status:
@@ -179,6 +181,7 @@ def status(vault: Vault) -> Status:
             revocations=len(waiting_revocations(vault)),
             revoked=revoked,
             waits_by_name=waits_by_name(vault),
+            is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
         )
 
 

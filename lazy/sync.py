@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
-from lazy.people import label_of
+from lazy.people import label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, is_current, publish_mine
@@ -385,12 +385,15 @@ def _read_all(
     and what was encrypted may be readable.
     """
     readings = {reading.node: reading for reading in plan.readings or ()}
+    away = left(vault)
     faults = dict(plan.faults)
     for number in range(1, MAX_PASSES + 1):
         result.passes = number
         result.problems.clear()
         progress = False
         for node in plan.nodes if number == 1 else medium.nodes(vault.group):
+            if node.text in away:
+                continue
             watch.cancelled()
             if node != vault.node and may_sign:
                 progress |= _admit(vault, place, medium, node, result)

@@ -15,8 +15,8 @@ from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
 from lazy.invitations import Invitation
-from lazy.people import former, formers, members, peers
-from lazy.places import places
+from lazy.people import former, formers, members, node_of
+from lazy.places import places, places_of, way_back
 from lazy.revoking import waiting
 from vault.errors import CallerError
 from vault.files import NotWritable
@@ -339,16 +339,19 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
 
 def _leave(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
-        uri = next((place.uri for place in places(vault) if place.peer and place.peer == _node(vault, args.name)), None)
+        own = places_of(vault, node_of(vault, args.name))
+        uri = own[0].uri if own else None
         node = circle.leave(vault, args.name)
-        return Answer(
-            {"peer": args.name, "uri": uri, "key": node},
-            f"You no longer sync with {inert(args.name)}. What came from them stays here.",
-        )
-
-
-def _node(vault: Vault, name: str) -> str:
-    return next((person.node for person in peers(vault) if name in {person.name, person.node}), "")
+        name = inert(args.name)
+        lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
+        lines += [f"{inert(place.name)} is no place any more: it was for {name} alone." for place in own]
+        if any(member.node == node for member in members(vault)):
+            lines.append(
+                f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
+                f"\nTo end that for all of you: lace revoke {name}"
+            )
+        lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
+        return Answer({"peer": args.name, "uri": uri, "key": node}, "\n".join(lines))
 
 
 def _key(text: str) -> Verifier:

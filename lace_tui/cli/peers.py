@@ -11,8 +11,8 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.beacon import known_beacons
-from lazy.people import FormerMember, NoSuchPeer, former, label_of, node_of, peers
-from lazy.places import places
+from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, node_of, peers
+from lazy.places import places, way_back
 from lazy.reputation import Reputation, counts, reputation
 from lazy.trust import PeerRecord, SyncState, peer_record
 from vault.vault import Vault
@@ -58,8 +58,12 @@ def _all(vault: Vault) -> Answer:
         lines.append(f"{inert(person.name)}  {where}, {_standing_text(peer_record(vault, person.node, person.name))}")
         lines[-1] += f", {said}" if said else ""
     lines += formers_lines(vault)
+    lines = lines or ["You sync with nobody yet: lace invite NAME"]
+    for node in sorted(left(vault)):
+        name = label_of(vault, node)
+        lines.append(f"{inert(name)}, left: {inert(way_back(vault, name, node))}")
     data = {"peers": rows, "revoked": formers_data(vault)}
-    return Answer(data, "\n".join(lines) or "You sync with nobody yet: lace invite NAME")
+    return Answer(data, "\n".join(lines))
 
 
 def _one(vault: Vault, name: str) -> Answer:

@@ -133,7 +133,7 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
 def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
     lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}"]
     me = next((gone for gone in found.revoked if gone.me), None)
-    if (me is not None or found.waits_by_name) and not found.peers:
+    if found.is_empty:
         lines.append(paint.warn("! this group has no member left. To begin a new one: lace init in another folder"))
     elif me is not None:
         what = f"! {inert(me.by)} revoked this device's key: what it says counts here only. A new key: lace adopt"

@@ -92,7 +92,14 @@ VERBS: tuple[Verb, ...] = (
         acts=True,
     ),
     Verb("key unprotect", _CLI + "guarding", _BEGIN, "Let your key open without a passphrase again.", acts=True),
-    Verb("leave", _CLI + "begin", _BEGIN, "Stop syncing with a peer; what came from it stays.", "NAME", acts=True),
+    Verb(
+        "leave",
+        _CLI + "begin",
+        _BEGIN,
+        "Stop syncing with a peer, who stays a member; what came from it stays.",
+        "NAME",
+        acts=True,
+    ),
     Verb(
         "peers",
         _CLI + "peers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -397,7 +398,34 @@ def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     error_of(alice.run("--json", "leave", "bob"), "no-such-peer")
     error_of(alice.run("--json", "leave", "self"), "no-such-peer")
     assert "Nothing was moved" in alice.text("join", "bob", str(stick), "--key", KEY)
-    assert "no longer sync with bob" in alice.text("leave", "bob")
+    text = alice.text("leave", "bob")
+    assert "no longer sync with bob" in text
+    assert "bob-place is no place any more" in text
+    assert f"lace join bob {stick.as_uri()} --key {KEY}" in text
+
+
+def test_who_was_left_is_read_no_more_and_comes_back_by_the_named_command(pair: tuple[Person, Person]) -> None:
+    """LAZ-53: a shared place stays, their mailbox there is passed over, and what came stays."""
+    ann, bob = pair
+    said = ann.text("leave", "bob").splitlines()
+    assert "bob is a member still" in "\n".join(said)
+    assert "lace revoke bob" in "\n".join(said)
+    bob.write("late.txt", "late\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync")
+    for words in (["sync", "--dry-run"], ["sync"], ["pull", "stick"]):
+        assert ann.lace(*words)["received"] == 0, words
+    assert "Nothing new" in ann.text("update")
+    back = said[-1].partition("again: ")[2]
+    assert back in ann.text("peers")
+    assert ann.lace("sync", "bob", expect=2)["error"]["hint"].endswith(back)
+    ann.write("mine.txt", "mine\n")
+    ann.lace("release", "1.2.0")
+    ann.lace("sync")
+    assert [release["version"] for release in bob.lace("sync")["releases"]] == ["1.2.0"], "they are no less a member"
+    ann.lace(*shlex.split(back)[1:])
+    assert [place["place"] for place in ann.lace("places")["places"]] == ["stick"], "it is met there already"
+    assert [release["version"] for release in ann.lace("sync", "bob")["releases"]] == ["1.1.0"]
 
 
 # places
