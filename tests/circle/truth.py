@@ -98,6 +98,7 @@ def close(circle: Circle) -> None:
     for name in [name for name in ("alice", "bob", "cara", "dave") if name not in circle.begun]:
         circle.welcome(name, circle.people["alice"])
     for person in circle.people.values():
+        circle.rejoin_all(person)
         circle.visit_all(person)
         if circle.behind(person):
             circle.run(person, "adopt")

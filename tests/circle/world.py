@@ -247,6 +247,14 @@ class Circle:
         if node in here:  # else joining would admit a key that came back by no agreement
             self.run(person, "join", f"{friend.name}{self.count}", str(shared), "--key", node)
 
+    def rejoin_all(self, person: Person) -> None:
+        """Read everybody again whom this person had left: what they share is to come from somebody."""
+        meet = (self.root / _STICKS[0]).as_uri()
+        for link in self.run(person, "links")["links"]:
+            if link["state"] == "paused":
+                self.count += 1
+                self.run(person, "join", f"{link['peer']}{self.count}", meet, "--key", str(link["node"]))
+
     def backup(self, person: Person, number: int) -> None:
         """Copy `.vault` aside."""
         del number
