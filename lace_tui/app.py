@@ -181,7 +181,7 @@ class LaceApp(Working):
             following: the command that lets friends know of it; empty when they need none.
         """
         if not following.startswith("lace sync "):
-            said = f"Next: {following}" if following else "Your friends have nothing to learn of it."
+            said = f"Next: {following}" if following else "Nothing is left to send."
             self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
             return
         names = [place.place.name for place in self.view.places] if self.view else []

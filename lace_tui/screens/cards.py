@@ -302,7 +302,7 @@ def resolved_card(decided: Decided) -> Card:
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
-        lines.append(mark("next: lace update"))
+        lines.append(mark(f"next: {decided.following}"))
     elif decided.following:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
     return Card("Resolve: done", tuple(lines), bool(left))

@@ -31,7 +31,7 @@ from lazy.deciding import (
     worked_out,
 )
 from lazy.drafts import drop_draft, save_draft
-from lazy.queue import next_sync
+from lazy.resolve import next_step
 from vault.errors import LaceError
 from vault.names import Version
 from vault.vault import Vault
@@ -265,7 +265,7 @@ class Resolve(Comparing):
                 self._saved = self._saves
                 drop_draft(vault, opened.conflict.id)
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-            return Decided((done,), next_sync(vault), tuple(ids))
+            return Decided((done,), next_step(vault, done), tuple(ids))
 
         self.lace.begin(f"Resolve {version}", do, self._written, self.command())
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.vault.profiles import changed
 from vault.audit import (
     APP,
     AuditEntry,
@@ -206,15 +207,7 @@ def test_chain_goes_on_under_a_new_key_after_adopt(chain: list[Seal]) -> None:
 
 
 def rebuilt(plex: Plex, **change: object) -> Seal:
-    parts: dict[str, object] = {
-        "group": plex.group,
-        "app": plex.app,
-        "name": plex.name,
-        "tai": plex.tai,
-        "extras": plex.extras,
-        "data": plex.blob.data,
-    }
-    return Seal.sign(Plex.build(**(parts | change)), ALICE)  # type: ignore[arg-type]
+    return Seal.sign(changed(plex, **change), ALICE)
 
 
 BODY = entry_after(None).body()
