@@ -30,6 +30,8 @@ FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""
 
 _STEP = 256  # records looked at together: a manifest lists 500, and the next step takes the last ones first
 
+_QUEUE = 8_192  # wants of one level
+
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
 Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
@@ -48,6 +50,7 @@ class Sharing:
     def __init__(self, db: sqlite3.Connection, at_hand: Mapping[RecordHash, Found] | None = None) -> None:
         self._db = db
         self._at_hand = {} if at_hand is None else at_hand
+        self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
@@ -59,6 +62,7 @@ class Sharing:
 
     def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
         """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
+        self._done.clear()
         waiting: list[Want] = [(root, True) for root in roots]
         waiting += self._filled(added)
         grown = False
@@ -119,24 +123,33 @@ class Sharing:
         return [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
 
     def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
-        """Share one level of the closure; return the next level and whether anything was new."""
+        """Share one level of the closure with what is at hand below it; return what follows and if anything was new."""
+        at_hand = self._at_hand
         present = self._present([want[0] for want in wants])
         positions = sorted({p for p, _, _ in present.values()})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
         missing: list[tuple[str, int]] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
-        for record, content in wants:
-            found = present.get(record)
+        queue = list(wants)
+        for record, content in queue:  # which grows by what is at hand: a long chain is one level and not thousands
+            found = present.get(record) or at_hand.get(record)
             if found is None:
                 missing.append((record.text, int(content)))
                 continue
             p = found[0]
-            if have_content.get(p, False) or (p in have_content and not content):
+            had = have_content.get(p, self._done.get(p))
+            if had or (had is not None and not content):
                 continue
             have_content[p] = content
+            if record in at_hand:
+                self._done[p] = content
             fresh[p] = int(content)
-            following.update(dict.fromkeys(self._children(record, found, content)))
+            for child in dict.fromkeys(self._children(record, found, content)):
+                if child[0] in at_hand and len(queue) < _QUEUE:
+                    queue.append(child)
+                else:
+                    following[child] = None
         if missing:
             let_go = self._let_go({text for text, _ in missing}, "0")
             missing = [want for want in missing if want[0] not in let_go]
