@@ -21,6 +21,7 @@ from vault.rules import (
     parse_program,
 )
 from vault.rules.check import Checked
+from vault.rules.compose import compose
 from vault.rules.parse import MAX_PROGRAM_BYTES
 
 __all__ = ["configure", "run"]
@@ -30,7 +31,8 @@ _MAX_FACT_BYTES = 64 * 1024 * 1024  # a fact block of an exchange has no more
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument("file", metavar="FILE", help="the program")
+    several = "+" if verb == "rules check" else 1
+    parser.add_argument("file", nargs=several, metavar="FILE", help="the program")
     if verb == "rules eval":
         parser.add_argument("--query", required=True, metavar="PRED", help="the predicate to list")
         parser.add_argument("--facts", metavar="FILE", help="lines of facts to use instead of this vault's records")
@@ -38,18 +40,26 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
-    checked = check(parse_program(read_bounded(context.cwd / args.file, MAX_PROGRAM_BYTES)))
+    programs = [check(parse_program(read_bounded(context.cwd / file, MAX_PROGRAM_BYTES))) for file in args.file]
+    checked = programs[0]
+    if len(programs) > 1:
+        checked = check(parse_program(compose(program.text for program in programs)))
+        return _check(checked, shows=True)
     return _check(checked) if context.verb == "rules check" else _eval(context, checked, args.query, args.facts)
 
 
-def _check(checked: Checked) -> Answer:
+def _check(checked: Checked, *, shows: bool = False) -> Answer:
+    """Name a program; one that was composed is shown too: it is what selects what all of several select (FAC-20)."""
+
     def text(paint: Paint) -> str:
         lines = [f"{number}  {' '.join(stratum)}" for number, stratum in enumerate(checked.strata, 1)]
         if not checked.is_monotonic:
             lines.append("It negates: what it selects in a sync may depend on the order in which records came.")
-        return "\n".join([paint.strong(checked.id), *lines])
+        lines += checked.text.splitlines() if shows else []
+        return "\n".join([paint.strong(checked.id), *map(inert, lines)])
 
-    return Answer({"id": checked.id, "monotonic": checked.is_monotonic, "strata": checked.strata}, text)
+    data = {"id": checked.id, "monotonic": checked.is_monotonic, "strata": checked.strata, "program": checked.text}
+    return Answer(data, text)
 
 
 def _eval(context: Context, checked: Checked, query: str, facts: str | None) -> Answer:

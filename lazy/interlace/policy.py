@@ -1,4 +1,4 @@
-"""Modules that are rule programs: what they may look at here, how both halves run, how several become one (FAC-7..20).
+"""Modules that are rule programs: what they may look at here, and how both halves run (FAC-7..19).
 
 A module is run where the records are. What it may look at follows from its origin, which the receiver assigns and the
 text never says (FAC-16): a module of this side reads the whole store; one of the peer's reads the records that this
@@ -19,11 +19,10 @@ from typing import Final
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule, Select
 from vault.records import RecordHash
 from vault.rules import FactSource, Limits, RuleModule, StoreFacts, TupleFacts, View, compile_module
-from vault.rules.compose import compose
 from vault.rules.errors import RulesOutOfReach
 from vault.rules.facts import Row
 
-__all__ = ["LocalFacts", "composed", "local_module", "peer_limits", "registry"]
+__all__ = ["LocalFacts", "local_module", "peer_limits", "registry"]
 
 _OWN_LIMITS = Limits()
 _EVALUATIONS: Final = 8  # whose full time the rules of a peer may take in one exchange
@@ -102,18 +101,6 @@ def local_module(text: str, facts: LocalFacts) -> PolicyModule:
         RuleError: the text is no program, or not in its canonical form.
     """
     return _policy(compile_module(text), facts, own=True)
-
-
-def composed(texts: Iterable[str], facts: LocalFacts) -> PolicyModule:
-    """Return one module that selects what all of several local policies select (FAC-20).
-
-    Raises:
-        RuleError: a text is no program, or all together break a limit.
-    """
-    chosen = {*texts}
-    if chosen == {GROUP_SHARED.text}:
-        return GROUP_SHARED
-    return local_module(compose(chosen), facts)
 
 
 class _Budget:

@@ -27,6 +27,19 @@ def test_check_names_the_program_and_its_strata(alice: Person) -> None:
     assert alice.lace("rules", "check", "shared.rules")["id"] == GROUP_SHARED.id
 
 
+def test_several_are_shown_as_the_one_that_selects_what_all_select(alice: Person) -> None:
+    """FAC-20: composed into one before it is presented, in whichever order, and equal ones once."""
+    alice.write("shared.rules", GROUP_SHARED.text.encode())
+    alice.write("mine.rules", b"SelectHave(P) :- Have(P), Field(P,'App',_,'lace/release').\n")
+    both = alice.lace("rules", "check", "shared.rules", "mine.rules", "shared.rules")
+    assert both == alice.lace("rules", "check", "mine.rules", "shared.rules")
+    assert "SelectHave(V0) :- M0SelectHave(V0), M1SelectHave(V0)." in both["program"].splitlines()
+    assert alice.lace("rules", "check", "shared.rules", "shared.rules")["id"] == GROUP_SHARED.id
+    told = alice.text("rules", "check", "mine.rules", "shared.rules")
+    assert told.startswith(both["id"])
+    assert told.endswith(both["program"])
+
+
 def test_a_fault_has_its_place(alice: Person) -> None:
     """FAC-10: a wrong program is the caller's to mend."""
     alice.write("p.rules", b"A(X) :- Have(X).\nB(X) :- Here('x).\n")

@@ -13,7 +13,7 @@ from lazy.interlace.errors import EvaluationFailed, InterlaceAbort, PlanCompilat
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, Operand, PolicyModule, compile_plan, module_id
-from lazy.interlace.policy import LocalFacts, composed, local_module, registry
+from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.scope import Scope, scope_text
 from tests.lazy.interlace.links import config
@@ -23,6 +23,7 @@ from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import found, write
 from vault.records import Plex, RecordHash, Seal
 from vault.rules import Limits, StoreFacts, View, canonical_text, parse_program
+from vault.rules.compose import compose
 from vault.rules.errors import RulesOutOfReach
 from vault.store import Store
 from vault.vault import Vault
@@ -173,14 +174,13 @@ def test_local_policies_become_one_operand(stores: tuple[Store, Store]) -> None:
     by_name = (
         "Chosen(P) :- Field(P,'Name',_,'x').\nSelectHave(P) :- Chosen(P).\nSelectAdvertised(P,S) :- Advertised(P,S)."
     )
-    both = composed([by_app, by_name], port.facts)
+    both = local_module(compose([by_app, by_name]), port.facts)
     assert both.send is not None
     assert both.send(Evaluation("S", {})) == {records[0].hash}
-    assert both.text == composed([by_name, by_app, by_name], port.facts).text
-    assert composed([by_name], port.facts).text == module(by_name)
-    assert composed([GROUP_SHARED.text], port.facts) is GROUP_SHARED
-    only_send = composed([by_app, "SelectHave(P) :- Have(P)."], port.facts)
-    assert "SelectAdvertised" not in only_send.text.replace("M0SelectAdvertised", "").replace("M1SelectAdvertised", "")
+    assert both.text == compose([by_name, by_app, by_name])
+    assert compose([by_name]) == module(by_name)
+    only_send = compose([by_app, "SelectHave(P) :- Have(P)."])
+    assert "SelectAdvertised" not in only_send.replace("M0SelectAdvertised", "").replace("M1SelectAdvertised", "")
 
 
 def test_the_default_policy_gives_the_same_by_its_program(stores: tuple[Store, Store]) -> None:
