@@ -24,8 +24,8 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "Picks", "held", "merged_tree"]
-__all__ += ["path_regions"]
+__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "PathUndecided", "Picks", "held"]
+__all__ += ["merged_tree", "path_regions"]
 
 BOTH = "both"  # of one region: my lines, then the other side's
 # One decision removes a name, so the path alone says nothing about what the other side has.
@@ -46,6 +46,14 @@ class NoSuchRegion(CallerError):
     code = "no-such-region"
     exit_code = 2
     hint = "See the regions with: lace conflicts --regions"
+
+
+class PathUndecided(CallerError):
+    """The sides clash at a path, nobody chose for it, and the folder has nothing of its own there (LAZ-42)."""
+
+    code = "path-undecided"
+    exit_code = 2
+    hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,12 @@ def merged_tree(
 
     Raises:
         MarkersLeft, NoSuchRegion, RegionUndecided: a choice cannot be taken.
+        PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
     """
     order = sorted(newest(vault.store, heads), key=lambda head: (head != ours, head.text))
     tree = tree or commit_info(vault.store, order[0]).tree
+    folder = tree if order[0] == ours else None
     done = [*also, order[0]]
     entries: dict[str, Entry | None] = {}
     settled: set[str] = set()
@@ -109,8 +119,10 @@ def merged_tree(
         outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
         choices: dict[str, Choice] = {}
         for clash in outcome.conflicts:
-            choices[clash.path] = _choice(w, clash, head, picks)
             pick = picks.paths.get(clash.path)
+            mine = lookup(w, folder, clash.path) if folder is not None else None
+            is_mine = folder is not None and clash.ours == mine
+            choices[clash.path] = _choice(w, clash, head, picks, is_mine=is_mine)
             if clash.kind in _MOVED or clash.path in picks.regions:
                 settled.add(clash.path)
             elif pick == head:
@@ -139,8 +151,8 @@ def held(
 ) -> dict[str, Entry | None]:
     """Return the paths on which the sides clash and my folder says how they shall be.
 
-    It does where my line has one of the sides already, or where I made of the path what it is on no side and was not
-    before: what I edited is then the decision, also where it would merge cleanly with one of the sides.
+    It does where my line has one of the sides already, or where I made of the path what it was not before: what I
+    edited is then the decision, also where it would merge cleanly with one of the sides.
 
     Args:
         source: where trees are read.
@@ -154,11 +166,7 @@ def held(
     line = ancestors(vault.store, mine) if mine is not None else set()
     is_mine = any(side.text in line for side in sides)
     found = {clash.path: lookup(source, tree, clash.path) for clash in clashes}
-    return {
-        clash.path: found[clash.path]
-        for clash in clashes
-        if is_mine or found[clash.path] not in (clash.base, clash.ours, clash.theirs)
-    }
+    return {clash.path: found[clash.path] for clash in clashes if is_mine or found[clash.path] != clash.base}
 
 
 def path_regions(outcome: MergeOutcome) -> list[PathRegions]:
@@ -176,7 +184,7 @@ def path_regions(outcome: MergeOutcome) -> list[PathRegions]:
     ]
 
 
-def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks) -> Choice:
+def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:
     if clash.path in picks.regions:
         if not clash.is_text:
             raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).")
@@ -189,6 +197,8 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks)
     if pick is None and (edited := picks.edited(clash.path)) is not None:
         return _without_markers(clash.path, edited)
     pick = pick or picks.all
+    if pick is None and clash.path not in picks.held and not is_mine:
+        raise PathUndecided(f"{clash.path} differs between the sides, and your folder has it as it was before.")
     if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:
         _without_markers(clash.path, read_entry(source, clash.ours))
     return "theirs" if pick == head else "ours"

@@ -40,7 +40,7 @@ class BadVersion(CallerError):
 
     code = "bad-version"
     exit_code = 2
-    hint = "Write a version as three numbers, for example 1.4.0."
+    hint = "Write three numbers, for example 1.4.0; what lace resolve --merged makes may be called 1.4.0-merged."
 
 
 def check_name(text: str, what: str = "name") -> str:

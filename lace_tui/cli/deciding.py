@@ -10,7 +10,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import moved_lines, moved_text
+from lace_tui.cli.folder import SHOWN, moved_lines, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -21,6 +21,7 @@ from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions, path_regions
+from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
@@ -98,6 +99,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--take", action=_Pick, metavar="SIDE", help="... and whose content or lines it gets")
     parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
     parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
+    parser.add_argument(
+        "-y", "--yes", action="store_true", help="with --merged: do not ask about files that nobody edited"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would change, and do nothing")
     parser.add_argument("-m", "--message", default="", metavar="REASON", help="why; friends can read it")
     parser.set_defaults(picks=[])
@@ -286,7 +290,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         lines.append(f"    {what} was released since and ends it: {update_command(conflict)}")
     if conflict.is_open:
         words = inert(side_words(conflict, me))
-        lines.append(f"    Decide: lace resolve {conflict.id} --prefer {words}, or --merged VERSION")
+        lines.append(f"    Decide: lace resolve {conflict.id} --prefer {words}, or edit and --merged VERSION")
     return "\n".join(lines)
 
 
@@ -311,10 +315,48 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
         raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
     if args.dry_run:
         return _planned(context, vault, args, choices)
+    as_is = _unedited(context, vault, args, choices)
+    if as_is and context.is_terminal and not (context.json or args.yes) and not _agrees(context, as_is):
+        return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_CHOOSE}")
     with context.watching() as watch:
         done = _decide(vault, args, choices, watch)
     write_lazy_files(vault)
-    return _resolved(vault, done)
+    return _resolved(vault, done, as_is)
+
+
+_CHOOSE = "Edit those files, or choose: --path P --take SIDE"
+
+
+def _unedited(
+    context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]
+) -> tuple[Unedited, ...]:
+    if args.merged is None:
+        return ()
+    with context.watching() as watch:
+        return unedited(vault, args.conflict, **choices, watch=watch)
+
+
+def _unedited_data(as_is: Sequence[Unedited]) -> list[dict[str, Any]]:
+    return [{"path": one.path, "side": one.side, "without": list(one.without)} for one in as_is]
+
+
+def _unedited_lines(as_is: Sequence[Unedited]) -> list[str]:
+    """Say of each path whose it is as it stands, and whose work is not in it."""
+    lines = []
+    for one in as_is[:SHOWN]:
+        whose = "yours" if one.is_local else f"{inert(one.side)}'s"
+        without = " and ".join(f"{inert(word)}'s" for word in one.without)
+        lines.append(f"{inert(one.path)}: {whose} as it stands; {without} is not in it")
+    return lines + ([f"and {len(as_is) - SHOWN} more"] if len(as_is) > SHOWN else [])
+
+
+def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
+    """Ask the person at the terminal whether files that nobody edited shall be the merge."""
+    for line in _unedited_lines(as_is):
+        context.say(f"! {line}")
+    context.world.stderr.write("Release it so? [y/N] ")
+    context.world.stderr.flush()
+    return context.world.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _choices(context: Context, args: argparse.Namespace) -> dict[str, Any]:
@@ -357,10 +399,18 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
     with context.watching() as watch:
         conflict, written, gone = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
-    data = {"planned": True, "conflict": conflict.id, "written": written, "deleted": gone}
+    as_is = _unedited(context, vault, args, choices)
+    data = {
+        "planned": True,
+        "conflict": conflict.id,
+        "written": written,
+        "deleted": gone,
+        "unedited": _unedited_data(as_is),
+    }
     count = moved_text(len(written), len(gone), planned=True)
     lines = [f"{conflict.id}: {count} in your folder{':' if written or gone else '.'}"]
     lines += moved_lines(written, gone, None)
+    lines += [f"! {line}" for line in _unedited_lines(as_is)]
     return Answer(data, "\n".join(lines))
 
 
@@ -387,7 +437,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
     return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
 
 
-def _resolved(vault: Vault, done: Resolved) -> Answer:
+def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> Answer:
     following = next_step(vault, done)
     data = {
         "conflict": done.conflict,
@@ -397,6 +447,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
         "commit": done.commit,
         "written": done.written,
         "deleted": done.deleted,
+        "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
         "next": following or None,
     }
@@ -406,6 +457,7 @@ def _resolved(vault: Vault, done: Resolved) -> Answer:
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}"]
         lines += moved_lines(done.written, done.deleted, None)
+        lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
         ]

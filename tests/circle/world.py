@@ -38,7 +38,7 @@ _BEHIND: Final = frozenset({"vault-behind-mark", "vault-forked", "other-node", "
 _ALLOWED: Final[dict[str, frozenset[str]]] = {
     "commit": frozenset({"nothing-to-commit"}),
     "release": frozenset({"nothing-to-release", "version-taken"}),
-    "resolve": frozenset({"no-such-side", "no-such-conflict", "version-taken"}),
+    "resolve": frozenset({"no-such-side", "no-such-conflict", "path-undecided", "version-taken"}),
     "revoke": frozenset({"already-revoked", "no-such-peer", "revoker-not-member"}),
     "invite": frozenset({"not-member"}),
     "admit": frozenset({"already-member", "not-member", "no-such-peer", "already-revoked"}),

@@ -268,6 +268,52 @@ def test_a_decision_that_somebody_released_on_needs_an_update_only(trio: tuple[P
     assert _text(alice, "a.txt") == "bob\n"
 
 
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Person, Person], attempt: int) -> None:
+    """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
+    alice, bob, cara = trio
+    # keys differ each time, so hashes do too
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob, cara)
+    for more in ((), ("--dry-run",)):
+        refused = cara.lace("resolve", "2.0.0", "--merged", "2.0.1", *more, expect=2)["error"]
+        assert refused["code"] == "path-undecided"
+        assert "a.txt" in refused["message"]
+    assert _text(cara, "a.txt") == "base\n"
+    assert cara.lace("conflicts")["conflicts"]
+    if attempt:
+        cara.lace("resolve", "2.0.0", "--merged", "2.0.1", "--path", "a.txt", "--take", "bob")
+    else:
+        cara.write("a.txt", "bob\n")  # what one side has, and she too
+        cara.lace("resolve", "2.0.0", "--merged", "2.0.1")
+    assert _text(cara, "a.txt") == "bob\n"
+
+
+def test_a_merge_of_nothing_edited_says_whose_work_is_not_in_it(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-41, LAZ-42: each path is named with whose it is; a person at a terminal is asked before it is released."""
+    alice, bob, _ = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob)
+    words = ("resolve", "2.0.0", "--merged", "2.0.0-merged")
+    told = "! a.txt: yours as it stands; bob's is not in it\n"
+    assert told in alice.text(*words, "--dry-run") + "\n"
+    alice.environ["TERM"] = "xterm"
+    asked = alice.run(*words, stdin=b"\n", tty=True)
+    assert (asked.code, asked.text.startswith("Nothing was decided.")) == (0, True)
+    assert told in asked.err
+    assert alice.lace("conflicts")["conflicts"]
+    alice.write("a.txt", "both\n")
+    assert alice.lace(*words, "--dry-run")["unedited"] == []
+    alice.write("a.txt", "alice\n")
+    done = alice.lace(*words)
+    assert done["unedited"] == [{"path": "a.txt", "side": "alice", "without": ["bob"]}]
+    assert alice.lace("conflicts")["conflicts"] == []
+
+
 def test_equal_heads_never_make_a_commit_impossible(trio: tuple[Person, Person, Person]) -> None:
     """Many releases with my content are remembered as few parents: a commit has at most 64."""
     alice, bob, _ = trio

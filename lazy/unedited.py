@@ -1,0 +1,78 @@
+"""What a merge would take as one side has it, since nobody edited it or chose for it (LAZ-42; docs/decisions.md 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lazy.conflicts import conflict_named
+from lazy.merging import fold
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import lookup
+from vault.graph import newest
+from vault.history import commit_info
+from vault.vault import Vault
+from vault.work import Watch, changes
+
+__all__ = ["Unedited", "unedited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unedited:
+    """A clashing path that stays as it is in the folder, which is exactly as one side has it.
+
+    Args:
+        path: relative to the desk.
+        side: the word of that side.
+        is_local: whether it is mine.
+        without: words of the sides whose work is not in it.
+    """
+
+    path: str
+    side: str
+    is_local: bool
+    without: tuple[str, ...]
+
+
+def unedited(
+    vault: Vault,
+    name: str,
+    takes: Mapping[str, str],
+    regions: Mapping[str, Mapping[int, str]],
+    edited: Callable[[str], bytes | None],
+    *,
+    watch: Watch = Watch(),
+) -> tuple[Unedited, ...]:
+    """Return what a merge would take as one side has it, though another side clashes with it; writes nothing.
+
+    Args:
+        vault: whose decision it would be.
+        name: the conflict.
+        takes: path -> side that was chosen for it.
+        regions: path -> what was chosen for its regions.
+        edited: returns the bytes of a merged file, or None.
+        watch: progress and cancel.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        LetGo, MissingObject, TreeError: content is not here or broken.
+    """
+    conflict = conflict_named(vault, name)
+    overlay = MemoryObjects(fallback=vault.store)
+    folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
+    heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
+    found = []
+    for clash in fold(overlay, overlay, vault, heads, ours=None)[0].conflicts:
+        if clash.path in takes or clash.path in regions or edited(clash.path) is not None:
+            continue
+        entry = lookup(overlay, folder, clash.path)
+        same = [
+            side
+            for side in conflict.sides
+            if lookup(overlay, commit_info(vault.store, side.commit).tree, clash.path) == entry
+        ]
+        others = tuple(side.word for side in conflict.sides if side not in same)
+        if same and others:
+            side = next((side for side in same if side.is_local), same[0])
+            found.append(Unedited(clash.path, side.word, side.is_local, others))
+    return tuple(found)
