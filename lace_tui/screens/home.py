@@ -124,6 +124,7 @@ class Home(Place):
     Home Panel:ansi:focus > .option-list--option-highlighted {
         color: ansi_default; background: ansi_default;
     }
+    Home #meet { text-wrap: nowrap; text-overflow: ellipsis; }
     Home #meet:blur > .option-list--option-highlighted { background: $foreground 10%; }
     Home #card { height: auto; max-height: 9; }
     Home #card.-bad { border: round $warning; }

@@ -258,10 +258,11 @@ def facts(file: OpenFile, content: Content | None, width: int) -> list[Row]:
     if content is None:
         return [mark("  deleted here", BAD), mark("  Taking this side deletes the file.", QUIET)]
     kind = "program" if content.mode == "x" and content.kind == "f" else _KINDS.get(content.kind, content.kind)
-    rows = [mark(f"  a {kind}, {bytes_text(content.size)} ({content.size} bytes)")]
+    size = f"{content.size} bytes" if content.size < 1024 else f"{bytes_text(content.size)} ({content.size} bytes)"
+    rows = [mark(f"  a {kind}, {size}")]
     if file.other_name:
-        rows += [mark(part) for part in fold(f"  the other name: {inert(file.other_name)}", width)]
-    rows += [mark(part, QUIET) for part in fold(f"  {content.hash}", width)]
+        rows += [mark(f"  {part}") for part in fold(f"the other name: {inert(file.other_name)}", width - 2)]
+    rows += [mark(f"  {part}", QUIET) for part in fold(str(content.hash), width - 2)]
     if content.text is not None:
         return [*rows, Row(""), *text_rows(content.text, width)]
     if content.kind == "l":
