@@ -25,7 +25,7 @@ __all__ = [
     "left",
     "linked",
 ]
-__all__ += ["members", "node_of", "peers", "waits_by_name"]
+__all__ += ["label_of", "left", "linked", "members", "node_of", "peers", "waits_by_name"]
 
 ASKS = "asks"  # setting of the store: in place of an invitation's secret, one that nobody gave
 
@@ -110,6 +110,11 @@ def peers(vault: Vault) -> list[Person]:
 def left(vault: Vault) -> set[str]:
     """Return the nodes that are off the sync list: their mailboxes and servers are not visited (LAZ-53)."""
     return set(vault.store.meta("left").split())
+
+
+def has_gone_on(vault: Vault, node: str) -> bool:
+    """Tell whether a node admitted a newer one as its owner's own."""
+    return any(str(signer) == node for signer, _ in vault.store.rows(OWN_NODES))
 
 
 def linked(vault: Vault, node: str) -> set[str]:

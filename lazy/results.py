@@ -9,7 +9,10 @@ from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
 
-__all__ = ["ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
+__all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
+
+# Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
+NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lazy.circle import requests
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command
 from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks
-from lazy.people import label_of
+from lazy.people import has_gone_on, label_of
 from lazy.places import Place, clear_fault, note_fault
 from lazy.receive import Receiver
 from lazy.reputation import note_evidence
@@ -57,9 +57,10 @@ def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: s
     for node, seq in forked:
         name = label_of(vault, node.text)
         after = f"after entry {seq}" if seq else "at its first entry"
+        goes_on = "went on under a new key." if has_gone_on(vault, node.text) else "goes on with: lace adopt"
         text = (
             f"The log of {name} forked {after}: two different entries were sealed under one number, by a copied or "
-            f"restored device or on purpose. Both are kept; {name} goes on with: lace adopt"
+            f"restored device or on purpose. Both are kept; {name} {goes_on}"
         )
         result.problems.append(Problem("forked", text, name))
     for release in releases(vault.store):

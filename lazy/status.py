@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
-from lazy.people import FormerMember, Person, formers, peers, waits_by_name
+from lazy.people import FormerMember, Person, formers, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.reputation import counts
@@ -19,7 +20,7 @@ from vault.history import Relation, line_head, relation
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.records import RecordHash, Tai, Verifier
-from vault.vault import Vault
+from vault.vault import HELD_BACK, Vault
 from vault.work import checkout_of, unreleased
 
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "status"]
@@ -102,6 +103,7 @@ class Status:
         revocations: revocations that wait for somebody above.
         revoked: everybody who was revoked, me included.
         waits_by_name: whether I am a new node that somebody has to admit by hand.
+        held_back: code, message and hint of why this vault may sign nothing, if it was refused last; else None.
         is_empty: whether the group has no member, as far as is known here.
     """
 
@@ -122,6 +124,7 @@ class Status:
     revoked: tuple[FormerMember, ...] = ()
     waits_by_name: bool = False
     is_empty: bool = False
+    held_back: Mapping[str, str] | None = None
 
 
 def status(vault: Vault) -> Status:
@@ -141,7 +144,7 @@ def status(vault: Vault) -> Status:
                 vault,
                 person,
                 ahead_behind(mine, known.get(person.node, VersionVector()), cut),
-                held.get(person.node),
+                _range(held, linked(vault, person.node)),
                 against[person.node],
                 beacons.get(person.node),
             )
@@ -181,6 +184,7 @@ def status(vault: Vault) -> Status:
             revocations=len(waiting_revocations(vault)),
             revoked=revoked,
             waits_by_name=waits_by_name(vault),
+            held_back=json.loads(store.meta(HELD_BACK) or "null"),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
         )
 
@@ -193,6 +197,12 @@ def _held(vault: Vault) -> dict[str, tuple[Version, Version]]:
         low, high = found.get(str(node), (version, version))
         found[str(node)] = (min(low, version), max(high, version))
     return found
+
+
+def _range(held: dict[str, tuple[Version, Version]], nodes: set[str]) -> tuple[Version, Version] | None:
+    """Return the lowest and highest visible version over all keys of a person."""
+    found = [held[node] for node in nodes if node in held]
+    return (min(low for low, _ in found), max(high for _, high in found)) if found else None
 
 
 def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus:

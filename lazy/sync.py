@@ -447,7 +447,9 @@ def _read_one(
     if exchange.not_available:
         first, reason = next(iter(reader.unread.items()))
         what = f"{len(exchange.not_available)} records that it lists could not be read here. {reason}"
-        result.problems.append(Problem("not-available", f"{what} ({first})", label_of(vault, node.text)))
+        who = label_of(vault, node.text)
+        hint = f"{who} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
+        result.problems.append(Problem("not-available", f"{what} ({first})", who, hint))
     old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
     if old is None:
         result.exchanges.append(exchange)

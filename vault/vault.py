@@ -7,13 +7,13 @@ goes through `Vault.writing`, which is one lock, one transaction, one check of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 from vault.beside import READABLE
 from vault.config import Settings
-from vault.errors import CallerError, EnvironmentFault
+from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.files import make_directory, write_atomic
 from vault.keys import KeyStore
 from vault.lock import Holder, VaultLock
@@ -27,10 +27,11 @@ from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
 
-__all__ = ["DOT_VAULT", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
+__all__ = ["DOT_VAULT", "HELD_BACK", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
 
 DOT_VAULT = ".vault"
 _BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
+HELD_BACK = "held back"  # setting of the store: why the mark let nothing be signed when it was asked last
 _LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk
 
 
@@ -313,8 +314,10 @@ class Vault:
         with self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait):
             writer = Writer(self, may_sign=not receiving)
             if not receiving and anew is None:
-                writer.check_mark()
+                self._check(writer)
             with self.store.transaction():
+                if not receiving and self.store.meta(HELD_BACK):
+                    self.store.set_meta(HELD_BACK, "")
                 if anew is not None:
                     for setting, value in anew.items():
                         self.store.set_meta(setting, value)
@@ -333,4 +336,18 @@ class Vault:
             VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
         """
         with self.lock.held(timeout=_LOCK_SECONDS):
-            Writer(self).check_mark()
+            self._check(Writer(self))
+
+    def _check(self, writer: Writer) -> None:
+        """Let a writer ask the mark; why it refuses is noted for who asks only the store how things stand."""
+        try:
+            writer.check_mark()
+        except EnvironmentFault as error:
+            import json  # noqa: PLC0415 - most commands are not refused
+
+            told = json.dumps({"code": error.code, "message": error.message, "hint": error.hint}, sort_keys=True)
+            with suppress(LaceError):  # it may be a vault that cannot be written
+                if self.store.meta(HELD_BACK) != told:
+                    with self.store.transaction():
+                        self.store.set_meta(HELD_BACK, told)
+            raise

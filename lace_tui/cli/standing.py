@@ -13,8 +13,10 @@ from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.places import PlaceFault, known_faults
 from lazy.queue import MANY, QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
+from lazy.results import NO_PERSON_NEEDED
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status, status
 from lazy.vectors import vectors
+from vault.history import Relation
 from vault.records import Tai
 
 if TYPE_CHECKING:
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["configure", "run"]
 
+_PROBLEMS = 3  # of one place that are told
 _WORDS = {
-    "same": "the same as your friends",
+    "same": "with all that friends released",
     "ahead": "ahead of your friends",
     "behind": "behind: lace update",
     "mergeable": "friends have other changes: lace update",
@@ -109,12 +112,14 @@ def _status_data(found: Status, tree: Changes | None) -> dict[str, Any]:
                 "last_sync": place.last_sync,
                 "waiting": place.waiting,
                 "fault": fault_data(place.fault),
+                "problems": _problems(place),
             }
             for place in found.places
         ],
         "queue": found.queue,
         "conflicts": found.conflicts,
         "requests": found.requests,
+        "held_back": found.held_back,
         "revocations": found.revocations,
         "revoked": [
             {"name": gone.name, "node": gone.node, "last_seq": gone.last_seq, "by": gone.by, "me": gone.me}
@@ -143,9 +148,13 @@ def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
         lines.append(paint.warn(by_hand))
     elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
-    lines += [_desk_line(desk) for desk in found.desks]
-    if tree is not None:
-        lines += _tree_lines(tree, paint)
+    if found.held_back is not None:
+        lines.append(paint.warn(f"! {inert(found.held_back['message'])}"))
+        lines.append(f"  {inert(found.held_back['hint'])}")
+    lines += [_desk_line(desk, has_friends=bool(found.peers)) for desk in found.desks]
+    lines += (
+        [paint.faint("  to look at the folder too: lace status --tree")] if tree is None else _tree_lines(tree, paint)
+    )
     if found.peers:
         lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
     if found.places:
@@ -170,9 +179,11 @@ def _status_text(found: Status, tree: Changes | None, paint: Paint) -> str:
     return "\n".join(lines)
 
 
-def _desk_line(desk: DeskStatus) -> str:
+def _desk_line(desk: DeskStatus, *, has_friends: bool) -> str:
     version = f"released {desk.version}" if desk.version else "nothing released"
-    parts = [version, f"revision {desk.revision}", _WORDS[desk.relation]]
+    parts = [version, f"revision {desk.revision}"]
+    if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
+        parts.append(_WORDS[desk.relation])
     if desk.unreleased:
         parts.append(f"{_count(desk.unreleased, 'commit')} not released")
     return f"{inert(desk.desk)}: " + ", ".join(parts)
@@ -205,9 +216,25 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
     line = f"  {inert(place.name)}  last sync {moment(place.last_sync)}"
     if place.waiting:
         line += f", {waiting_text(place.waiting)} for it: lace sync {inert(place.name)}"
-    if place.fault is None:
-        return [line]
-    return [line, f"    {paint.warn('!')} {moment(_utc(place.fault))}: {inert(place.fault.message)}"]
+    lines = [line]
+    if place.fault is not None:
+        lines.append(f"    {paint.warn('!')} {moment(_utc(place.fault))}: {inert(place.fault.message)}")
+    for problem in _problems(place):
+        who = f"{inert(problem['peer'])}: " if problem["peer"] else ""
+        lines.append(f"    {paint.warn('!')} {who}{inert(problem['message'])}")
+    return lines
+
+
+def _problems(place: PlaceStatus) -> list[dict[str, str]]:
+    """Return what the last visit found that somebody should know, without what only waits for others."""
+    told = place.last.get("problems")
+    found = [problem for problem in told if isinstance(problem, dict)] if isinstance(told, list) else []
+    known = place.fault.code if place.fault is not None else ""
+    return [
+        {key: str(problem.get(key, "")) for key in ("peer", "code", "message", "hint")}
+        for problem in found
+        if problem.get("code") not in {known, *NO_PERSON_NEEDED}
+    ][:_PROBLEMS]
 
 
 def _utc(fault: PlaceFault) -> str:

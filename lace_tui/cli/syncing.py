@@ -19,7 +19,7 @@ from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import Conflict, conflicts
 from lazy.estimate import LINKS, Link, estimate, parse_link
 from lazy.places import NoSuchPlace, places
-from lazy.results import ExchangeResult, NewRelease, PlaceResult
+from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync
 from transports.address import AddressKind
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["answer", "configure", "run"]
 
-# Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
-_NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 _SHOWN_REFUSALS = 20
 _YES = frozenset({"y", "yes"})
 _LOOK_NEAR, _LOOK_FAR, _STEP = 2.0, 30.0, 0.2  # seconds between two visits that follow, by what a visit costs
@@ -277,7 +275,7 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
         return verb != "push" or not result.can_wait
     if result.refusal is not None:
         return True
-    told = any(problem.code not in _NO_PERSON_NEEDED for problem in result.problems)
+    told = any(problem.code not in NO_PERSON_NEEDED for problem in result.problems)
     return told or bool(result.rejected) or any(exchange.not_available for exchange in result.exchanges)
 
 

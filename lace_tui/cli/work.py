@@ -176,6 +176,8 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
 
     known = places(vault)
     following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
+    doubt, is_cut = _doubt(vault)
+    following = "lace adopt" if is_cut else following
     say_pushed(context, pushed)
     data = {
         "release": made.release,
@@ -191,9 +193,21 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
         "notices": notices(context, made.committed.problems if made.committed else ()),
         "pushed": [result.name for result in pushed if not result.queued],
+        "counts": not doubt,
         "next": following,
     }
-    return Answer(data, f"{_released(made)}\nNext: {inert(following)}")
+    return Answer(data, "\n".join([_released(made), *doubt, f"Next: {inert(following)}"]))
+
+
+def _doubt(vault: Vault) -> tuple[list[str], bool]:
+    """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
+    from lazy.people import former  # noqa: PLC0415 - each verb loads what it needs
+
+    if former(vault, vault.node.text) is not None:
+        return ["! This device's key was revoked: it counts for nobody else, now or later."], True
+    if not vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text):
+        return ["! You are no member yet: it counts for your friends once you are admitted."], False
+    return [], False
 
 
 def _released(made: Released) -> str:

@@ -93,3 +93,35 @@ def test_what_waits_for_a_place_is_told_where_nobody_waits(ann: Person, tmp_path
     assert f"{place['records']} records wait for the place stick  lace sync stick" in ann.text("queue")
     assert ann.lace("sync")["sent"] == place["records"]
     assert ann.text("queue") == "Nothing waits.\n"
+
+
+def test_status_says_only_what_it_knows(ann: Person, bob: Person, tmp_path: Path) -> None:
+    """LAZ-55, LAZ-56: alone there are no friends to be compared with, and nobody looked at the folder."""
+    ann.write("a.md", "a\n")
+    ann.lace("release", "1.0.0")
+    ann.write("a.md", "changed\n")
+    assert "friends" not in ann.text("status").splitlines()[1]
+    assert "to look at the folder too: lace status --tree" in ann.text("status")
+    assert "--tree" not in ann.text("status", "--tree")
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", ann.lace("invite", "bob")["invite"])
+    for person in (bob, ann):
+        person.lace("sync")
+    assert "with all that friends released" in ann.text("status").splitlines()[1]
+
+
+def test_damage_on_a_place_stays_in_status_until_it_is_mended(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-63: who can mend it is named, and `fsck --repair` there is enough."""
+    ann, bob = pair
+    bob.write("more.md", "more\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync")
+    for path in (tmp_path / "stick").glob(f"*/{bob.lace('id')['fingerprint']}/b-*.bnd"):
+        path.write_bytes(bytes(byte ^ 0x10 for byte in path.read_bytes()))
+    assert "bob writes it anew with lace fsck --repair" in ann.text("sync", expect=1)
+    (place,) = ann.lace("status")["places"]
+    assert [problem["code"] for problem in place["problems"]] == ["not-available"]
+    assert "could not be read here" in ann.text("status")
+    bob.lace("fsck", "--repair")
+    assert [release["version"] for release in ann.lace("sync")["releases"]] == ["1.1.0"]
+    assert ann.lace("status")["places"][0]["problems"] == []

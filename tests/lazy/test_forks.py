@@ -68,11 +68,16 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     assert {mine, theirs} <= {record.text for record in records_in(twin)}
     with pytest.raises(VaultForked):
         work.commit(twin, "nothing is signed after a fork")
+    held = status(twin).held_back
+    assert held is not None
+    assert held["code"] == "vault-forked"
 
     assert circle.adopt(twin, name="alice-road")
+    assert status(twin).held_back is None
     visit(twin)
     told = visit(bob).problems
     assert [problem.code for problem in told] == ["forked"]
+    assert told[0].message.endswith("went on under a new key.")
     assert node_of(bob, "alice") == key  # no peer any more, and still called so
     mark = my_vector(bob)[key]
     assert (mark.seq, mark.forked) == (common, True)
@@ -87,6 +92,7 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
         assert my_vector(vault)[key].forked
         assert key not in {peer.node for peer in status(vault).peers}  # it says nothing more, so nothing waits for it
         assert {peer.state for peer in status(vault).peers} == {"synced"}
+        assert {p.versions for p in status(vault).peers if p.name.startswith("alice")} == {"1.0.0-2.1.0"}
         assert linked(vault, key) == {key, alice.node.text, twin.node.text}
         assert len(reputation(vault, alice.node.text).forks) == 1
         assert verify_trail(vault).ok
