@@ -12,7 +12,7 @@ from vault.desks.tree import lookup
 from vault.graph import newest
 from vault.history import commit_info
 from vault.vault import Vault
-from vault.work import Watch, changes
+from vault.work import Watch, changes, finish_checkouts
 
 __all__ = ["Unedited", "unedited"]
 
@@ -43,7 +43,9 @@ def unedited(
     *,
     watch: Watch = Watch(),
 ) -> tuple[Unedited, ...]:
-    """Return what a merge would take as one side has it, though another side clashes with it; writes nothing.
+    """Return what a merge would take as one side has it, though another side clashes with it.
+
+    It changes nothing, but it finishes a checkout that was cut off.
 
     Args:
         vault: whose decision it would be.
@@ -57,6 +59,7 @@ def unedited(
         NoSuchConflict: unknown, or resolved already.
         LetGo, MissingObject, TreeError: content is not here or broken.
     """
+    finish_checkouts(vault, watch)  # also where the decision was made already, by a command that was cut off
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
