@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ import pytest
 
 from tests.live.servers import Server, serving
 from tests.people import Person
+from transports.http.client import LiveConnection
 from vault.records import RecordHash
 from vault.store.store import Store
 
@@ -117,6 +119,31 @@ def test_who_has_another_vector_than_was_thought_says_so_whole(alice: Person, bo
         came = bob.lace("sync", "home")
         assert ([release["version"] for release in came["releases"]], came["round_trips"]) == (["1.1.0"], 2)
         assert alice.lace("queue")["entries"] == []
+    assert records(alice) == records(bob)
+
+
+@pytest.mark.parametrize(("step", "connections"), [(0, 1), (100, 2)])
+def test_what_takes_minutes_to_come_is_followed_by_a_new_connection(
+    alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, step: int, connections: int
+) -> None:
+    """A server on a thin line has said all long before all came, and lets go of who seems to have no more to ask."""
+    made = []
+    connect = LiveConnection.__enter__
+
+    def connected(self: LiveConnection) -> LiveConnection:
+        made.append(self)
+        return connect(self)
+
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        alice.lace("release", "1.1.0")
+        ticks = itertools.count(0, step)
+        monkeypatch.setattr("lazy.live.reaching.monotonic", lambda: float(next(ticks)))
+        monkeypatch.setattr(LiveConnection, "__enter__", connected)
+        came = bob.lace("sync", "home")
+        assert (came["round_trips"], len(made)) == (2, connections)
     assert records(alice) == records(bob)
 
 

@@ -26,6 +26,7 @@ from vault.suite import SigningKey
 __all__ = ["LiveConnection"]
 
 _SILENCE = 30.0  # seconds
+_KEPT = 45.0  # seconds after a question: a server lets go of a connection a minute after its last word
 _BUFFER = 32 * 1024  # bytes; a record of TLS has half as many
 _REFUSED = frozenset({401, 403})
 _WORD_BYTES = 16
@@ -63,6 +64,7 @@ class LiveConnection:
         self._http.response_class = _Response
         self._group = group
         self._session: Session | None = None
+        self._asked = float("inf")  # when a body was sent last
 
     def __enter__(self) -> Self:
         """Connect and check who answers.
@@ -99,7 +101,13 @@ class LiveConnection:
         Raises:
             RefusedThere: the server does not answer this node.
             PlaceUnreachable: the connection broke, or the server can answer nothing now.
+            WrongServer: somebody else answers there by now.
         """
+        if self._pace.now() - self._asked > _KEPT:
+            # On a thin line the server said all of it long before all of it came.
+            self.close()
+            self.__enter__()
+        self._asked = self._pace.now()
         headers = {"User-Agent": "lace", "Content-Type": "application/octet-stream"}
         if key is not None and self._session is not None:
             headers[HEADER] = make_hello(key, self._session, path, self._now(), self._entropy)

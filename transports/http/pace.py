@@ -28,6 +28,10 @@ class Pace:
         """Bytes that are waited for at once: a second's worth, or the other side takes a slow line for a dead one."""
         return None if self._rate is None else max(self._rate, 1)
 
+    def now(self) -> float:
+        """Return the seconds of its clock."""
+        return self._monotonic()
+
     def spend(self, size: int) -> None:
         """Wait until so many bytes may have gone."""
         if self._rate is None or not size:
