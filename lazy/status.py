@@ -19,6 +19,7 @@ from vault.desk_folders import desks
 from vault.history import Relation, line_head, relation
 from vault.names import Version
 from vault.nodelog import VersionVector
+from vault.persons import OWN_NODES
 from vault.records import RecordHash, Tai, Verifier
 from vault.vault import HELD_BACK, Vault
 from vault.work import checkout_of, unreleased
@@ -137,6 +138,7 @@ def status(vault: Vault) -> Status:
         against, beacons = counts(vault), known_beacons(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
+        has_more_keys = bool(store.rows(f"{OWN_NODES} LIMIT 1"))
         left, faults = waiting_records(vault), known_faults(vault)
         cut = {Verifier.parse(gone.node) for gone in revoked}
         found_peers = tuple(
@@ -144,7 +146,7 @@ def status(vault: Vault) -> Status:
                 vault,
                 person,
                 ahead_behind(mine, known.get(person.node, VersionVector()), cut),
-                _range(held, linked(vault, person.node)),
+                _range(held, linked(vault, person.node) if has_more_keys else {person.node}),
                 against[person.node],
                 beacons.get(person.node),
             )
