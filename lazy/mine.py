@@ -44,6 +44,7 @@ class Known:
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._newest: list[Listing] | None = None
+        self._alone: bool | None = None
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -71,11 +72,13 @@ class Known:
         return Listing([]) if self._mine.trusted else self.whole()
 
     def holds(self, record: RecordHash, most: int) -> bool:
-        """Tell whether a record lies in a bundle of mine, as far as runs say that are no larger than `most`.
+        """Tell whether a record lies in a bundle of mine, as far as notes or runs of at most `most` bytes say.
 
         Raises:
             DataError: a run is damaged.
         """
+        if self._is_all_mine():
+            return self._was_shared(record)
         if self._newest is None:
             newest = newest_runs(self._place, self._vault.group, self._vault.node, self.runs, most)
             self._newest = [Listing([run]) for run in newest]
@@ -87,6 +90,23 @@ class Known:
                 bundle = entry.location.bundle
                 return bundle is not None and bundle.mailbox == self._vault.node
         return False
+
+    def _is_all_mine(self) -> bool:
+        """Tell whether it rests on bundles of mine alone: then what was shared when I left it lies in these."""
+        if self._alone is None:
+            lines = self._vault.store.meta(FILES + self._place.place_id).splitlines() if self._mine.trusted else []
+            me = self._vault.node.key.hex()
+            self._alone = bool(lines) and all(line.startswith(f"{me} ") for line in lines)
+        return self._alone
+
+    def _was_shared(self, record: RecordHash) -> bool:
+        found = self._vault.store.rows(
+            "SELECT 1 FROM body b JOIN exposure e USING (p) WHERE b.kind = ? AND b.digest = ? AND e.at <= ?",
+            record.kind,
+            record.digest,
+            self._mine.at,
+        )
+        return bool(found)
 
     def files(self) -> set[str]:
         """Return the bundles that it rests on, as they are noted.

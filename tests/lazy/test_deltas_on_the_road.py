@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lazy.mine
 from lazy.update import update
 from tests.faults.circle import befriend, found, open_stick, visit
 from transports.bundle import BundleReader, BundleWriter, FrameReads, Near, Slice, write_bundles
@@ -62,6 +63,27 @@ def test_versions_travel_as_deltas_and_a_late_friend_reads_the_whole_chain(tmp_p
         assert check(friend).ok
     for vault in (alice, bob, carol):
         vault.close()
+
+
+def test_what_a_change_may_rest_on_is_known_without_reading_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-37: a mailbox of my bundles alone holds what I shared, however large the run is that names it."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    releases_of_a_large_file(alice, tmp_path / "stick", 1)
+
+    def read(*_args: object) -> list[object]:
+        raise AssertionError
+
+    monkeypatch.setattr(lazy.mine, "newest_runs", read)
+    before, after = releases_of_a_large_file(alice, tmp_path / "stick", 3)[-2:]
+    assert after - before < 8_000
+    visit(bob)
+    update(bob)
+    assert (bob.folder / "large").read_bytes() == (alice.folder / "large").read_bytes()
+    alice.close()
+    bob.close()
 
 
 def test_a_friend_who_edits_in_turn_and_one_who_comes_later_have_everything(tmp_path: Path) -> None:
