@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from transports.errors import MissingFile
 from transports.listing import Listing
@@ -16,10 +17,13 @@ from transports.runs import BundleRef, RunRef
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
+from vault.writer import Writer
 
-__all__ = ["ANEW", "FILES", "SMALL_RUN", "Known", "Mine", "listing_of", "my_mailbox", "noted", "wrote"]
+__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "Rest", "keep_rest", "listing_of", "my_mailbox", "noted", "wrote"]
 
-FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
+_FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
+_COPIED = "copied "  # and which parts of the exposure log lie in bundles of mine there
+_PARTS = 1_000  # parts noted; the largest stay
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
@@ -33,6 +37,14 @@ class Mine:
 
 
 ANEW = Mine(None, 0, trusted=False)
+Part = tuple[int, int]  # of the exposure log: after a number, and up to one
+
+
+class Rest(NamedTuple):
+    """What my mailbox on a place rests on: all its bundles, and the parts of the log that lie whole in mine."""
+
+    files: set[str]
+    copied: tuple[Part, ...] = ()
 
 
 class Known:
@@ -44,7 +56,7 @@ class Known:
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._newest: list[Listing] | None = None
-        self._alone: bool | None = None
+        self._copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -77,8 +89,8 @@ class Known:
         Raises:
             DataError: a run is damaged.
         """
-        if self._is_all_mine():
-            return self._was_shared(record)
+        if self._was_copied(record):
+            return True
         if self._newest is None:
             newest = newest_runs(self._place, self._vault.group, self._vault.node, self.runs, most)
             self._newest = [Listing([run]) for run in newest]
@@ -91,22 +103,25 @@ class Known:
                 return bundle is not None and bundle.mailbox == self._vault.node
         return False
 
-    def _is_all_mine(self) -> bool:
-        """Tell whether it rests on bundles of mine alone: then what was shared when I left it lies in these."""
-        if self._alone is None:
-            lines = self._vault.store.meta(FILES + self._place.place_id).splitlines() if self._mine.trusted else []
-            me = self._vault.node.key.hex()
-            self._alone = bool(lines) and all(line.startswith(f"{me} ") for line in lines)
-        return self._alone
-
-    def _was_shared(self, record: RecordHash) -> bool:
-        found = self._vault.store.rows(
-            "SELECT 1 FROM body b JOIN exposure e USING (p) WHERE b.kind = ? AND b.digest = ? AND e.at <= ?",
-            record.kind,
-            record.digest,
-            self._mine.at,
+    def _was_copied(self, record: RecordHash) -> bool:
+        rows = self._vault.store.rows(
+            "SELECT at FROM body JOIN exposure USING (p) WHERE kind = ? AND digest = ?", record.kind, record.digest
         )
-        return bool(found)
+        return any(after < int(at) <= upto for (at,) in rows for after, upto in self._copied)
+
+    def copied_with(self, part: Part) -> tuple[Part, ...]:
+        """Return the parts of the log that lie whole in bundles of mine, and one more; neighbours become one."""
+        parts = [*self._copied]
+        if parts and parts[-1][1] == part[0]:
+            part = (parts.pop()[0], part[1])
+        parts.append(part)
+        largest = sorted(parts, key=lambda each: each[0] - each[1])[:_PARTS]
+        return tuple(sorted(largest))
+
+    @property
+    def copied(self) -> tuple[Part, ...]:
+        """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
+        return self._copied
 
     def files(self) -> set[str]:
         """Return the bundles that it rests on, as they are noted.
@@ -114,8 +129,19 @@ class Known:
         Raises:
             DataError: as `whole`.
         """
-        lines = self._vault.store.meta(FILES + self._place.place_id).splitlines()
+        lines = self._vault.store.meta(_FILES + self._place.place_id).splitlines()
         return set(lines) if lines and self._mine.trusted else noted(self.whole().bundles())
+
+
+def keep_rest(w: Writer, place_id: str, rest: Rest) -> None:
+    """Note what my mailbox on a place rests on."""
+    w.store.set_meta(_FILES + place_id, "\n".join(sorted(rest.files)))
+    w.store.set_meta(_COPIED + place_id, " ".join(f"{after}-{upto}" for after, upto in rest.copied))
+
+
+def _parts(text: str) -> tuple[Part, ...]:
+    ends = (word.split("-") for word in text.split())
+    return tuple((int(after), int(upto)) for after, upto in ends)
 
 
 def noted(bundles: Iterable[BundleRef]) -> set[str]:
@@ -147,7 +173,7 @@ def wrote(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
 def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
     """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
     wanted = [(vault.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
-    for line in vault.store.meta(FILES + place.place_id).splitlines():
+    for line in vault.store.meta(_FILES + place.place_id).splitlines():
         mailbox, name, size = line.split(" ")
         wanted.append((mailbox, name, int(size)))
     return _lie_there(vault, place, wanted)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from lazy.additions import additions, exposed_sizes, others
 from lazy.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
-from lazy.mine import ANEW, FILES, Known, Mine, listing_of, my_mailbox, noted, wrote
+from lazy.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
 from lazy.sealing import rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.listing import Listing
@@ -135,7 +135,7 @@ def publish_mine(
         vault.check_mark()
         plan = plan_sending(vault, place)  # what that one said is mine too
     writer = place.writer(vault.group, vault.node)
-    done, files = _written(vault, place, writer, plan, watch, proven or Proven())
+    done, rest = _written(vault, place, writer, plan, watch, proven or Proven())
     head = _head(vault, place, plan.mine, done, plan.vector)
     beacon = due_on(vault, place)
     if beacon is not None:
@@ -143,7 +143,7 @@ def publish_mine(
     if head is None:
         if beacon is not None:
             writer.verify_written()
-        _remember(vault, place, plan.mine.head, plan.upto, files)
+        _remember(vault, place, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)
     if plan.is_anew:
@@ -154,21 +154,21 @@ def publish_mine(
     if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, place, SeenHead(head, sealed), plan.upto, files)
+    _remember(vault, place, SeenHead(head, sealed), plan.upto, rest)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
 def _written(
     vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
-) -> tuple[Publication, set[str] | None]:
-    """Write what a plan adds; return also the bundles that the mailbox then rests on, if those are others than before.
+) -> tuple[Publication, Rest | None]:
+    """Write what a plan adds; return also what the mailbox then rests on, if that is another than before.
 
     Nobody reads any of it before the head that names it.
     """
     mine = plan.mine
     if plan.is_anew:
         done = _publish_alone(vault, place, writer, (0, plan.upto), [], watch)
-        return done, noted(done.bundles)
+        return done, Rest(noted(done.bundles), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), None
     try:
@@ -210,8 +210,8 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
 
 def _bring(
     vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, known: Known, watch: Watch
-) -> tuple[Publication, set[str]]:
-    """Publish what a mailbox lacks; return also the bundles it then rests on."""
+) -> tuple[Publication, Rest]:
+    """Publish what a mailbox lacks; return also what it then rests on."""
     mine = plan.mine
     sought = sum(size for _, size in exposed_sizes(vault, mine.at, plan.upto))
     sources = others(vault, place, sought)
@@ -231,7 +231,10 @@ def _bring(
         additions=additions(vault, place, (mine.at, plan.upto), watch, known, sources, used),
         cancel=_asked(watch),
     )
-    return done, files | noted(done.bundles) | noted(used)
+    # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
+    is_copied = (mine.trusted or not known.runs) and all(bundle.mailbox == vault.node for bundle in used)
+    copied = known.copied_with((mine.at, plan.upto)) if is_copied else known.copied
+    return done, Rest(files | noted(done.bundles) | noted(used), copied)
 
 
 def _publish_alone(
@@ -294,17 +297,17 @@ def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.node))
 
 
-def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, files: set[str] | None) -> None:
+def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, rest: Rest | None) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
     values = (place.place_id, head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
-    if files is None and vault.store.rows("SELECT * FROM published WHERE place_id = ?", place.place_id) == [values]:
+    if rest is None and vault.store.rows("SELECT * FROM published WHERE place_id = ?", place.place_id) == [values]:
         return
     with vault.writing(receiving=True) as w:
         w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
-        if files is not None:
-            w.store.set_meta(FILES + place.place_id, "\n".join(sorted(files)))
+        if rest is not None:
+            keep_rest(w, place.place_id, rest)
 
 
 def _asked(watch: Watch) -> Callable[[], bool]:
