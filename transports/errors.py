@@ -153,6 +153,7 @@ class NotAGitPlace(PlaceError):
 
     code = "not-a-git-place"
     exit_code = 29
+    can_wait = True  # hosts say the same of one that is gone for now, such as a directory that is not mounted
     hint = "Name a bare repository that you may push to; an empty one becomes a place when it is added."
 
 

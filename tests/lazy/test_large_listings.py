@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import lazy.additions
 import lazy.exchange
-import lazy.publish
 import transports.merging
 from lazy.sync import sync
 from lazy.update import update
@@ -24,7 +24,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
     monkeypatch.setattr(lazy.exchange, "_PART_RECORDS", size)
     monkeypatch.setattr(lazy.exchange, "_LOOK_RECORDS", 2)
-    monkeypatch.setattr(lazy.publish, "_LOCATED_TOGETHER", size)
+    monkeypatch.setattr(lazy.additions, "_LOCATED_TOGETHER", size)
     monkeypatch.setattr(transports.merging, "_PART_ENTRIES", 0)
     alice = found(tmp_path)
     write(alice, "a.txt", "one\n")
