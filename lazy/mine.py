@@ -56,7 +56,8 @@ class Known:
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._newest: list[Listing] | None = None
-        self._copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
+        self.copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
+        """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -107,21 +108,16 @@ class Known:
         rows = self._vault.store.rows(
             "SELECT at FROM body JOIN exposure USING (p) WHERE kind = ? AND digest = ?", record.kind, record.digest
         )
-        return any(after < int(at) <= upto for (at,) in rows for after, upto in self._copied)
+        return any(after < int(at) <= upto for (at,) in rows for after, upto in self.copied)
 
     def copied_with(self, part: Part) -> tuple[Part, ...]:
         """Return the parts of the log that lie whole in bundles of mine, and one more; neighbours become one."""
-        parts = [*self._copied]
+        parts = [*self.copied]
         if parts and parts[-1][1] == part[0]:
             part = (parts.pop()[0], part[1])
         parts.append(part)
         largest = sorted(parts, key=lambda each: each[0] - each[1])[:_PARTS]
         return tuple(sorted(largest))
-
-    @property
-    def copied(self) -> tuple[Part, ...]:
-        """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
-        return self._copied
 
     def files(self) -> set[str]:
         """Return the bundles that it rests on, as they are noted.
