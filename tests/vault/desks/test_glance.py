@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of
 from tests.vault.desks.test_worktree import write
 from vault.desks import glance, scancache
@@ -315,11 +316,7 @@ def test_each_directory_is_in_one_share(wide: Desk) -> None:
         assert len(shares) <= processes
 
 
-_ACTS = st.tuples(
-    st.sampled_from(["write", "rewrite", "delete", "rename", "folder", "link", "chmod", "rules"]),
-    st.sampled_from(["a", "b.o", "d/a", "d/b.o", "d/e/a", "f"]),
-    st.sampled_from(["a", "b.o", "d/a", "g/b.o", "f"]),
-)
+_ACTS = acts(["a", "b.o", "d/a", "d/b.o", "d/e/a", "f"], ["a", "b.o", "d/a", "g/b.o", "f"], "rules")
 
 
 @settings(max_examples=60)
@@ -334,7 +331,7 @@ def test_what_looks_unchanged_is_unchanged(rounds: list[tuple[list[tuple[str, st
         for number, (acts, is_fresh) in enumerate(rounds):
             for act, name, other in acts:
                 with contextlib.suppress(OSError):
-                    _do(root, act, name, other, number)
+                    do(root, act, name, other, number)
             is_same = _is_same(root, cache)
             now, base = time.time_ns(), None if is_fresh else last
             kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=now, base=base)
@@ -344,27 +341,3 @@ def test_what_looks_unchanged_is_unchanged(rounds: list[tuple[list[tuple[str, st
             if is_same and base is not None:
                 assert anew.root == last
             last = anew.root
-
-
-def _do(root: Path, act: str, name: str, other: str, number: int) -> None:
-    path = root / name
-    match act:
-        case "write":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"%d" % (number % 3))
-        case "rewrite":  # of equal size, and with the time of the old content
-            before = path.stat()
-            path.write_bytes(b"%d" % (number % 3))
-            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-        case "delete":
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        case "rename":
-            path.rename(root / other)
-        case "folder":
-            path.mkdir(parents=True)
-        case "link":
-            path.symlink_to("b.o")
-        case "chmod":
-            path.chmod(path.stat().st_mode ^ 0o100)
-        case _:
-            (root / IGNORE_FILE).write_bytes((b"*.o\n", b"", b"e/\n")[number % 3])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import socket
 import tempfile
 import time
@@ -16,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
-from vault.desks import scancache
 from vault.desks.chunks import add_content
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.edit import apply_changes
@@ -484,11 +483,7 @@ def test_rules_of_a_stranger_cost_no_time_to_speak_of() -> None:
     assert not Ignore(b"\\**\n").matches("x", is_dir=False)
 
 
-_ACTS = st.tuples(
-    st.sampled_from(["write", "rewrite", "delete", "rename", "folder", "link", "chmod", "touch"]),
-    st.sampled_from(["a", "b", "d/a", "d/b", "d/e/a", "f"]),
-    st.sampled_from(["a", "b", "d/a", "g/a", "f"]),
-)
+_ACTS = acts(["a", "b", "d/a", "d/b", "d/e/a", "f"], ["a", "b", "d/a", "g/a", "f"], "touch")
 
 
 @settings(max_examples=60)
@@ -502,57 +497,9 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
         for number, acts in enumerate(rounds):
             for act, name, other in acts:
                 with contextlib.suppress(OSError):
-                    _do(root, act, name, other, number)
+                    do(root, act, name, other, number)
             now = time.time_ns()
             kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=now)
             anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=now)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
-
-
-def _do(root: Path, act: str, name: str, other: str, number: int) -> None:
-    path = root / name
-    match act:
-        case "write":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"%d" % (number % 3))
-        case "rewrite":  # of equal size, and with the time of the old content
-            before = path.stat()
-            path.write_bytes(bytes(reversed(path.read_bytes())) or b"")
-            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-        case "delete":
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        case "rename":
-            path.rename(root / other)
-        case "folder":
-            path.mkdir(parents=True)
-        case "link":
-            path.symlink_to("b")
-        case "chmod":
-            path.chmod(path.stat().st_mode ^ 0o100)
-        case _:
-            os.utime(path, ns=(10**18, 10**18))
-
-
-def test_an_unchanged_folder_is_known_without_looking_at_its_entries(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """CLAY-71: only directories in or below which something changed are taken apart."""
-    for number in range(50):
-        write(desk, f"d{number}/file", b"1")
-    desk.scan()
-    decoded: list[int] = []
-    real = scancache.decode
-
-    def counting(blob: bytes | None, context: bytes) -> object:
-        decoded.append(1)
-        return real(blob, context)
-
-    monkeypatch.setattr(scancache, "decode", counting)
-    first = desk.scan()
-    assert not decoded
-    write(desk, "d7/other", b"2")
-    again = desk.scan()
-    assert len(decoded) == 2  # the desk, and the one that changed
-    assert again.files == 51
-    assert again.root != first.root
