@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from lazy.beacon import hear_beacon, read_beacons
@@ -74,4 +75,5 @@ def _ask_at(vault: Vault, place: Place, node: Verifier) -> list[Problem]:
     if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
         fault = hear_beacon(vault, place.name, node, standing_there(vault, place).beacon)
         return [fault] if fault is not None else []
-    return read_beacons(vault, place.name, open_medium(vault, place), [node.text])
+    with closing(open_medium(vault, place)) as medium:
+        return read_beacons(vault, place.name, medium, [node.text])

@@ -5,6 +5,7 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,7 +165,8 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
         if place.kind in {"live", "vault"}:
             continue  # the first sync asks there
         try:
-            leave_request(vault, open_medium(vault, place))
+            with closing(open_medium(vault, place)) as medium:
+                leave_request(vault, medium)
         except PlaceError:
             continue  # the next sync leaves it
     return vault, invitation

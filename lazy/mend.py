@@ -8,7 +8,7 @@ byte too: what rotted there I publish anew, since nobody else writes in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,7 +174,8 @@ def _offered_at(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch:
     if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
         yield from ask_for(vault, place, wanted, watch)
     else:
-        yield from _offered(vault, open_medium(vault, place), wanted, watch)
+        with closing(open_medium(vault, place)) as medium:
+            yield from _offered(vault, medium, wanted, watch)
 
 
 def _offered(vault: Vault, medium: MailboxPlace, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:

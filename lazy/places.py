@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -305,7 +305,8 @@ def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
     from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
     if create:
-        return GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy).place_id
+        with closing(GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy)) as made:
+            return made.place_id
     return ""  # asked for when it is first used: an invitation is accepted without a network too
 
 

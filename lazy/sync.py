@@ -8,6 +8,7 @@ last read costs one small read. What one mailbox gets wrong is named, and the re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -134,9 +135,9 @@ def prepare(
     def look(place: Place) -> PlaceResult:
         if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
             return _visit(vault, place, push=push, pull=pull, dry_run=True, watch=watch)
-        medium = open_medium(vault, place)
-        plan = plan_visit(vault, place.name, medium, push=_may_push(vault, medium, push=push, pull=pull), pull=pull)
-        result = show(vault, place, medium, plan)
+        with closing(open_medium(vault, place)) as medium:
+            plan = plan_visit(vault, place.name, medium, push=_may_push(vault, medium, push=push, pull=pull), pull=pull)
+            result = show(vault, place, medium, plan)
         plans[place.name] = (medium, plan)
         return result
 
@@ -162,7 +163,9 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[Place
     def act(place: Place) -> PlaceResult:
         if place.name not in left:
             return _visit(vault, place, push=prepared.push, pull=prepared.pull, dry_run=False, watch=watch)
-        return carry_out(vault, place, *left.pop(place.name), watch=watch)
+        medium, plan = left.pop(place.name)
+        with closing(medium):
+            return carry_out(vault, place, medium, plan, watch=watch)
 
     return _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
 
@@ -227,8 +230,8 @@ def _visit(
         from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
         return visit_connected(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
-    medium = open_medium(vault, place)
-    return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+    with closing(open_medium(vault, place)) as medium:
+        return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
 
 
 def visit(

@@ -149,6 +149,9 @@ class Drop:
         """
         type(self).open(self.path, self.drop_id)
 
+    def close(self) -> None:
+        """Do nothing: each file is closed after its use."""
+
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id, sorted by key."""
         nodes: list[Verifier] = []

@@ -151,6 +151,9 @@ class MailboxPlace(Protocol):
             WrongDrop: another one is there.
         """
 
+    def close(self) -> None:
+        """Let go of what a visit keeps open, such as processes; a place that is asked again starts them anew."""
+
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id, sorted."""
 

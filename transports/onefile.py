@@ -165,6 +165,9 @@ class OneFile:
     def check(self) -> None:
         """Do nothing: what was opened is whole, and what is being written is looked at when it is finished."""
 
+    def close(self) -> None:
+        """Do nothing: what is opened for a look is closed after it."""
+
     def nodes(self, group: str) -> list[Verifier]:
         """Return the one mailbox, if it is of this group."""
         return [Verifier(self._mailbox)] if bytes.fromhex(group_directory(group)) == self._group else []

@@ -132,6 +132,10 @@ class SealedPlace:
         """Refuse to go on if the medium went away or another one took its place."""
         self._inner.check()
 
+    def close(self) -> None:
+        """Let go of what a visit keeps open."""
+        self._inner.close()
+
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id as far as this node can know, sorted."""
         self._look(group)

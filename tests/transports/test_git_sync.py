@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from lazy.places import add_place
+from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
+from tests.vault.vaults import befriend, found, write
+from transports.errors import WrongDrop
+from transports.git.command import GitRunner
+from transports.git.place import GitPlace
+from vault.names import Version
+from vault.work import release
 
 
 @pytest.fixture
@@ -89,3 +98,42 @@ def test_a_vault_restored_without_its_private_repository_goes_on(alice: Person, 
     assert bob.lace("sync", "host")["received"] > 0
     bob.lace("update")
     assert (bob.folder / "notes.txt").read_text() == "one\n"
+
+
+def test_no_git_stays_after_a_visit(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever becomes of a visit, and of whoever holds on to what it raised."""
+    started: list[subprocess.Popen[bytes]] = []
+    real = GitRunner.stay
+
+    def stay(runner: GitRunner, *words: str) -> subprocess.Popen[bytes]:
+        started.append(real(runner, *words))
+        return started[-1]
+
+    def ended() -> int:
+        number = len(started)
+        assert all(process.returncode is not None for process in started)
+        started.clear()
+        return number
+
+    monkeypatch.setattr(GitRunner, "stay", stay)
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    for vault in (alice, bob):
+        add_place(vault, "host", f"git+{bare.as_uri()}", cwd=tmp_path)
+    sync(alice, ["host"])
+    ended()
+    write(alice, "a.txt", "one\n")
+    release(alice, Version(1, 0, 0))
+    sync(alice, ["host"])
+    assert ended()
+    shown = prepare(bob, ["host"])
+    assert ended()
+    move(bob, shown)
+    assert ended()
+    place = GitPlace.open(f"git+{bare.as_uri()}", tmp_path / "other")
+    with pytest.raises(WrongDrop) as held:
+        GitPlace.open(f"git+{bare.as_uri()}", tmp_path / "other", "0" * 32)
+    place.close()
+    assert ended(), held
+    bob.close()
+    alice.close()

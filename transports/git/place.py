@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -98,7 +98,8 @@ class GitPlace:
             PlaceError: there is no such repository, or it cannot be pushed to.
         """
         place = cls(uri, home, silence=silence)
-        place.make(entropy)
+        with place._ended_by_errors():
+            place.make(entropy)
         return place
 
     @classmethod
@@ -117,8 +118,21 @@ class GitPlace:
             PlaceError: it cannot be reached.
         """
         place = cls(uri, home, expected_id, silence=silence)
-        place.settle(expected_id)
+        with place._ended_by_errors():
+            place.settle(expected_id)
         return place
+
+    @contextmanager
+    def _ended_by_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let the gits that stay go; a place that is asked again starts others."""
+        self.private.close()
 
     def make(self, entropy: Callable[[int], bytes]) -> None:
         """Make a place of the repository unless it is one; as `create`."""

@@ -106,6 +106,10 @@ class PrivateRepository:
         """The directory."""
         return self._git.repository
 
+    def close(self) -> None:
+        """Let the gits that stay go; what is asked next starts others."""
+        self._objects.close()
+
     # Making and keeping
 
     def begin(self, path: Path) -> None:

@@ -107,6 +107,10 @@ class StaticMailbox:
         if self._marker() != self._place_id:
             raise WrongDrop(f"{self.describe()} is no longer the drop {self._place_id}.")
 
+    def close(self) -> None:
+        """End the kept connection; a place that is asked again makes another."""
+        self._web.drop()
+
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes whose mailboxes may lie here: all that the reader knows, sorted."""
         del group
