@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["VaultKeys", "is_encrypted", "note_encrypted", "open_medium", "rebased", "set_encrypted", "wants_rebase"]
 
 # Settings of the store, each followed by the id of the medium.
-_RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "
+_RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
 _ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 
 
@@ -52,7 +52,7 @@ def set_encrypted(vault: Vault, place: Place, *, rebase: bool = False) -> None:
 
 def wants_rebase(vault: Vault, place_id: str) -> bool:
     """Tell whether the own mailbox is to be written anew under a new key."""
-    return vault.store.meta(_REBASE + place_id) == "yes"
+    return bool(vault.store.meta(_REBASE + place_id))
 
 
 def rebased(vault: Vault, place_id: str) -> None:
@@ -168,12 +168,17 @@ class VaultKeys:
         from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
         members = {*([self._audience] if self._audience else self._members()), self._vault.node}
-        is_anew = wants_rebase(self._vault, self._place_id)
-        good = [] if is_anew else sorted(key.id for key in self._ring.values() if key.holders <= members)
+        anew = self._vault.store.meta(_REBASE + self._place_id)
+        good = sorted(key.id for key in self._ring.values() if key.holders <= members)
+        if anew:  # under the key of the first try, so that what a cut left of it is gone on with
+            good = [identifier for identifier in good if identifier.hex() == anew]
         key = self._ring[good[0]] if good else EpochKey(self.entropy(16), self.entropy(32))
         ring = {held.id: EpochKey(held.id, held.key, held.holders | members) for held in self._ring.values()}
         ring[key.id] = EpochKey(key.id, key.key, key.holders | members)
         self._keep([held for held in ring.values() if held != self._ring.get(held.id)], {})
+        if anew and anew != key.id.hex():
+            with self._vault.writing(receiving=True) as w:
+                w.store.set_meta(_REBASE + self._place_id, key.id.hex())
         return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()))
 
     def forget(self) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 
 from blake3 import blake3
 
-from transports.bundle import BundleWriter
+from transports.bundle import BundleWriter, ByteSink
 from transports.errors import (
     BadSnapshot,
     DropEmptied,
@@ -320,20 +320,19 @@ class DropWriter:
     ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name.
 
-        An exception leaves what was written for the next bundle that begins alike. What is encrypted never does.
+        An exception leaves what was written for the next bundle that begins alike; what is encrypted begins alike
+        where its salt does.
         """
         with self._drop.translated("A new bundle", is_write=True):
-            partial = PartialFile.open(self._directory) if cover is None else None
+            partial = PartialFile.open(self._directory)
         if partial is not None:
-            yield from self._resume(partial, level, limit)
+            yield from self._resume(partial, level, limit, cover)
             return
         file = AtomicFile(self._directory / "bundle", named_later=True)
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
         try:
-            sink = _Sink(file, self._drop)
-            over = cover(sink) if cover is not None else None
-            bundle = BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
+            bundle = _bundle(_Sink(file, self._drop), level, limit, cover)
             yield bundle
             index = bundle.finish()
         except BaseException as error:
@@ -345,9 +344,9 @@ class DropWriter:
         self._is_unflushed = True
         self._written[index.name] = index.digest
 
-    def _resume(self, file: PartialFile, level: int, limit: int) -> Iterator[BundleWriter]:
+    def _resume(self, file: PartialFile, level: int, limit: int, cover: Cover | None) -> Iterator[BundleWriter]:
         try:
-            bundle = BundleWriter(_PartialSink(file, self._drop), level=level, limit=limit)
+            bundle = _bundle(_PartialSink(file, self._drop), level, limit, cover)
             yield bundle
             index = bundle.finish()
             with self._drop.translated(f"The bundle {index.name}", is_write=True):
@@ -473,6 +472,11 @@ class DropWriter:
             with self._drop.translated("The mailbox", is_write=True):
                 fsync_directory(self._directory)
             self._is_unflushed = False
+
+
+def _bundle(sink: ByteSink, level: int, limit: int, cover: Cover | None) -> BundleWriter:
+    over = cover(sink) if cover is not None else None
+    return BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
 
 
 def group_directory(group: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol, cast
 
 from transports.bundle import BundleWriter, ByteSink
+from transports.cipher import fixed_salt
 from transports.errors import BadEnvelope, MissingFile, SealedToOthers
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
@@ -208,8 +209,8 @@ class SealedPlace:
         """Open this node's own mailbox for writing, making it if needed."""
         if not self.is_sealed(group):
             return self._inner.writer(group, node)
-        self._box(group, node)  # reads the keys that friends use here
-        return _SealedWriter(self, group, self._inner)
+        box = self._box(group, node)  # reads the keys that friends use here
+        return _SealedWriter(self, group, self._inner, b"" if box is None or box.head is None else box.head)
 
     # Encrypted mailboxes
 
@@ -308,9 +309,17 @@ class SealedPlace:
 
 
 class _SealedWriter:
-    """Writes one encrypted mailbox; it satisfies `MailboxWriter`."""
+    """Writes one encrypted mailbox; it satisfies `MailboxWriter`.
 
-    def __init__(self, place: SealedPlace, group: str, inner: MailboxPlace) -> None:
+    Args:
+        place: the place.
+        group: the group id.
+        inner: where the mailbox lies.
+        since: the head that it writes on from; files that are tried again from there come out alike.
+    """
+
+    def __init__(self, place: SealedPlace, group: str, inner: MailboxPlace, since: bytes) -> None:
+        self._since = since
         self._place = place
         self._group = group
         self.medium = inner
@@ -379,5 +388,6 @@ class _SealedWriter:
         return self._terms
 
     def _cover(self) -> Callable[[ByteSink], CoveringSink]:
-        key, entropy = self._now().key, self._place.keys.entropy
-        return lambda sink: SealingSink(sink, key, entropy)
+        key = self._now().key
+        salt = fixed_salt(key.key, self._place.keys.alias().key, self._since)
+        return lambda sink: SealingSink(sink, key, lambda size: salt[:size])

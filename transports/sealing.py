@@ -1,8 +1,8 @@
 """Encryption to the members: epoch keys, files in authenticated chunks, envelopes (decision 5; docs/formats.md).
 
-A file is encrypted under an epoch key in chunks of 64 KiB, each authenticated with its position, so that one record
-of a large bundle is read without the rest. An envelope carries a head or a request: the key sealed to each member,
-then the keys its writer knows, signed by it, and the record. Nobody but a recipient learns more than sizes.
+A file is encrypted under an epoch key in chunks (`transports.cipher`), each authenticated with its position, so that
+one record of a large bundle is read without the rest. An envelope carries a head or a request: the key sealed to each
+member, then the keys its writer knows, signed by it, and the record. Nobody but a recipient learns more than sizes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from blake3 import blake3
 
+from transports.cipher import CHUNK, MAGICS, NEWEST, chunk_cipher
 from transports.errors import BadEnvelope, SealedToOthers
 from transports.positioned import PositionedFile
 from vault.records.hashes import Verifier
@@ -34,20 +35,17 @@ __all__ = [
     "unseal_bytes",
 ]
 
-CHUNK = 64 * 1024  # bytes of plain text that are authenticated together: what a look at one record costs at most
 KEY_BYTES = 32
 ID_BYTES = 16
 _SALT_BYTES = 16
-_TAG_BYTES = 16
-_MAGIC = b"LACESEA0"
-_HEADER = len(_MAGIC) + ID_BYTES + _SALT_BYTES
+_MAGIC_BYTES = len(NEWEST)
+_HEADER = _MAGIC_BYTES + ID_BYTES + _SALT_BYTES
 _ENVELOPE = b"LACEENV0"
 _BOX_BYTES = KEY_BYTES + 48
 _BOXES_LIMIT = 4096  # members of a circle, as mailboxes of a group
 _KEYS_LIMIT = 1024
 _HOLDERS_LIMIT = 4096
 _DOMAIN = "envelope"
-_POSITION = struct.Struct(">Q")
 _U16 = struct.Struct(">H")
 _U32 = struct.Struct(">I")
 _FILE = b"file"
@@ -90,44 +88,27 @@ class _Sink(Protocol):
 # Files
 
 
-def _encrypt(key: bytes, salt: bytes, number: int, is_last: bool, context: bytes, data: bytes) -> bytes:
-    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt  # noqa: PLC0415 - loads libsodium
-
-    sealed: bytes = encrypt(data, context + bytes([is_last]), salt + _POSITION.pack(number), key)
-    return sealed
-
-
-def _decrypt(key: bytes, salt: bytes, number: int, is_last: bool, context: bytes, data: bytes) -> bytes:
-    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as decrypt  # noqa: PLC0415
-    from nacl.exceptions import CryptoError  # noqa: PLC0415
-
-    try:
-        opened: bytes = decrypt(data, context + bytes([is_last]), salt + _POSITION.pack(number), key)
-    except (CryptoError, ValueError, TypeError) as error:
-        raise BadEnvelope("An encrypted part of the file is damaged.") from error
-    return opened
-
-
 class SealingSink:
     """Encrypts what is written to it, and knows the digest and size of the file that comes of it.
 
     Args:
         sink: where the encrypted bytes go.
         key: the epoch key.
-        entropy: gives each file its random salt.
+        entropy: gives each file its salt.
         context: what is authenticated with every chunk, so that no file stands for another kind of thing.
+
+    The same bytes under the same key and salt make the same file, and others never share a nonce with them.
     """
 
     def __init__(self, sink: _Sink, key: EpochKey, entropy: Callable[[int], bytes], context: bytes = _FILE) -> None:
         self._sink = sink
-        self._key = key.key
-        self._context = context + key.id
-        self._salt = entropy(_SALT_BYTES)
+        salt = entropy(_SALT_BYTES)
+        self._cipher = chunk_cipher(NEWEST, key.key, salt, context + key.id)
         self._buffer = bytearray()
         self._number = 0
         self._hasher = blake3()
         self._size = 0
-        self._put(_MAGIC + key.id + self._salt)
+        self._put(NEWEST + key.id + salt)
 
     def write(self, data: bytes, /) -> None:
         """Take plain bytes; full chunks leave at once."""
@@ -144,7 +125,7 @@ class SealingSink:
         return self._hasher.digest(), self._size
 
     def _chunk(self, data: bytes, *, is_last: bool) -> bytes:
-        sealed = _encrypt(self._key, self._salt, self._number, is_last, self._context, data)
+        sealed = self._cipher.seal(self._number, is_last, data)
         self._number += 1
         return sealed
 
@@ -173,12 +154,12 @@ def seal_bytes(data: bytes, key: EpochKey, entropy: Callable[[int], bytes], cont
 
 def is_sealed(beginning: bytes) -> bool:
     """Tell whether bytes begin an encrypted file."""
-    return beginning.startswith(_MAGIC)
+    return beginning.startswith(MAGICS)
 
 
 def key_of(beginning: bytes) -> bytes:
     """Return the id of the key under which a file is encrypted, from its first 24 bytes."""
-    return beginning[len(_MAGIC) : len(_MAGIC) + ID_BYTES]
+    return beginning[_MAGIC_BYTES : _MAGIC_BYTES + ID_BYTES]
 
 
 class UnsealingFile(PositionedFile):
@@ -200,18 +181,17 @@ class UnsealingFile(PositionedFile):
         file.seek(0)
         header = file.read(_HEADER)
         body = stored - _HEADER
-        if not is_sealed(header) or body < _TAG_BYTES:
+        if not is_sealed(header) or len(header) < _HEADER:
             raise BadEnvelope("The file is not an encrypted one, or it ends too early.")
         key = find(key_of(header))
         if key is None:
             raise SealedToOthers("The file is encrypted under a key that was not sealed to this node.")
-        self._context = context + key_of(header)
-        self._key = key.key
-        self._salt = header[-_SALT_BYTES:]
-        self._chunks = max(1, -(-body // (CHUNK + _TAG_BYTES)))
-        if body - (self._chunks - 1) * (CHUNK + _TAG_BYTES) < _TAG_BYTES:
+        self._cipher = chunk_cipher(header[:_MAGIC_BYTES], key.key, header[-_SALT_BYTES:], context + key_of(header))
+        self._step = self._cipher.plain + self._cipher.extra
+        self._chunks = max(1, -(-body // self._step))
+        if body - (self._chunks - 1) * self._step < self._cipher.extra:
             raise BadEnvelope("The encrypted file ends too early.")
-        super().__init__(body - self._chunks * _TAG_BYTES)
+        super().__init__(body - self._chunks * self._cipher.extra)
         self._number = -1
         self._plain = b""
 
@@ -219,7 +199,7 @@ class UnsealingFile(PositionedFile):
         """Fill a buffer with plain bytes, at most to the end of a chunk."""
         if self._at >= self._size or not len(buffer):
             return 0
-        number, inside = divmod(self._at, CHUNK)
+        number, inside = divmod(self._at, self._cipher.plain)
         if number != self._number:
             self._plain = self._opened(number)
             self._number = number
@@ -235,15 +215,14 @@ class UnsealingFile(PositionedFile):
             self._file.close()
 
     def _opened(self, number: int) -> bytes:
-        self._file.seek(_HEADER + number * (CHUNK + _TAG_BYTES))
+        self._file.seek(_HEADER + number * self._step)
         sealed = bytearray()
-        while len(sealed) < CHUNK + _TAG_BYTES:
-            piece = self._file.read(CHUNK + _TAG_BYTES - len(sealed))
+        while len(sealed) < self._step:
+            piece = self._file.read(self._step - len(sealed))
             if not piece:
                 break
             sealed += piece
-        is_last = number == self._chunks - 1
-        return _decrypt(self._key, self._salt, number, is_last, self._context, bytes(sealed))
+        return self._cipher.open(number, number == self._chunks - 1, bytes(sealed))
 
 
 def unseal_bytes(data: bytes, find: Callable[[bytes], EpochKey | None], context: bytes = _FILE) -> bytes:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -17,6 +17,7 @@ from blake3 import blake3
 from tests.people import Person, Result
 from transports.drop import Drop
 from transports.errors import MissingFile, NotADrop
+from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox
 from vault.errors import LaceError
 from vault.fsck import check
@@ -208,13 +209,20 @@ def _mailboxes(stick: Path, vault: Vault) -> Iterator[tuple[Drop, Verifier]]:
 
 
 def check_medium(stick: Path, vault: Vault) -> None:
-    """Read every mailbox whole: each record that a head leads to is there and valid."""
-    for drop, node in _mailboxes(stick, vault):
-        head = read_head(drop, vault.group, node)
+    """Read every mailbox of a stick whole, if there is one: each record that a head leads to is there and valid."""
+    for drop, _ in _mailboxes(stick, vault):
+        check_mailboxes(drop, vault)
+        break
+
+
+def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier] | None = None) -> None:
+    """Read every mailbox of a place whole, or those named: each record that a head leads to is there and valid."""
+    for node in place.nodes(vault.group) if only is None else only:
+        head = read_head(place, vault.group, node)
         if head is None:
             continue
-        listing = read_mailbox(drop, vault.group, node, head.head)
-        for fetched in fetch(drop, vault.group, listing, [record for record, _ in listing.items()]):
+        listing = read_mailbox(place, vault.group, node, head.head)
+        for fetched in fetch(place, vault.group, listing, [record for record, _ in listing.items()]):
             assert fetched.record is not None, fetched
 
 

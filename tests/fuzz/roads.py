@@ -24,7 +24,9 @@ from lazy.interlace.tiers import (
     read_asks,
     read_offer,
 )
+from tests.transports.helpers import sealed_as_before
 from transports import sealing
+from transports.cipher import NEWEST
 from transports.drop import marker_text, parse_marker
 from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
@@ -81,8 +83,9 @@ def _envelopes() -> tuple[bytes, ...]:
         entropy=_entropy,
         context=_CONTEXT,
     )
-    inside = unseal_bytes(whole[whole.index(sealing._MAGIC) :], _find, _CONTEXT)
-    return (inside, whole, sealing._keys_bytes([_EPOCH]), seal_bytes(b"plain" * 100, _EPOCH, _entropy))
+    inside = unseal_bytes(whole[whole.index(NEWEST) :], _find, _CONTEXT)
+    files = (seal_bytes(b"plain" * 100, _EPOCH, _entropy), sealed_as_before(b"plain" * 100, _EPOCH, _entropy(16)))
+    return (inside, whole, sealing._keys_bytes([_EPOCH]), *files)
 
 
 @cache

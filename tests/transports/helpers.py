@@ -6,11 +6,14 @@ import io
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
+
 from transports.bundle import BundleIndex, BundleWriter
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
 from transports.reading import SeenHead, read_head, read_mailbox
 from transports.runs import RunRef
+from transports.sealing import EpochKey
 from transports.snapshot import SnapshotHead
 from vault.records.hashes import RecordHash
 from vault.records.model import Plex, Seal
@@ -101,3 +104,18 @@ def put(
     seen = read_head(drop, GROUP, node)
     assert seen is not None
     return done, seen
+
+
+def sealed_as_before(data: bytes, epoch: EpochKey, salt: bytes, context: bytes = b"file") -> bytes:
+    """Return an encrypted file in the former form, which is read and not written any more."""
+    pieces = [data[at : at + (1 << 16)] for at in range(0, len(data), 1 << 16)] or [b""]
+    chunks = (
+        crypto_aead_xchacha20poly1305_ietf_encrypt(
+            piece,
+            context + epoch.id + bytes([number == len(pieces) - 1]),
+            salt + number.to_bytes(8, "big"),
+            epoch.key,
+        )
+        for number, piece in enumerate(pieces)
+    )
+    return b"".join((b"LACESEA0", epoch.id, salt, *chunks))
