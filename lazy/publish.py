@@ -13,7 +13,7 @@ from lazy.additions import additions, exposed_sizes, others
 from lazy.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
-from lazy.sealing import rebased, wants_rebase
+from lazy.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
@@ -146,8 +146,8 @@ def publish_mine(
         _remember(vault, place, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)
-    if plan.is_anew:
-        named = {ref.name for ref in done.runs} | {ref.name for ref in done.bundles}
+    if plan.is_anew and rest is not None:
+        named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
         rebased(vault, place.place_id)
     writer.discard(done.obsolete)
@@ -167,8 +167,13 @@ def _written(
     """
     mine = plan.mine
     if plan.is_anew:
-        done = _publish_alone(vault, place, writer, (0, plan.upto), [], watch)
-        return done, Rest(noted(done.bundles), ((0, plan.upto),))
+        left: list[Listing] = []
+        if writer.is_interrupted:
+            good = is_under_new_key(vault, place.place_id)
+            left.append(Listing(recover_bundles(place, vault.group, vault.node, None, good)))
+        used: set[BundleRef] = set()
+        done = _publish_alone(vault, place, writer, (0, plan.upto), left, watch, used)
+        return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), None
     try:
@@ -199,7 +204,7 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
         vector = _vector(vault)
     writer = place.writer(vault.group, vault.node)
     left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
-    done = _publish_alone(vault, place, writer, (after, _END), left, watch)
+    done = _publish_alone(vault, place, writer, (after, _END), left, watch, set())
     head = _head(vault, place, ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
@@ -244,6 +249,7 @@ def _publish_alone(
     between: tuple[int, int],
     left: list[Listing],
     watch: Watch,
+    used: set[BundleRef],
 ) -> Publication:
     """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left."""
     return publish(
@@ -253,7 +259,7 @@ def _publish_alone(
         writer,
         runs=(),
         listing=None,
-        additions=additions(vault, place, between, watch, Known(vault, place, ANEW, Proven()), left, set()),
+        additions=additions(vault, place, between, watch, Known(vault, place, ANEW, Proven()), left, used),
         cancel=_asked(watch),
     )
 

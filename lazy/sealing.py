@@ -7,7 +7,7 @@ whoever has the key, and when somebody is no member any more the next writer beg
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from transports.sealing import EpochKey
     from vault.writer import Writer
 
-__all__ = ["VaultKeys", "is_encrypted", "note_encrypted", "open_medium", "rebased", "set_encrypted", "wants_rebase"]
+__all__ = [
+    "VaultKeys",
+    "is_encrypted",
+    "is_under_new_key",
+    "note_encrypted",
+    "open_medium",
+    "rebased",
+    "set_encrypted",
+    "wants_rebase",
+]
 
 # Settings of the store, each followed by the id of the medium.
 _RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
@@ -53,6 +62,14 @@ def set_encrypted(vault: Vault, place: Place, *, rebase: bool = False) -> None:
 def wants_rebase(vault: Vault, place_id: str) -> bool:
     """Tell whether the own mailbox is to be written anew under a new key."""
     return bool(vault.store.meta(_REBASE + place_id))
+
+
+def is_under_new_key(vault: Vault, place_id: str) -> Callable[[bytes], bool]:
+    """Return what tells by its first bytes whether a file is one that is written anew, or one from before."""
+    from transports.sealing import is_sealed, key_of  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
+    anew = vault.store.meta(_REBASE + place_id)
+    return lambda beginning: is_sealed(beginning) and key_of(beginning).hex() == anew
 
 
 def rebased(vault: Vault, place_id: str) -> None:

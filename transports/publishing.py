@@ -23,6 +23,7 @@ from vault.records.hashes import RecordHash, Verifier
 __all__ = ["PUBLISH_LIMIT", "Addition", "Publication", "publish", "recover_bundles", "unnamed_files"]
 
 PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an interruption can cost at most
+_BEGINNING = 24  # bytes: what kind of file it is, and under which key it is encrypted
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +203,24 @@ def _write_runs(
     return tuple(kept), tuple(ref.name for ref in replaced if ref.name not in names)
 
 
-def recover_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> tuple[Run, ...]:
+def recover_bundles(
+    place: MailboxPlace,
+    group: str,
+    node: Verifier,
+    listing: Listing | None,
+    accept: Callable[[bytes], bool] = lambda _beginning: True,
+) -> tuple[Run, ...]:
     """Return the indexes of whole, unlisted bundles in the node's own mailbox, for `publish`.
 
     An interrupted publishing leaves its finished bundles; reading them once is cheaper than writing them
     again.
+
+    Args:
+        place: the medium.
+        group: the group id.
+        node: whose mailbox it is.
+        listing: of that mailbox, or None to look at every bundle in it.
+        accept: judges a bundle by the first bytes of its file.
 
     Raises:
         PlaceError: the medium is gone.
@@ -215,6 +229,9 @@ def recover_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Li
     for name in _unlisted_bundles(place, group, node, listing):
         try:
             with place.open_file(group, node, name) as file:
+                if not accept(file.read(_BEGINNING)):
+                    continue
+                file.seek(0)
                 index = check_bundle(place, file)
         except DataError:
             continue
