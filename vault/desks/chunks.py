@@ -12,8 +12,9 @@ Nothing here holds more than a few windows in memory, whatever the size of the c
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from blake3 import blake3
 
@@ -36,6 +37,7 @@ __all__ = [
     "ContentWriter",
     "MissingObject",
     "Part",
+    "RunSource",
     "add_content",
     "check_content",
     "check_here",
@@ -227,6 +229,18 @@ def add_content(group: str, content: bytes, sink: Sink) -> RecordHash:
 # Reading
 
 Parts = Callable[[RecordHash], Part | None]
+Blobs = Callable[[Sequence[RecordHash]], Iterator[memoryview | None]]
+
+
+@runtime_checkable
+class RunSource(Protocol):
+    """A source that reads many chunks at once, where they lie side by side."""
+
+    def blobs(self, records: Sequence[RecordHash], /) -> Iterator[memoryview | None]:
+        """Yield the proven bytes of each record's Blob in order; None where `Source.part` must say what is there."""
+
+    def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
+        """Return what `Source.length` gives of those that are here."""
 
 
 def part_of(plex: Plex) -> Part:
@@ -238,7 +252,7 @@ def part_of(plex: Plex) -> Part:
     return plex.blob.data
 
 
-def pieces_of(parts: Parts, record: RecordHash) -> Iterator[bytes] | None:
+def pieces_of(parts: Parts, record: RecordHash, many: Blobs | None = None) -> Iterator[bytes] | None:
     """Return the content of a record in order, in pieces of at most 256 KiB; None when the record is not here.
 
     The manifests may come from anybody: each length is compared before a byte is given out, levels go down by one,
@@ -248,6 +262,7 @@ def pieces_of(parts: Parts, record: RecordHash) -> Iterator[bytes] | None:
     Args:
         parts: reads one validated record, see `part_of`; None when it is not here.
         record: a data record, a manifest, or anything else with a body.
+        many: reads many data records at once, see `RunSource.blobs`.
 
     Raises:
         MissingObject: while iterating, a part is not here.
@@ -257,7 +272,7 @@ def pieces_of(parts: Parts, record: RecordHash) -> Iterator[bytes] | None:
     if top is None or isinstance(top, bytes):
         return None if top is None else iter((top,) if top else ())
     _check_top(top)
-    return _stream(parts, top)
+    return _stream(parts, top, many)
 
 
 def _check_top(top: Manifest) -> None:
@@ -265,19 +280,21 @@ def _check_top(top: Manifest) -> None:
         raise TreeError(f"The manifest {top.hash.text} is of {top.size} bytes, which no manifest is for.")
 
 
-def _stream(parts: Parts, top: Manifest) -> Iterator[bytes]:
+def _stream(parts: Parts, top: Manifest, many: Blobs | None) -> Iterator[bytes]:
     whole = blake3()
-    for link, found in _walk(parts, top):
-        if not isinstance(found, bytes) or len(found) != link.length:
-            raise _not_as_listed(link)
-        whole.update(found)
-        yield found
+    for manifest in _lowest(parts, top):
+        for piece in _joined(_chunks(parts, manifest, many)):
+            whole.update(piece)
+            yield piece
     if whole.digest() != top.digest:
         raise TreeError(f"The manifest {top.hash.text} lists other content than its name says.")
 
 
-def _walk(parts: Callable[[RecordHash], Part | int | None], top: Manifest) -> Iterator[tuple[Chunk, Part | int]]:
-    """Yield the links to chunks with what they lead to, in order; the manifests between are checked."""
+def _lowest(parts: Parts, top: Manifest) -> Iterator[Manifest]:
+    """Yield the manifests that list chunks, in order; those between are checked."""
+    if top.level == 1:
+        yield top
+        return
     stack = [(top.level, iter(top.chunks))]
     while stack:
         level, links = stack[-1]
@@ -288,21 +305,46 @@ def _walk(parts: Callable[[RecordHash], Part | int | None], top: Manifest) -> It
         found = parts(link.target)
         if found is None:
             raise MissingObject(link.target, "The content")
-        if isinstance(found, Manifest) != (level > 1):
+        if not isinstance(found, Manifest) or found.level != level - 1 or found.size != link.length:
             raise _not_as_listed(link)
-        if not isinstance(found, Manifest):
-            yield link, found
-        elif found.level != level - 1 or found.size != link.length:
-            raise _not_as_listed(link)
+        if found.level == 1:
+            yield found
         else:
             stack.append((found.level, iter(found.chunks)))
+
+
+def _chunks(parts: Parts, manifest: Manifest, many: Blobs | None) -> Iterator[bytes | memoryview]:
+    """Yield the chunks that a manifest of level 1 lists, in order, each as long as its link says."""
+    links = manifest.chunks
+    at_once = many([link.target for link in links]) if many is not None else repeat(None, len(links))
+    for link, blob in zip(links, at_once, strict=True):
+        found = parts(link.target) if blob is None else blob
+        if found is None:
+            raise MissingObject(link.target, "The content")
+        if isinstance(found, Manifest) or len(found) != link.length:
+            raise _not_as_listed(link)
+        yield found
+
+
+def _joined(chunks: Iterator[bytes | memoryview]) -> Iterator[bytes]:
+    """Yield the same bytes in fewer pieces, which is what a write or a digest wants."""
+    waiting: list[bytes | memoryview] = []
+    size = 0
+    for chunk in chunks:
+        if size + len(chunk) > MAX_DIRECT_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+        waiting.append(chunk)
+        size += len(chunk)
+    if waiting:
+        yield b"".join(waiting)
 
 
 def _not_as_listed(link: Chunk) -> TreeError:
     return TreeError(f"The content {link.target.text} is not what the manifest above it says.")
 
 
-def whole_of(parts: Parts, record: RecordHash) -> bytes | None:
+def whole_of(parts: Parts, record: RecordHash, many: Blobs | None = None) -> bytes | None:
     """Return a content in one piece; None when the record is not here.
 
     Raises:
@@ -316,7 +358,7 @@ def whole_of(parts: Parts, record: RecordHash) -> bytes | None:
     _check_top(top)
     if top.size > MAX_WHOLE_BYTES:
         raise TreeTooLarge(f"The content {record.text} has {top.size} bytes, too many for one piece.")
-    return b"".join(_stream(parts, top))
+    return b"".join(_stream(parts, top, many))
 
 
 def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
@@ -335,7 +377,11 @@ def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
     if isinstance(found, bytes):
         return iter((found,) if found else ())
     _check_top(found)
-    return _stream(source.part, found)
+    return _stream(source.part, found, _many(source))
+
+
+def _many(source: Source) -> Blobs | None:
+    return source.blobs if isinstance(source, RunSource) else None
 
 
 def check_here(source: Source, entry: Entry) -> None:
@@ -354,17 +400,14 @@ def check_here(source: Source, entry: Entry) -> None:
     entry_pieces(source, entry)  # compares the size, and reads nothing more
     if not isinstance(top, Manifest):
         return
-    for link, found in _walk(lambda record: _length_or_manifest(source, record), top):
-        if found != link.length:
-            raise _not_as_listed(link)
-
-
-def _length_or_manifest(source: Source, record: RecordHash) -> Part | int | None:
-    size = source.length(record)
-    if size:
-        return size
-    found = source.part(record) if size == 0 else None
-    return found if isinstance(found, Manifest) else size
+    for manifest in _lowest(source.part, top):
+        sizes = source.lengths([link.target for link in manifest.chunks]) if isinstance(source, RunSource) else None
+        for link in manifest.chunks:
+            found = source.length(link.target) if sizes is None else sizes.get(link.target)
+            if found is None:
+                raise MissingObject(link.target, "The content")
+            if found != link.length:  # which is never 0, as the length of a manifest is
+                raise _not_as_listed(link)
 
 
 def check_content(source: Source, entry: Entry, take: Callable[[bytes], object]) -> None:
@@ -377,7 +420,7 @@ def check_content(source: Source, entry: Entry, take: Callable[[bytes], object])
     pieces = entry_pieces(source, entry)
     top = source.part(entry.hash)
     if isinstance(top, Manifest):
-        _Proof(source.part, take).run(top)
+        _Proof(source.part, _many(source), take).run(top)
         return
     for piece in pieces:
         take(piece)
@@ -390,8 +433,9 @@ class _Proof:
     records again.
     """
 
-    def __init__(self, parts: Parts, take: Callable[[bytes], object]) -> None:
+    def __init__(self, parts: Parts, many: Blobs | None, take: Callable[[bytes], object]) -> None:
         self._parts = parts
+        self._many = many
         self._take = take
         self._cutter = _Cutter()
         self._lengths: deque[int] = deque()
@@ -414,26 +458,28 @@ class _Proof:
             raise _cut_wrong(manifest)
         self._digest()
         self._open.append(blake3())
-        for number, link in enumerate(manifest.chunks, 1):
-            found = self._parts(link.target)
-            if found is None:
-                raise MissingObject(link.target, "The content")
-            if not isinstance(found, Manifest):
-                if manifest.level != 1 or len(found) != link.length:
-                    raise _not_as_listed(link)
-                self._chunk(found, manifest)
-            elif found.level != manifest.level - 1 or found.size != link.length:
-                raise _not_as_listed(link)
-            else:
-                self._manifest(found, is_last=is_last and number == len(manifest.chunks))
+        if manifest.level == 1:
+            self._lengths.extend(link.length for link in manifest.chunks)
+            for piece in _joined(_chunks(self._parts, manifest, self._many)):
+                self._piece(piece, manifest)
+        else:
+            self._below(manifest, is_last=is_last)
         self._digest()
         if self._open.pop().digest() != manifest.digest:
             raise TreeError(f"The manifest {manifest.hash.text} lists other content than its name says.")
 
-    def _chunk(self, content: bytes, manifest: Manifest) -> None:
+    def _below(self, manifest: Manifest, *, is_last: bool) -> None:
+        for number, link in enumerate(manifest.chunks, 1):
+            found = self._parts(link.target)
+            if found is None:
+                raise MissingObject(link.target, "The content")
+            if not isinstance(found, Manifest) or found.level != manifest.level - 1 or found.size != link.length:
+                raise _not_as_listed(link)
+            self._manifest(found, is_last=is_last and number == len(manifest.chunks))
+
+    def _piece(self, content: bytes, manifest: Manifest) -> None:
         self._take(content)
         self._undigested.append(content)
-        self._lengths.append(len(content))
         if self._cutter.add(content):
             self._digest()
             self._cut(manifest, is_end=False)

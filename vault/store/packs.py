@@ -442,6 +442,14 @@ class Packs:
             raise PackDamaged(f"The frame {frame} is not named in the store.")
         return _Row(*row)
 
+    def stretch(self, pack: int, at: int, size: int) -> bytes:
+        """Return a stretch of a pack as it rests, unproven.
+
+        Raises:
+            PackDamaged: it is not all there.
+        """
+        return self._bytes(pack, at, size)
+
     def _bytes(self, pack: int, at: int, size: int) -> bytes:
         fd = self._readers.get(pack)
         try:

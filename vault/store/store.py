@@ -28,6 +28,7 @@ from vault.store.database import connect, faults_named, select_in
 from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
+from vault.store.side import places, read_side_by_side
 from vault.store.views import Views
 
 __all__ = ["Store"]
@@ -239,11 +240,11 @@ class Store:
             MissingObject: a chunk is not here.
             TreeError: a manifest is not what it says, or of more than 32 MiB.
         """
-        return whole_of(self.part, record)
+        return whole_of(self.part, record, self.blobs)
 
     def pieces(self, record: RecordHash) -> Iterator[bytes] | None:
         """Return a content of any size in order, in pieces; None when it is not here; see `chunks.pieces_of`."""
-        return pieces_of(self.part, record)
+        return pieces_of(self.part, record, self.blobs)
 
     def part(self, record: RecordHash) -> Part | None:
         """Return what one record holds itself: the data of its Blob, or its list of parts; None when not here."""
@@ -263,6 +264,15 @@ class Store:
             return found
         whole = parse_record(found, verify=False) if record.kind == "P" else None
         return part_of(whole) if isinstance(whole, Plex) else b""
+
+    def blobs(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
+        """Yield the proven bytes of each record's Blob in order; None where `part` must say what is there.
+
+        For thousands of chunks that lie side by side in a pack: see `vault.store.side`.
+        """
+        with faults_named(self.path):
+            found = places(self.db, records)
+        return read_side_by_side(self.packs, records, found)
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""

@@ -1,0 +1,153 @@
+"""Chunks that lie side by side in a pack: read in stretches, and each still proven (REC-5)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vault.desks.chunks import Manifest, MissingObject, RunSource, add_content, check_content, check_here, entry_pieces
+from vault.desks.content import data_plex
+from vault.desks.ports import MemoryObjects
+from vault.desks.tree import Entry
+from vault.records import RecordHash
+from vault.store import Store
+from vault.store.packio import PackIO
+from vault.store.packs import PackDamaged
+
+_GROUP = "friends/0123456789abcdef"
+_SIZE = 6 << 20
+_CONTENT = random.Random(3).randbytes(_SIZE)
+
+
+class Counted(PackIO):
+    """Counts the reads."""
+
+    reads = 0
+
+    def read(self, fd: int, at: int, size: int) -> bytes:
+        self.reads += 1
+        return super().read(fd, at, size)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "store.db", create=True) as made:
+        yield made
+
+
+def put(store: Store, content: bytes) -> tuple[Entry, MemoryObjects]:
+    made = MemoryObjects()
+    record = add_content(_GROUP, content, made)
+    with store.transaction():
+        store.add((plex, plex.encode()) for plex in made)
+        store.settle(None, None)
+    return Entry("f", "-", len(content), record, "part"), made
+
+
+def chunk_hashes(store: Store, record: RecordHash) -> list[RecordHash]:
+    found = store.part(record)
+    if not isinstance(found, Manifest):
+        return [record]
+    return [each for link in found.chunks for each in chunk_hashes(store, link.target)]
+
+
+def test_a_large_content_is_read_in_few_stretches(store: Store) -> None:
+    entry, _ = put(store, _CONTENT)
+    assert isinstance(store, RunSource)
+    number = len(chunk_hashes(store, entry.hash))
+    for read in (
+        lambda: b"".join(entry_pieces(store, entry)),
+        lambda: b"".join(store.pieces(entry.hash) or ()),
+        lambda: store.content(entry.hash),
+        lambda: (taken := list[bytes](), check_content(store, entry, taken.append), b"".join(taken))[-1],
+    ):
+        store.packs._io = counted = Counted()
+        assert read() == _CONTENT
+        assert counted.reads < number // 10
+    store.packs._io = counted = Counted()
+    check_here(store, entry)
+    assert counted.reads < number // 10
+
+
+def test_pieces_are_no_longer_than_the_largest_record(store: Store) -> None:
+    entry, made = put(store, _CONTENT)
+    for source in (store, made):
+        assert max(map(len, entry_pieces(source, entry))) <= 256 << 10
+
+
+def test_what_rests_compressed_in_a_row_or_twice_is_read_all_the_same(store: Store) -> None:
+    text = b"".join(b"line %d of a text that shrinks\n" % number for number in range(40_000))
+    entry, _ = put(store, _CONTENT[:700_000] + bytes(300_000) + text + _CONTENT[:500])
+    assert b"".join(entry_pieces(store, entry)) == _CONTENT[:700_000] + bytes(300_000) + text + _CONTENT[:500]
+    check_content(store, entry, bytes)
+    check_here(store, entry)
+    small = data_plex(_GROUP, b"in a row")
+    with store.transaction():
+        store.add([(small, small.encode())])
+        store.settle(None, None)
+    asked = [small.hash, *chunk_hashes(store, entry.hash), entry.hash, RecordHash("P", bytes(32))]
+    for record, blob in zip(asked, store.blobs(asked), strict=True):
+        assert blob is None or bytes(blob) == store.part(record)
+    assert list(store.blobs([small.hash, entry.hash])) == [None, None]
+
+
+def test_what_was_added_in_the_same_transaction_is_read(store: Store) -> None:
+    made = MemoryObjects()
+    record = add_content(_GROUP, _CONTENT, made)
+    with store.transaction():
+        store.add((plex, plex.encode()) for plex in made)
+        assert b"".join(store.pieces(record) or ()) == _CONTENT
+        store.settle(None, None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_byte_names_its_record_and_is_never_given_out(store: Store, seed: int) -> None:
+    """REC-5, REC-82: what stands before it is; the digest of the whole comes too late for who reads a part."""
+    entry, _ = put(store, _CONTENT)
+    chunks = chunk_hashes(store, entry.hash)
+    number = random.Random(seed).randrange(len(chunks))
+    pack = store.path.parent / "packs" / "00000001.pack"
+    lies = pack.read_bytes().find(store.stored(chunks[number]) or b"?")
+    data = bytearray(pack.read_bytes())
+    data[lies + 3_000] ^= 1
+    pack.write_bytes(data)
+    with Store(store.path) as fresh:
+        for read in (lambda: entry_pieces(fresh, entry), lambda: fresh.pieces(entry.hash) or iter(())):
+            taken: list[bytes] = []
+            with pytest.raises(PackDamaged, match=chunks[number].text):
+                taken.extend(read())
+            assert _CONTENT.startswith(b"".join(taken))
+        with pytest.raises(PackDamaged, match=chunks[number].text):
+            check_content(fresh, entry, bytes)
+
+
+def test_a_pack_that_was_cut_or_is_gone_is_named(store: Store) -> None:
+    entry, _ = put(store, _CONTENT)
+    pack = store.path.parent / "packs" / "00000001.pack"
+    data = pack.read_bytes()
+    pack.write_bytes(data[: len(data) // 2])
+    with Store(store.path) as fresh, pytest.raises(PackDamaged):
+        list(entry_pieces(fresh, entry))
+    pack.unlink()
+    with Store(store.path) as fresh, pytest.raises(PackDamaged):
+        list(fresh.pieces(entry.hash) or ())
+
+
+def test_a_chunk_that_is_not_here_is_named(store: Store) -> None:
+    entry, _ = put(store, _CONTENT)
+    lost = chunk_hashes(store, entry.hash)[-3]
+    position = store.position(lost)
+    assert position is not None
+    with store.transaction():
+        store.forget(position)
+    for act in (
+        lambda: list(entry_pieces(store, entry)),
+        lambda: check_content(store, entry, bytes),
+        lambda: check_here(store, entry),
+    ):
+        with pytest.raises(MissingObject) as found:
+            act()
+        assert found.value.record == lost
