@@ -66,6 +66,7 @@ __all__ = ["Problem", "Snapshot", "snapshot"]
 
 _DOT_VAULT = ".vault"
 _PROBE = ".vault/.gitignore"
+_NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
 _STEP = 256  # files between two calls of progress and cancel
 
 Progress = Callable[[int, int, str], None]
@@ -139,7 +140,7 @@ def snapshot(
         processes: how many may look at a large folder at once; one while this process has threads.
 
     Raises:
-        Unreadable: the directory itself cannot be listed.
+        Unreadable: the directory itself cannot be listed, or what its rules keep out cannot be told.
         Cancelled: whatever `cancel` raises.
         MissingObject, TreeError: the base cannot be read.
     """
@@ -155,7 +156,7 @@ def snapshot(
         scan.sums = sink if isinstance(sink, SumSink) else None
         if room is not None:
             scan.room = room
-        found = scan.run(fd, base)
+        found = scan.run(root, fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
     finally:
@@ -207,9 +208,9 @@ class _Scan:
         self.files = 0
         self.read = 0
 
-    def run(self, fd: int, base: RecordHash | None) -> RecordHash:
+    def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self._ignore = Ignore(_rules(fd))
+        self._ignore = Ignore(_rules(root, fd))
         self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
         self._context = scancache.context_of(self._group, self._ignore.digest, self.without)
         self._has_modes = _has_modes(fd)
@@ -562,11 +563,23 @@ def _has_modes(fd: int) -> bool:
         return True
 
 
-def _rules(fd: int) -> bytes:
+def _rules(root: Path, fd: int) -> bytes:
+    """Return the bytes of the folder's rules; none where it has no such file.
+
+    Raises:
+        Unreadable: they are there and cannot be told. To go on without them would take, and with the next release give
+            away, what they keep out.
+    """
     try:
-        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES * 16)[0]
-    except (OSError, FileChanging):
-        return b""  # the scan itself meets the same file and says what is wrong with it
+        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES)[0]
+    except FileNotFoundError:
+        return b""
+    except FileChanging as error:
+        reason = f"it is being written, or is no plain file of at most {MAX_IGNORE_BYTES} bytes"
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
+    except OSError as error:
+        reason = "it is a symbolic link" if error.errno == errno.ELOOP else _reason(error)
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -288,6 +288,33 @@ def test_rules_that_cannot_be_used_are_named_and_the_rest_counts(desk: Desk) -> 
     assert not Ignore(b"a\n" * 40_000).matches("a", is_dir=False)
 
 
+@pytest.mark.parametrize("state", ["long", "link", "folder", "pipe", "closed"])
+def test_nothing_is_taken_while_what_stays_mine_cannot_be_told(desk: Desk, state: str) -> None:
+    """CLAY-71: files that the rules keep out never slip into a commit because the rules cannot be read."""
+    write(desk, "diary.txt")
+    rules = write(desk, ".laceignore", b"diary.txt\n")
+    base = desk.scan().root
+    rules.unlink()
+    match state:
+        case "long":
+            rules.write_bytes(b"diary.txt\n" * 7_000)
+        case "link":
+            write(desk, "elsewhere", b"diary.txt\n")
+            rules.symlink_to("elsewhere")
+        case "folder":
+            rules.mkdir()
+        case "pipe":
+            os.mkfifo(rules)
+        case _:
+            rules.write_bytes(b"diary.txt\n")
+            rules.chmod(0)
+            if os.access(rules, os.R_OK):
+                pytest.skip("this person may read everything")
+    with pytest.raises(Unreadable, match=r"\.laceignore cannot be read") as caught:
+        desk.scan(base)
+    assert "stays yours" in caught.value.hint
+
+
 def test_what_checkout_cannot_write_is_not_taken_for_deleted(desk: Desk) -> None:
     # APP-12: a hostile link and a hostile name in the base are absent here and stay in the tree.
     objects = desk.objects
