@@ -2,7 +2,8 @@
 
 A file is written under a temporary name in its own directory, flushed to the disk, renamed over the old one,
 and its directory flushed. So a crash at any instant leaves the old bytes or the new ones, never a mixture;
-what it may leave besides is a `.tmp` file, which `remove_leftovers` clears.
+what it may leave besides is a `.tmp` file. `remove_leftovers` clears those where they would pile up or tell a
+secret; elsewhere the few that crashes leave lie there, and are passed over.
 """
 
 from __future__ import annotations
@@ -300,11 +301,15 @@ def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:
     return b"".join(parts)
 
 
-def remove_leftovers(directory: str | os.PathLike[str]) -> int:
+def remove_leftovers(directory: str | os.PathLike[str], name: str = "") -> int:
     """Remove temporary files that a crash left in a directory and return how many (APP-13).
 
-    Only names that `AtomicFile` gives are touched. Call it where nobody else is writing: under the vault's
-    lock.
+    Only names that `AtomicFile` gives are touched. Call it where nobody else is writing: whose file is taken away
+    meanwhile is told that it cannot be written.
+
+    Args:
+        directory: where.
+        name: of the one file whose leftovers go; those of all files when empty.
 
     Raises:
         NotWritable: a file cannot be removed, or the directory cannot be listed.
@@ -312,7 +317,8 @@ def remove_leftovers(directory: str | os.PathLike[str]) -> int:
     removed = 0
     try:
         for path in Path(directory).iterdir():
-            if _TEMP_NAME.fullmatch(path.name) and path.is_file():
+            is_ours = not name or path.name.startswith(f"{_shortened(name)}.")
+            if is_ours and _TEMP_NAME.fullmatch(path.name) and path.is_file():
                 path.unlink(missing_ok=True)
                 removed += 1
     except OSError as error:

@@ -10,13 +10,22 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from blake3 import blake3
 
 from vault.errors import CallerError, DataError, EnvironmentFault, LaceError
-from vault.files import FileMissing, NotWritable, Unreadable, make_directory, read_bounded, write_atomic
+from vault.files import (
+    FileMissing,
+    NotWritable,
+    Unreadable,
+    make_directory,
+    read_bounded,
+    remove_leftovers,
+    write_atomic,
+)
 from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
@@ -182,6 +191,7 @@ class KeyStore:
         lines = ["lace-key/0", f"suite {ED25519.name}", f"verifier {key.verifier.text}"]
         lines.append(f"seed {b64a.encode(key.seed)}" if passphrase is None else self._sealed(key, passphrase))
         write_atomic(self.path(key.verifier), ("\n".join(lines) + "\n").encode("ascii"), mode=0o600)
+        remove_leftovers(self.directory, self.path(key.verifier).name)
 
     def load(self, verifier: Verifier, passphrase: Callable[[], bytes] | None = None) -> SigningKey:
         """Return the key of this verifier.
@@ -199,6 +209,8 @@ class KeyStore:
         file = self._read(verifier)
         seed = file.seed
         if seed is None:
+            with suppress(EnvironmentFault):  # an `unprotect` that was cut off may have left the seed in the open
+                remove_leftovers(self.directory, self.path(verifier).name)
             if passphrase is None:
                 raise KeyLocked(f"The key {verifier.text} is protected by a passphrase.")
             seed = _open_box(file, passphrase())

@@ -68,6 +68,37 @@ def test_two_protected_keys_share_no_salt_and_no_nonce(store: KeyStore) -> None:
     assert lines[0][5][:32] != lines[1][5][:32]
 
 
+@posix
+def test_a_seed_that_a_cut_off_unprotect_left_in_the_open_goes(
+    store: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-11: the file beside a protected key goes with the key's next use, and nobody else's does."""
+    verifier = store.create(SEED, b"pass").verifier
+    path = store.path(verifier)
+    other = path.with_name(f"{'0' * 64}.key.0.tmp")
+    other.write_bytes(b"")
+
+    def killed(*_: object) -> None:
+        os._exit(9)
+
+    child = os.fork()
+    if not child:
+        try:
+            monkeypatch.setattr(Path, "replace", killed)
+            store.unprotect(verifier, lambda: b"pass")
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    left = path.with_name(f"{path.name}.0.tmp")
+    assert b64a.encode(SEED) in left.read_text()
+    assert store.load(verifier, lambda: b"pass").seed == SEED
+    assert not left.exists()
+    left.write_bytes(b"")
+    store.protect(verifier, b"other", lambda: b"pass")
+    assert not left.exists()
+    assert other.exists()
+
+
 def test_unprotected_key_asks_nobody(store: KeyStore) -> None:
     verifier = store.create(SEED).verifier
 
