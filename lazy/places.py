@@ -24,6 +24,7 @@ from vault.writer import Writer
 
 if TYPE_CHECKING:
     from transports.mailbox import MailboxPlace
+    from vault.store import Store
 
 __all__ = [
     "NameTaken",
@@ -247,10 +248,10 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
     if name == vault.name:
         raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
     place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
-    for known in places(vault):
-        if (known.uri, known.peer) == (place.uri, place.peer):
-            raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.")
     with vault.writing() as w:
+        for known in places(vault):
+            if (known.uri, known.peer) == (place.uri, place.peer):
+                raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.")
         keep_place(w, place)
     return place
 
@@ -258,10 +259,7 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
 def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
     """Return a place that can be remembered, its drop made; as `add_place`, but the vault does not know it yet."""
     check_name(name, "place name")
-    taken = next((place for place in places(vault) if place.name == name), None)
-    if taken is not None:
-        again = f"Choose another name, or forget that one first: lace place remove {name}"
-        raise NameTaken(f"There is a place called {name!r} already, at {taken.uri}.", hint=again)
+    _refuse_taken(vault.store, name)
     if any(person.name == name for person in peers(vault)):
         raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
     from transports.address import AddressKind, parse_address  # noqa: PLC0415 - naming a place opens no road
@@ -289,6 +287,17 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     return Place(name, address.kind.value, address.uri, place_id, node)
 
 
+def _refuse_taken(store: Store, name: str) -> None:
+    """Refuse a name that a place has.
+
+    Raises:
+        NameTaken: it has.
+    """
+    for (uri,) in store.rows("SELECT uri FROM place WHERE name = ?", name):
+        again = f"Choose another name, or forget that one first: lace place remove {name}"
+        raise NameTaken(f"There is a place called {name!r} already, at {uri}.", hint=again)
+
+
 def _vault_beside(vault: Vault, folder: Path) -> str:
     """Return the node of another vault of this group in a folder."""
     if folder.resolve() == vault.folder.resolve():
@@ -311,7 +320,12 @@ def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
 
 
 def keep_place(w: Writer, place: Place) -> None:
-    """Remember a place inside a write."""
+    """Remember a place inside a write.
+
+    Raises:
+        NameTaken: a place got this name since the place was made; nothing of the write stays.
+    """
+    _refuse_taken(w.store, place.name)
     w.store.run(
         "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
         place.name,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from lazy import places
 from lazy.circle import accept, invite
 from lazy.people import label_of, node_of
-from lazy.places import remove_place
+from lazy.places import NameTaken, Place, PlaceKnown, add_place, remove_place
 from lazy.sync import sync
 from tests.vault import vaults
+from vault.errors import CallerError
+from vault.vault import Vault
 
 
 def test_a_friend_with_my_own_name_is_told_apart_from_me(tmp_path: Path) -> None:
@@ -31,3 +36,26 @@ def test_a_removed_place_leaves_no_last_sync(tmp_path: Path) -> None:
     assert alice.store.rows("SELECT place FROM last_sync") == [("stick",)]
     remove_place(alice, "stick")
     assert alice.store.rows("SELECT place FROM last_sync") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "refusal"), [("stick", "elsewhere", NameTaken), ("other", "stick", PlaceKnown)]
+)
+def test_of_two_who_add_a_place_at_once_the_second_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, where: str, refusal: type[CallerError]
+) -> None:
+    """LAZ-51: what another process took between the look and the write is a sentence, and one place is there."""
+    alice = vaults.found(tmp_path)
+    make = places.make_place
+
+    def slow(vault: Vault, *args: str, **options: object) -> Place:
+        made = make(vault, *args, **options)  # type: ignore[arg-type]
+        if vault is alice:
+            with Vault(alice.folder, alice.around) as twin:
+                add_place(twin, name, str(tmp_path / where), cwd=tmp_path)
+        return made
+
+    monkeypatch.setattr(places, "make_place", slow)
+    with pytest.raises(refusal):
+        add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    assert [place.name for place in places.places(alice)] == [name]
