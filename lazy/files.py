@@ -6,6 +6,7 @@ Editing them by hand adds no trust and changes nothing: the next sync writes the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.people import Person, peers
@@ -13,7 +14,15 @@ from lazy.places import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
 from vault.beside import READABLE, note_readable
-from vault.files import AtomicFile, fsync_directory, make_directory
+from vault.files import (
+    AtomicFile,
+    FileTooLarge,
+    Unreadable,
+    fsync_directory,
+    make_directory,
+    read_bounded,
+    refuse_write,
+)
 from vault.graph import ancestors
 from vault.history import line_head
 from vault.records import Verifier
@@ -41,14 +50,18 @@ def note_lazy_files(vault: Vault) -> dict[str, bytes]:
 
 
 def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
-    """Write what `note_lazy_files` noted: what differs from what lies there."""
+    """Write what `note_lazy_files` noted: what differs from what lies there.
+
+    Raises:
+        DiskFull, NotWritable: a file cannot be written, or one that is out of date cannot be taken away.
+    """
     root = vault.dot / READABLE
     make_directory(root / "conflicts")
     make_directory(root / "queue")
     touched = set()
     for name, data in wanted.items():
         path = root / name
-        if not path.exists() or path.read_bytes() != data:
+        if not _lies_there(path, data):
             with AtomicFile(path, named_later=True) as file:
                 file.write(data)
             touched.add(path.parent)
@@ -56,7 +69,18 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
         fsync_directory(directory)
     for path in (*(root / "conflicts").glob("*.sexp"), *(root / "queue").glob("*.sexp")):
         if path.relative_to(root).as_posix() not in wanted:
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                refuse_write(path, error)
+
+
+def _lies_there(path: Path, data: bytes) -> bool:
+    """Tell whether a file holds just this; what is no plain file, or cannot be read, does not."""
+    try:
+        return read_bounded(path, len(data)) == data
+    except (Unreadable, FileTooLarge):
+        return False
 
 
 def _wanted(vault: Vault) -> dict[str, Sexp]:

@@ -20,7 +20,7 @@ from lazy.interlace.tiers import Entry, Shelf
 from lazy.interlace.tiers.shelf import span
 from lazy.live.standing import Cursor, mark_at, place_of
 from vault.errors import LaceError
-from vault.files import AtomicFile
+from vault.files import AtomicFile, FileTooLarge, Unreadable, read_bounded
 from vault.records import RecordHash
 from vault.records.b64a import ALPHABET
 from vault.vault import Vault
@@ -93,8 +93,8 @@ def own_shelf(vault: Vault, at: Cursor | None = None, *, may_write: bool) -> Vau
 def _recall(vault: Vault, top: int) -> dict[str, Summary | None]:
     """Return the summaries that are kept and still right at a place."""
     try:
-        data = (vault.dot / _FILE).read_bytes()
-    except OSError:
+        data = read_bounded(vault.dot / _FILE, _BYTES)
+    except (Unreadable, FileTooLarge):
         return {}
     if len(data) != _BYTES or not data.startswith(_HEAD) or blake3(data[:-_SUM_BYTES]).digest() != data[-_SUM_BYTES:]:
         return {}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
+import pytest
+
+from lazy.files import write_lazy_files
 from lazy.people import members, peers
 from lazy.vectors import my_vector
 from tests.faults.circle import befriend, found, visit, write
 from vault import work
+from vault.files import NotWritable
 from vault.vault import Vault
 
 
@@ -52,3 +57,17 @@ def test_editing_the_files_by_hand_adds_no_trust(tmp_path: Path) -> None:
     assert {n: m.seq for n, m in my_vector(alice).items()} == {n: m.seq for n, m in vector.items()}
     assert stranger not in (folder / "peers.sexp").read_text()
     assert stranger not in (folder / "vectors.sexp").read_text()
+
+
+def test_what_lies_under_their_names_is_written_over_or_named(tmp_path: Path) -> None:
+    """LAZ-79, APP-14: a pipe is not waited for, and what cannot be taken away is a sentence."""
+    alice = _circle(tmp_path)
+    folder = alice.dot / "lazy"
+    text = (folder / "vectors.sexp").read_text()
+    (folder / "vectors.sexp").unlink()
+    os.mkfifo(folder / "vectors.sexp")
+    write_lazy_files(alice)
+    assert (folder / "vectors.sexp").read_text() == text
+    (folder / "queue" / "old.sexp").mkdir()
+    with pytest.raises(NotWritable, match=r"old\.sexp"):
+        write_lazy_files(alice)
