@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,26 @@ def listener(answer: bytes) -> Iterator[int]:
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
     with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
         GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1)
+
+
+def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ControlPersist of older versions: what stays in the background holds the stream of complaints open."""
+    bare, pids = bare_repository(tmp_path / "v.git"), tmp_path / "pids"
+    ssh = tmp_path / "ssh"
+    stays = f"sleep 60 </dev/null >/dev/null & echo $! >> '{pids}'"
+    ssh.write_text(f'#!/bin/sh\n{stays}\nfor word in "$@"; do said=$word; done\nexec sh -c "$said"\n')
+    ssh.chmod(0o700)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    try:
+        with closing(GitPlace.create(f"ssh://friend@host{bare}", tmp_path / "a", silence=5)) as place:
+            put(place, key(1), additions(some_records(3)))
+        with closing(GitPlace.open(f"ssh://friend@host{bare}", tmp_path / "b", silence=5)) as place:
+            assert read_head(place, GROUP, NODE) is not None
+    finally:
+        for pid in pids.read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

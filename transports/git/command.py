@@ -184,16 +184,19 @@ class GitRunner:
             threading.Thread(target=_pump, args=(name, stream, heard), daemon=True).start()
         threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
         parts: dict[str, list[bytes]] = {"out": [], "err": []}
-        silent, size, still_open = 0.0, 0, 2
+        silent, size, still_open = 0.0, 0, set(streams)
         while still_open:
             try:
                 name, data = heard.get(timeout=_TICK)
             except queue.Empty:
+                if still_open == {"err"} and process.poll() is not None:
+                    break  # what git started stays and holds it: an ssh that keeps its connection for the next talk
                 silent += _TICK
             else:
                 silent = 0.0
                 size += len(data) if name == "out" else 0
-                still_open -= not data
+                if not data:
+                    still_open.remove(name)
                 parts[name].append(data)
                 if name == "err" and sum(map(len, parts[name])) > _COMPLAINT_LIMIT:
                     parts[name] = [b"".join(parts[name])[-_COMPLAINT_LIMIT // 2 :]]
