@@ -22,9 +22,12 @@ from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
 from vault.records import RecordHash, Tai, Verifier
 from vault.vault import HELD_BACK, Vault
-from vault.work import checkout_of, unreleased
+from vault.work import MAIN, checkout_of, unreleased
 
-__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "status"]
+__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "status"]
+
+_DESKS_TOLD = 3  # of one peer, beside main
+_NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an update would bring in
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class PeerStatus:
         node: verifier text.
         state: `synced`, `behind` (it has what I lack), `ahead` (I have what it lacks), or `not synced`.
         last_sync: ISO 8601 UTC of the last visit that read it, or None.
-        versions: the range of its releases held here, such as `1.0.0-2.1.0`, or `none`.
+        versions: the range of its releases held here, such as `1.0.0-2.1.0`, or `none`; those of other desks than
+            main each with its desk, such as `1.0.0-2.1.0, songs 0.1.0`.
         behind: log entries it has that I lack.
         ahead: log entries I have that it lacks.
         unreleased: commits it says it has not released.
@@ -103,6 +107,7 @@ class Status:
         conflicts: open ones that need me.
         revocations: revocations that wait for somebody above.
         revoked: everybody who was revoked, me included.
+        unmapped: desks that somebody released and that have no folder here.
         waits_by_name: whether I am a new node that somebody has to admit by hand.
         held_back: code, message and hint of why this vault may sign nothing, if it was refused last; else None.
         is_empty: whether the group has no member, as far as is known here.
@@ -126,6 +131,7 @@ class Status:
     waits_by_name: bool = False
     is_empty: bool = False
     held_back: Mapping[str, str] | None = None
+    unmapped: tuple[str, ...] = ()
 
 
 def status(vault: Vault) -> Status:
@@ -134,7 +140,7 @@ def status(vault: Vault) -> Status:
     with store.reading():
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
-        held = _held(vault)
+        held, mapped = _held(vault), desks(vault)
         against, beacons = counts(vault), known_beacons(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
@@ -146,7 +152,7 @@ def status(vault: Vault) -> Status:
                 vault,
                 person,
                 ahead_behind(mine, known.get(person.node, VersionVector()), cut),
-                _range(held, linked(vault, person.node) if has_more_keys else {person.node}),
+                _released(held, linked(vault, person.node) if has_more_keys else {person.node}),
                 against[person.node],
                 beacons.get(person.node),
             )
@@ -161,7 +167,7 @@ def status(vault: Vault) -> Status:
             name=vault.name,
             group=vault.group,
             member=bool(store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)),
-            desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in desks(vault)),
+            desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in mapped),
             peers=found_peers,
             places=tuple(
                 PlaceStatus(
@@ -188,23 +194,45 @@ def status(vault: Vault) -> Status:
             waits_by_name=waits_by_name(vault),
             held_back=json.loads(store.meta(HELD_BACK) or "null"),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
+            unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
         )
 
 
-def _held(vault: Vault) -> dict[str, tuple[Version, Version]]:
-    """Return the lowest and highest visible version of each node, in one pass over the releases."""
-    found: dict[str, tuple[Version, Version]] = {}
-    for node, text in vault.store.rows("SELECT DISTINCT node, version FROM release WHERE visible = 1"):
-        version = Version.parse(str(text))
-        low, high = found.get(str(node), (version, version))
-        found[str(node)] = (min(low, version), max(high, version))
+def desks_with_news(vault: Vault) -> list[str]:
+    """Return the desks into which an update would bring something, as far as is stored (LAZ-54), main first."""
+    with vault.store.reading():
+        open_conflicts = conflicts(vault)
+        return [found.name for found in desks(vault) if _desk(vault, found.name, open_conflicts).relation in _NEWS]
+
+
+_Held = dict[str, dict[str, tuple[Version, Version]]]  # of each node, of each desk: lowest and highest
+
+
+def _held(vault: Vault) -> _Held:
+    """Return the lowest and highest visible version of each node in each desk, in one pass over the releases."""
+    found: _Held = {}
+    for node, desk, text in vault.store.rows("SELECT DISTINCT node, desk, version FROM release WHERE visible = 1"):
+        version, of_node = Version.parse(str(text)), found.setdefault(str(node), {})
+        low, high = of_node.get(str(desk), (version, version))
+        of_node[str(desk)] = (min(low, version), max(high, version))
     return found
 
 
-def _range(held: dict[str, tuple[Version, Version]], nodes: set[str]) -> tuple[Version, Version] | None:
-    """Return the lowest and highest visible version over all keys of a person."""
-    found = [held[node] for node in nodes if node in held]
-    return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+def _released(held: _Held, nodes: set[str]) -> str:
+    """Return the versions that a person released with all keys: main's, then each desk's with its name."""
+    found: dict[str, tuple[Version, Version]] = {}
+    for desk, (low, high) in (item for node in nodes for item in held.get(node, {}).items()):
+        lowest, highest = found.get(desk, (low, high))
+        found[desk] = (min(lowest, low), max(highest, high))
+    others = sorted(found.keys() - {MAIN})
+    told = [_range(*found[MAIN])] if MAIN in found else []
+    told += [f"{desk} {_range(*found[desk])}" for desk in others[:_DESKS_TOLD]]
+    told += [f"and {len(others) - _DESKS_TOLD} more desks"] if len(others) > _DESKS_TOLD else []
+    return ", ".join(told) or "none"
+
+
+def _range(low: Version, high: Version) -> str:
+    return f"{low}" if low == high else f"{low}-{high}"
 
 
 def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus:
@@ -244,7 +272,7 @@ def _peer(
     vault: Vault,
     person: Person,
     difference: tuple[int, int],
-    held: tuple[Version, Version] | None,
+    versions: str,
     evidence: int,
     beacon: SeenBeacon | None,
 ) -> PeerStatus:
@@ -263,7 +291,7 @@ def _peer(
         person.node,
         state,
         Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
-        "none" if held is None else f"{held[0]}" if held[0] == held[1] else f"{held[0]}-{held[1]}",
+        versions,
         behind,
         ahead,
         int(row[0][1] or 0) if row else 0,

@@ -7,11 +7,12 @@ commit nor an update of `main` touches it.
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
 from vault.desks.paths import split_path
-from vault.errors import CallerError
+from vault.errors import CallerError, EnvironmentFault
 from vault.names import check_name
 from vault.vault import DOT_VAULT, Vault
 
@@ -19,12 +20,14 @@ __all__ = [
     "MAIN",
     "Desk",
     "DeskTaken",
+    "FolderGone",
     "NoSuchDesk",
     "add_desk",
     "desk_at",
     "desks",
     "folder_of",
     "known_desk",
+    "scanned_folder",
     "unmapped",
     "within",
 ]
@@ -44,6 +47,14 @@ class DeskTaken(CallerError):
 
     code = "desk-taken"
     hint = "See: lace desks"
+
+
+class FolderGone(EnvironmentFault):
+    """The folder of a desk is not there: it was moved or deleted, or its disk is not mounted."""
+
+    code = "desk-folder-gone"
+    exit_code = 13
+    hint = "Move it back, or have it written again as it was last: lace checkout DESK"
 
 
 class Desk(NamedTuple):
@@ -100,6 +111,20 @@ def folder_of(vault: Vault, desk: str) -> Path:
         if found.name == desk:
             return vault.folder / found.dir
     raise NoSuchDesk(f"There is no desk {desk!r} here.")
+
+
+def scanned_folder(vault: Vault, desk: str) -> Path:
+    """Return the folder of a desk that is about to be looked at.
+
+    Raises:
+        NoSuchDesk: it is not mapped here.
+        FolderGone: it is no longer there; it is not taken for a folder whose files somebody deleted.
+    """
+    folder = folder_of(vault, desk)
+    if desk != MAIN and not os.path.lexists(folder):
+        way = f"Move it back, or have it written again as it was last: lace checkout {shlex.quote(desk)}"
+        raise FolderGone(f"The folder of the desk {desk} is gone: {folder}.", hint=way)
+    return folder
 
 
 def within(vault: Vault, desk: str) -> frozenset[str]:

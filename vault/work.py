@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import MAIN, folder_of, within
+from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import tree_size
@@ -53,6 +53,7 @@ __all__ = [
     "finish_checkouts",
     "is_first",
     "next_version",
+    "nothing_new",
     "release",
     "seal_commit",
     "set_checkout",
@@ -164,6 +165,13 @@ class Released:
     first: bool
 
 
+def nothing_new(vault: Vault, desk: str) -> NothingToRelease:
+    """Return why a release without a version would share nothing."""
+    if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
+        return NothingToRelease(f"Nothing changed in {desk} since your last release.")
+    return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.")
+
+
 def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
     """Return what the folder stands on, or None before the first commit."""
     row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
@@ -201,7 +209,7 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
     if overlay is None:  # an empty one is false
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = snapshot(
-        folder_of(vault, desk),
+        scanned_folder(vault, desk),
         group=vault.group,
         source=overlay,
         sink=overlay,
@@ -291,7 +299,7 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     snap = snapshot(
-        folder_of(vault, desk),
+        scanned_folder(vault, desk),
         group=vault.group,
         source=vault.store,
         sink=w,
@@ -447,7 +455,7 @@ def release(
             )
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
         if committed is None and version is None and not unreleased(vault, desk):
-            raise NothingToRelease(f"Nothing changed in {desk} since your last release.")
+            raise nothing_new(vault, desk)
         return seal_release(w, vault, version_text, message, committed, desk=desk)
 
 
@@ -471,7 +479,9 @@ def seal_release(
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
-        raise NothingToRelease(f"There is no commit in {desk} yet.")
+        raise NothingToRelease(
+            f"There is nothing in {desk} yet.", hint="Put files into its folder first, and run the same command again."
+        )
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)

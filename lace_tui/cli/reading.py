@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from vault.history import line_head, releases
 from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
-from vault.work import MAIN, changes, shown_version, unreleased
+from vault.work import MAIN, changes, checkout_of, shown_version, unreleased
 
 __all__ = ["configure", "run"]
 
@@ -146,9 +147,15 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         path = desk_path(context, vault, args.path, known_desk(vault, found.desk)) if args.path else ""
         desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)
     shown, written = path or "The folder", [*result.written, *result.deleted]
+    base = checkout_of(vault, desk)
+    is_newest = base is not None and base.tree == found.tree
     kept = (
-        "" if path else "\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT"
+        f"\nNothing is uncommitted in {desk}."
+        if is_newest
+        else "\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT\n"
+        f"To go back to the newest: lace checkout {inert(shlex.quote(desk))}"
     )
+    kept = "" if path else kept
     return Answer(
         {
             "commit": found.commit,

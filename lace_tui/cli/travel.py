@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +16,11 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, EnvironmentFault
+from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, plan_folder
 from vault.vault import Vault
-from vault.work import Watch, changes, checkout_of, export_tree
+from vault.work import MAIN, Changes, Watch, changes, checkout_of, export_tree
 
 __all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "bring_back", "check_out", "copy_out"]
 
@@ -27,8 +30,8 @@ class UncommittedChanges(CallerError):
 
     code = "uncommitted-changes"
     hint = (
-        "Commit them first: lace commit -m TEXT - or bring one file back: lace checkout DESK@CASE PATH - or write a"
-        " copy elsewhere: lace checkout DESK@CASE --to DIR"
+        "Commit them first: lace commit -m TEXT - or move a file away and have it back: lace checkout DESK@CASE PATH -"
+        " or write a copy elsewhere: lace checkout DESK@CASE --to DIR"
     )
 
 
@@ -50,6 +53,9 @@ class CheckedOut(NamedTuple):
 def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> CheckedOut:
     """Bring the folder to a revision; the line itself does not move, and nothing uncommitted is lost.
 
+    To the revision it stands on already, files that are gone come back: that loses nothing, and is what was asked. From
+    the exact content of another revision, as an earlier checkout left it, every way is open.
+
     Raises:
         UncommittedChanges: the folder holds changes, or nothing was ever committed.
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
@@ -58,11 +64,19 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     base = checkout_of(vault, desk)
     if base is None:
         raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
-    dirty = changes(vault, desk, watch)
+    if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
+        _make(folder_of(vault, desk))
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    dirty = changes(vault, desk, watch, overlay=overlay)
+    if found.tree == base.tree and dirty.items and all(item.kind == "deleted" for item in dirty.items):
+        return CheckedOut(desk, _write(vault, found, dirty.tree, found.tree, overlay, "", watch))
+    before = base.tree
     if dirty.items and dirty.tree != found.tree:  # what a cut-off checkout of it left is no change of mine
-        raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
+        if not _is_kept(vault, dirty):
+            raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
+        before = dirty.tree
     with vault.writing() as w:
-        result = follow(w, vault, desk, base.tree, found.tree, watch)
+        result = follow(w, vault, desk, before, found.tree, watch)
         w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
     return CheckedOut(desk, result)
 
@@ -83,18 +97,61 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     mine = [item for item in dirty.items if item.kind != "deleted" and f"{item.path}/".startswith(f"{path}/")]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
     if mine and tree != dirty.tree:
-        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=f"Commit: lace commit {path}")
-    folder = folder_of(vault, desk)
+        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(path))
+    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
+
+
+def _write(
+    vault: Vault,
+    found: ResolvedCommit,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    path: str,
+    watch: Watch,
+) -> CheckoutResult:
+    """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
+
+    Raises:
+        FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+    """
+    folder = folder_of(vault, found.desk)
     with vault.writing() as w:
-        plan = plan_folder(vault, desk, dirty.tree, tree, overlay, watch)
+        plan = plan_folder(vault, found.desk, before, after, overlay, watch)
         blocking = ", ".join(f"{skip.path} ({skip.reason})" for skip in plan.skipped if skip.blocking)
         if blocking:
             raise FolderInTheWay(f"These files are in the way: {blocking}.")
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
-        cache = StoredDirCache(vault, desk)
+        cache = StoredDirCache(vault, found.desk)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.progress)
-        w.audit("lace-checkout", found.what, {"desk": desk, "path": path}, relates_to=[found.commit.text])
-    return CheckedOut(desk, result)
+        w.audit("lace-checkout", found.what, {"desk": found.desk, "path": path}, relates_to=[found.commit.text])
+    return result
+
+
+def _keep_or_move(path: str) -> str:
+    return f"Keep it: lace commit -m TEXT {shlex.quote(path)} - or move it away, and run the same command again."
+
+
+def _is_kept(vault: Vault, dirty: Changes) -> bool:
+    """Tell whether a folder holds exactly what a revision of mine or a friend's release holds, all of it still here."""
+    known = vault.store.rows(
+        "SELECT 1 FROM commits c WHERE c.tree = ? AND c.desk = ? AND ("
+        " EXISTS(SELECT 1 FROM rev r WHERE r.node = ? AND r.desk = c.desk AND r.commit_hash = c.hash)"
+        " OR EXISTS(SELECT 1 FROM release r WHERE r.commit_hash = c.hash AND r.visible = 1)) LIMIT 1",
+        dirty.tree.text,
+        dirty.desk,
+        vault.node.text,
+    )
+    wanted = {item.after.hash for item in dirty.items if item.after is not None and not item.after.is_dir}
+    return bool(known) and vault.store.have(wanted) == wanted and vault.store.is_closed(dirty.tree)
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of a desk again: what is gone as a whole was not deleted file by file."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise FolderNotMade(f"{folder} cannot be made: {(error.strerror or str(error)).lower()}.") from error
 
 
 def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch()) -> CheckoutResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
-from vault.desk_folders import unmapped
+from vault.desk_folders import desks, unmapped
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, line_head
@@ -41,13 +42,13 @@ from vault.work import (
     MAIN,
     Changes,
     Committed,
-    NothingToRelease,
     Released,
     changes,
     checkout_of,
     commit,
     is_first,
     next_version,
+    nothing_new,
     release,
     shares_commits,
     unreleased,
@@ -233,7 +234,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     with context.watching() as watch:
         found = changes(vault, desk, watch)
     if not found.items and not unreleased(vault, desk):
-        raise NothingToRelease(f"Nothing changed in {desk} since your last release.")
+        raise nothing_new(vault, desk)
     files, size = _totals_after(vault, desk, found)
     context.say(f"{counted(found)}; {files_text(files)}, {bytes_text(size)} in all.")
     context.world.stderr.write(f"Release {desk} as {proposed}? [y/N] ")
@@ -299,7 +300,8 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     needs_person = bool(done.conflicts or done.waiting or done.refused)
     following = _after_update(vault, desk, done)
-    other = unmapped(vault)
+    other, news = unmapped(vault), _other_news(vault, desk)
+    following = following or (f"lace update {shlex.quote(news[0])}" if news else "")
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -309,9 +311,13 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "sources": list(done.sources),
         "versions": list(done.versions),
         "unmapped": other,
+        "news": news,
         "next": following or None,
     }
-    lines = [*_update_lines(done, desk, other, planned=args.dry_run), *([f"Next: {following}"] if following else [])]
+    lines = [
+        *_update_lines(done, desk, other, news, planned=args.dry_run),
+        *([f"Next: {following}"] if following else []),
+    ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
@@ -331,7 +337,16 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
     return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
 
 
-def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bool) -> list[str]:
+def _other_news(vault: Vault, desk: str) -> list[str]:
+    """Return the other desks here that friends released something for: an update is about one desk alone."""
+    if len(desks(vault)) == 1:
+        return []
+    from lazy.status import desks_with_news  # noqa: PLC0415 - a vault with one desk needs none of it
+
+    return [name for name in desks_with_news(vault) if name != desk]
+
+
+def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool) -> list[str]:
     lines = []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
@@ -346,10 +361,12 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], *, planned: bo
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
     elif not done.waiting and not done.refused:
-        lines.append("Nothing new: your folder has everything that was released" + (f" of {desk}." if other else "."))
+        of_desk = f" of {desk}." if other or news else "."
+        lines.append("Nothing new: your folder has everything that was released" + of_desk)
     lines += [
         f"{inert(name)} was released too, and has no folder here: lace desk add {inert(name)} DIR" for name in other
     ]
+    lines += [f"{inert(name)} has news too: lace update {inert(shlex.quote(name))}" for name in news]
     if not done.conflicts:
         lines += moved_lines(done.written, done.deleted)
     if done.waiting:

@@ -182,7 +182,7 @@ def _checked_out(done: tuple[CheckedOut, str]) -> Card:
     (_, result), what = done
     count = len(result.written) + len(result.deleted)
     lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
-    lines.append(mark("next: c in History commits it; update brings you back to the newest"))
+    lines.append(mark("next: c in History commits it; o on your newest brings you back"))
     return Card("Check out: done", tuple(lines))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.people import Person
-from vault.desk_folders import DeskTaken, NoSuchDesk
+from vault.desk_folders import DeskTaken, FolderGone, NoSuchDesk
 from vault.labels import LabelTaken, NothingToLabel
 
 
@@ -321,3 +322,73 @@ def test_a_dry_run_of_an_update_meets_what_stands_in_the_way(
     assert (bob.folder / "my.log").read_text() == "mine\n"
     (bob.folder / "my.log").unlink()
     assert bob.lace("update", "--dry-run")["written"] == ["my.log"]
+
+
+def test_every_desk_says_what_waits_for_it(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """LAZ-54, CLAY-3: a desk without a folder, one that is behind, and what changed in each folder; no word of another.
+
+    A version is a version of one desk: those of two desks are no range.
+    """
+    alice.write("songs/a.txt", "la\n")
+    alice.lace("desk", "add", "songs", str(alice.folder / "songs"))
+    alice.lace("release", "0.1.0", "--desk", "songs")
+    band()
+    assert bob.lace("status")["unmapped"] == ["songs"]
+    assert "songs: released by friends, no folder here: lace desk add songs DIR" in bob.text("status")
+    bob.lace("desk", "add", "songs", str(bob.folder / "songs"))
+    assert "songs: nothing released, revision 0, behind: lace update songs" in bob.text("status")
+    done = bob.lace("update", "main")
+    assert (done["news"], done["next"]) == (["songs"], "lace update songs")
+    assert "songs has news too: lace update songs" in bob.text("update", "main")
+    assert bob.lace("update", "songs")["news"] == []
+    assert bob.lace("status")["peers"][0]["versions"] == "1.0.0, songs 0.1.0"
+    bob.write("songs/a.txt", "lala\n")
+    tree = bob.lace("status", "--tree")
+    assert [desk["changes"]["changed"] for desk in tree["desks"]] == [[], ["a.txt"]]
+    lines = bob.text("status", "--tree").splitlines()
+    assert [line.split(":")[0].strip() for line in lines[1:5]] == [
+        "main",
+        "nothing changed in the folder",
+        "songs",
+        "~ changed a.txt",
+    ]
+
+
+def test_a_release_of_nothing_of_mine_says_so(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """LAZ-29: who never released anything has no last release."""
+    bob.lace("update")
+    told = bob.lace("release", "--yes", expect=2)["error"]
+    assert told["message"] == "main holds nothing new: it is as your friends released it."
+    told = alice.lace("release", "--yes", expect=2)["error"]
+    assert told["message"] == "Nothing changed in main since your last release."
+    alice.lace("desk", "add", "empty", str(alice.folder / "empty"))
+    told = alice.lace("release", "1.0.0", "--desk", "empty", expect=2)["error"]
+    assert (told["message"], told["hint"]) == (
+        "There is nothing in empty yet.",
+        "Put files into its folder first, and run the same command again.",
+    )
+
+
+def test_the_folder_of_a_desk_that_is_gone_comes_back(alice: Person) -> None:
+    """CLAY-3: a folder that is gone is neither an empty one nor a fault of the disk, and hides no other desk."""
+    alice.write("a.txt", "a\n")
+    alice.lace("init", "--name", "alice")
+    alice.write("songs/a.txt", "la\n")
+    alice.lace("desk", "add", "songs", str(alice.folder / "songs"))
+    alice.lace("release", "0.1.0", "--desk", "songs")
+    shutil.rmtree(alice.folder / "songs")
+    for command in (
+        ["changes", "songs"],
+        ["release", "--yes", "--desk", "songs"],
+        ["commit", "-m", "x", "--desk", "songs"],
+    ):
+        told = alice.lace(*command, expect=13)["error"]
+        assert told["code"] == FolderGone.code
+        assert "lace checkout songs" in told["hint"]
+    tree = alice.lace("status", "--tree")
+    assert [len(desk["changes"]["problems"]) for desk in tree["desks"]] == [0, 1]
+    assert tree["changes"]["added"] == ["a.txt"]
+    assert "lace checkout songs" in alice.text("status", "--tree")
+    assert alice.lace("checkout", "songs")["written"] == ["a.txt"]
+    assert (alice.folder / "songs/a.txt").read_text() == "la\n"
+    assert "nothing changed" in alice.text("status", "--tree")

@@ -190,6 +190,39 @@ def test_checkout_brings_an_old_state_into_the_folder(ann: Person) -> None:
     assert "uncommitted changes" in ann.text("checkout", "main@2")
 
 
+def test_a_checkout_leads_back_from_what_a_revision_holds(ann: Person) -> None:
+    """CYB-8, CLAY-24: what an earlier checkout wrote stops no other one; what no revision holds does."""
+    for text in ("one", "two", "three"):
+        ann.write("a.txt", text)
+        ann.lace("commit", "-m", text)
+    first = ann.text("checkout", "main@1")
+    assert "lace checkout main" in first.splitlines()[-1]
+    ann.lace("checkout", "main@2")
+    assert "Nothing is uncommitted in main." in ann.text("checkout", "main")
+    assert ann.lace("changes")["changed"] == []
+    ann.lace("checkout", "main@1")
+    ann.write("a.txt", "four")
+    assert "move a file away" in error_of(ann.run("--json", "checkout", "main"), "uncommitted-changes")["hint"]
+    assert (ann.folder / "a.txt").read_text() == "four"
+    hint = error_of(ann.run("--json", "checkout", "main", "a.txt"), "uncommitted-changes")["hint"]
+    assert "lace commit -m TEXT a.txt" in hint
+    (ann.folder / "a.txt").unlink()
+    ann.lace("checkout", "main", "a.txt")
+    assert (ann.folder / "a.txt").read_text() == "three"
+
+
+def test_a_checkout_rests_on_no_content_that_was_let_go(ann: Person) -> None:
+    """CYB-8, CLAY-79: a folder as a pruned revision had it holds the only copy, so nothing is written over it."""
+    for text in ("one", "two", "three"):
+        ann.write("a.txt", text)
+        ann.lace("commit", "-m", text)
+    ann.lace("checkout", "main@1")
+    ann.lace("prune", "--yes")
+    assert ann.lace("read", "x", "self/main@1", "a.txt")["outcome"] == "pruned"
+    error_of(ann.run("--json", "checkout", "main"), "uncommitted-changes")
+    assert (ann.folder / "a.txt").read_text() == "one"
+
+
 def test_checkout_refuses_a_dirty_folder(pair: tuple[Person, Person]) -> None:
     _, bob = pair
     bob.write("list.md", "mine\n")
@@ -255,8 +288,7 @@ def test_checkout_brings_one_path_back(ann: Person) -> None:
     error_of(ann.run("--json", "checkout", "main", "deep", "--to", "x"), "bad-arguments")
     assert (ann.folder / "deep/b.txt").read_text() == "mine\n"
     ann.lace("commit", "-m", "mine")
-    shutil.rmtree(ann.folder / "deep")
-    done = ann.run("--json", "checkout", "main", ".", cwd=ann.folder)
-    assert done.code == 2  # the whole folder is not one path
-    assert ann.lace("checkout", "main", "deep")["written"] == ["deep/b.txt", "deep/run.sh"]
+    for path in (["deep"], ["."], []):  # all that is gone comes back, where nothing else changed
+        shutil.rmtree(ann.folder / "deep")
+        assert ann.lace("checkout", "main", *path)["written"] == ["deep/b.txt", "deep/run.sh"]
     assert ann.lace("changes")["added"] == ann.lace("changes")["deleted"] == []
