@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from transports.errors import MissingFile
@@ -16,6 +15,7 @@ from transports.reading import Proven, SeenHead, newest_runs, read_head, read_ma
 from transports.runs import BundleRef, RunRef
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
+from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

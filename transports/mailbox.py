@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from blake3 import blake3
@@ -18,6 +17,7 @@ from transports.bundle import BundleWriter, ByteSink
 from transports.layout import BUNDLE_LIMIT
 from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
+from vault.values import dataclass
 
 __all__ = [
     "BEACON_FILE_LIMIT",

@@ -11,7 +11,6 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
 
@@ -21,6 +20,7 @@ from vault.desks.tree import Entry, walk
 from vault.errors import CallerError
 from vault.files import AtomicFile
 from vault.records import RecordHash
+from vault.values import dataclass
 
 __all__ = ["ENDINGS", "Archived", "NoSuchArchive", "check_ending", "write_archive"]
 

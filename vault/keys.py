@@ -11,7 +11,6 @@ import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from blake3 import blake3
@@ -30,6 +29,7 @@ from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
 from vault.suite import ED25519, SEED_BYTES, SigningKey
+from vault.values import dataclass, field
 
 __all__ = [
     "DEFAULT_MEMORY",

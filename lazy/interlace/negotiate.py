@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Self
 
 from lazy.interlace.errors import (
@@ -23,6 +22,7 @@ from lazy.interlace.limits import DEFAULT_LIMITS, Limits, read_decimal
 from lazy.interlace.plan import Plan, link_id
 from vault.records import Tai, Verifier
 from vault.records.errors import RecordError
+from vault.values import dataclass
 
 __all__ = [
     "FORMATS",

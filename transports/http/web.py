@@ -10,7 +10,6 @@ import http.client
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import quote, unquote, urlsplit
@@ -19,6 +18,7 @@ from transports.errors import AccessRefused, MissingFile, PlaceUnreachable, Unkn
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
+from vault.values import dataclass
 
 __all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Self
 from unicodedata import is_normalized
 
@@ -25,6 +24,7 @@ from vault.records.errors import (
     HeaderUtf8Error,
     HeaderValueEmptyError,
 )
+from vault.values import dataclass
 
 __all__ = [
     "MAX_LINE_BYTES",

@@ -6,7 +6,7 @@ together. `seconds`, `steps` and `temp_pages` protect this machine only. Every b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from vault.values import dataclass
 
 __all__ = ["Limits"]
 
