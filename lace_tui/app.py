@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -28,7 +29,6 @@ from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
 from lace_tui.working import Working
-from vault.values import replace
 
 if TYPE_CHECKING:
     from textual.screen import Screen

@@ -15,11 +15,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lace_tui.cli.context import World
 from lace_tui.cli.frame import run
-from vault.values import dataclass, field
 
 __all__ = ["DemoFailed", "Story", "Told", "tell"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.progress import CancelToken
-from vault.values import dataclass, field
 
 if TYPE_CHECKING:
     from vault.work import Watch

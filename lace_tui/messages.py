@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
-
-from vault.values import dataclass
 
 if TYPE_CHECKING:
     from lace_tui.job import Job

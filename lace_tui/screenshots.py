@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,6 @@ from lazy.sync import sync
 from lazy.update import update
 from vault.names import Version
 from vault.surroundings import Surroundings
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.work import release
 

@@ -11,6 +11,7 @@ Keys are named by an action's id. An unknown name is told with the nearest known
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from lace_tui.actions import ACTIONS
 from lace_tui.keymap import clashes, key_name
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
-from vault.values import dataclass, field
 
 __all__ = ["THEME_NAMES", "Taste", "read_taste", "write_taste"]
 

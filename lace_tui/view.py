@@ -7,12 +7,12 @@ and messages of others are as they wrote them; whoever shows them makes them har
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.progress import duration_text
-from vault.values import dataclass, field
 
 if TYPE_CHECKING:
     from lazy.places import Place

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from lace_tui.screens.cards import Card, Trouble, working_card, working_parts
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.marks import QUIET, mark
 from vault.errors import LaceError
-from vault.values import replace
 
 if TYPE_CHECKING:
     from textual.content import Content

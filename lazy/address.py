@@ -7,6 +7,8 @@ a date.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
 from vault.cases import SELF, Address, Case, Date, Label, Number, parse_address
@@ -17,7 +19,6 @@ from vault.labels import labelled
 from vault.names import Version
 from vault.reads import was_pruned
 from vault.records import RecordHash, Tai
-from vault.values import dataclass, replace
 from vault.vault import Vault
 
 __all__ = [

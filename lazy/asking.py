@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 
 from lazy.beacon import hear_beacon, read_beacons
 from lazy.live.visiting import standing_there
@@ -14,7 +15,6 @@ from lazy.sealing import open_medium
 from transports.address import AddressKind, parse_live
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import Verifier
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Watch
 

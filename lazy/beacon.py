@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,6 @@ from vault.errors import CallerError, DataError
 from vault.names import BadVersion, Version, check_name
 from vault.records import Plex, Tai, Verifier, parse_record
 from vault.sexp import Sexp, Symbol, dumps, loads
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import MAIN
 

@@ -6,6 +6,7 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.forks import fork_ends, note_forks
@@ -24,7 +25,6 @@ from vault.profile import MAX_ENTRIES, Member, NodeCard, Request
 from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import adopt_commit, checkout_of
 from vault.writer import Writer

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from blake3 import blake3
@@ -28,7 +29,6 @@ from vault.history import (
 from vault.names import BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import MAIN, checkout_of
 from vault.writer import Writer

@@ -8,6 +8,7 @@ of it with the third. So whatever the number of sides, there are two texts to co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -29,7 +30,6 @@ from vault.graph import ancestors, newest
 from vault.history import commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.work import Watch, changes, checkout_of, next_version
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lazy.places import Place, places
@@ -15,7 +16,6 @@ from transports.media import drops_below
 from transports.partial import PARTIAL
 from transports.reading import read_head
 from vault.errors import LaceError
-from vault.values import dataclass, replace
 from vault.vault import Vault
 
 __all__ = ["Plugged", "plugged_in"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from lazy.results import PlaceResult
 from transports.address import AddressKind
 from vault.errors import CallerError
-from vault.values import dataclass
 
 __all__ = ["LINKS", "BadLink", "Estimate", "Link", "estimate", "parse_link"]
 

@@ -7,6 +7,7 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,6 @@ from vault.nodelog import VectorEntry
 from vault.profile import TREE_APP
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import Watch
 from vault.writer import Writer

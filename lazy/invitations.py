@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import struct
+from dataclasses import dataclass, field
 from typing import Final
 
 from blake3 import blake3
@@ -18,7 +19,6 @@ from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import DIGEST_BYTES, Verifier
 from vault.records.tai import MAX_SECONDS, Tai
-from vault.values import dataclass, field
 from vault.words import fingerprint_words
 
 __all__ = [

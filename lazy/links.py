@@ -7,6 +7,7 @@ here, a push where the peer's own vector confirms mine. What was only seen, or p
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
@@ -15,7 +16,6 @@ from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["SCOPE", "Link", "LinkState", "Progress", "links", "metrics"]

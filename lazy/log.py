@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from lazy.people import label_of
 from vault.history import sealed_record
@@ -18,7 +19,6 @@ from vault.profile import (
     read,
 )
 from vault.records import RecordHash, Seal, Tai
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["LogLine", "log_lines"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from lazy.files import write_lazy_files
@@ -33,7 +34,6 @@ from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
 from vault.fsck import BadThing, FsckReport, check, repair
 from vault.records import Plex, RecordHash, Seal, parse_record
-from vault.values import replace
 from vault.vault import Vault
 from vault.work import Watch
 

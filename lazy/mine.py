@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from transports.errors import MissingFile
@@ -15,7 +16,6 @@ from transports.reading import Proven, SeenHead, newest_runs, read_head, read_ma
 from transports.runs import BundleRef, RunRef
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from lazy.conflicts import note_version_conflicts
@@ -26,7 +27,6 @@ from vault.profile import DATA_APP, TREE_APP, read
 from vault.ranges import range_answer
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Watch
 

@@ -6,10 +6,11 @@ people; no decision reads them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vault import persons
 from vault.errors import CallerError
 from vault.persons import OWN_NODES
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = [

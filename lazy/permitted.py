@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lazy.people import label_of
 from vault.desks.diff import diff_trees
@@ -11,7 +12,6 @@ from vault.graph import ancestors, merge_bases, newest
 from vault.history import CommitInfo, commit_info
 from vault.permits import Act, Permit, may, permits, ruling
 from vault.records import RecordHash
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["Refused", "refused"]

@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from lazy.sealing import note_encrypted
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -6,6 +6,8 @@ they lay there; a head names its runs, and so its records, by digest. Counting i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lazy.exchange import MailboxReader, Reading
 from lazy.people import label_of, left
 from lazy.publish import Outgoing, Sending, plan_sending
@@ -14,7 +16,6 @@ from lazy.results import Problem
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import RecordHash, Verifier
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Watch
 

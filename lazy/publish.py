@@ -7,6 +7,7 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from lazy.additions import additions, exposed_sizes, others
 from lazy.beacon import due_on
@@ -22,7 +23,6 @@ from transports.runs import BundleRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError
 from vault.records import RecordHash, Seal, Verifier
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 

@@ -8,12 +8,12 @@ When its signer belongs it is judged anew like anything that arrives (architectu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from lazy.people import label_of
 from vault.errors import CallerError, PeerError
 from vault.records import RecordError, RecordHash, Seal, parse_record
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -6,6 +6,7 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -14,7 +15,6 @@ from lazy.places import known_faults, places
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "waiting_counts", "waiting_records"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
@@ -23,7 +23,6 @@ from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, LogEntry, Me
 from vault.proofs import LEAST, Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
 from vault.store.database import select_in
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.writer import Writer
 

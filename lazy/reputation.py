@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from lazy.people import NoSuchPeer, former, linked, node_of
 from vault.audit import read_audit
 from vault.audit_trail import entries_of
 from vault.nodelog import ForkProof
-from vault.values import dataclass
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lazy.conflicts import (
     Conflict,
@@ -34,7 +35,6 @@ from vault.history import commit_info
 from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import (
     MAIN,

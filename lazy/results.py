@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Self
 
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
-from vault.values import dataclass, field
 
 __all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
 

@@ -6,13 +6,14 @@ somebody who is not above the node waits under `requests` until somebody above s
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from lazy.people import NoSuchPeer, former, label_of, node_of
 from vault.errors import CallerError
 from vault.history import sealed_record
 from vault.profile import MAX_KEPT, Revocation, plain_text
 from vault.records import RecordHash, Verifier
 from vault.store.belonging import PENDING
-from vault.values import dataclass, replace
 from vault.vault import Vault
 
 __all__ = ["AlreadyRevoked", "NoSuchEntry", "Revoked", "RevokerNotMember", "Waiting", "plan_revocation", "revoke"]

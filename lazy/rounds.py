@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from lazy.circle import requests
@@ -25,7 +25,6 @@ from vault.errors import LaceError
 from vault.history import ReleaseInfo, changed_paths, releases
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.records import RecordHash
-from vault.values import replace
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ files that are here can be read.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
 from vault.records import RecordHash
 from vault.rules import StoreFacts, View
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["ScopedSync", "scoped"]

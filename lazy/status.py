@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
@@ -20,7 +21,6 @@ from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
 from vault.records import RecordHash, Tai, Verifier
-from vault.values import dataclass, field
 from vault.vault import HELD_BACK, Vault
 from vault.work import MAIN, checkout_of, unreleased
 

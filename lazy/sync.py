@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lazy.beacon import read_beacons
@@ -30,7 +31,6 @@ from transports.sealed import SealedPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
 from vault.records import Verifier, parse_record
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import Watch
 

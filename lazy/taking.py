@@ -7,6 +7,7 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lazy.merging import fold
@@ -20,7 +21,6 @@ from vault.errors import CallerError
 from vault.graph import ancestors, newest
 from vault.history import commit_info
 from vault.records import RecordHash
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -6,11 +6,11 @@ The words are read off the membership, which alone decides; nothing is trusted b
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.people import linked
 from vault.records import Tai
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["PeerRecord", "SyncState", "Trust", "peer_record", "trust_of"]

@@ -7,6 +7,8 @@ shared is never un-shared.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lazy.places import add_place, remove_place
 from lazy.update import follow
 from vault.audit import read_audit
@@ -14,7 +16,6 @@ from vault.errors import CallerError
 from vault.history import Head, commit_info, line_head, revision
 from vault.records import Seal, parse_record
 from vault.unfinished import finish_checkouts
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Checkout, Watch, changes, set_checkout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from lazy.conflicts import conflict_named
 from lazy.merging import fold
@@ -10,7 +11,6 @@ from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.graph import newest
 from vault.history import commit_info
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Watch, changes, finish_checkouts
 

@@ -7,6 +7,7 @@ and waits for a person. Dirty files are committed first, never overwritten.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, ConflictKind, conflicts, note_head_conflict
 from lazy.merging import fold, what_went_named
@@ -22,7 +23,6 @@ from vault.history import Relation, ReleaseInfo, commit_info, relation, releases
 from vault.names import Version
 from vault.records import RecordHash
 from vault.unfinished import plan_folder
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import (
     MAIN,

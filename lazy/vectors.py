@@ -6,12 +6,12 @@ How they count and compare stands in `vault.nodelog`; here they are read, kept a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lazy.people import label_of, peers
 from vault.nodelog import VectorEntry, VersionVector, compare
 from vault.records import Tai, Verifier, b64a
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

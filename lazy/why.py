@@ -7,6 +7,7 @@ trees write no link rows, so they are looked for in the trees of shared commits,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.interlace.plan import GROUP_SHARED
@@ -17,7 +18,6 @@ from vault.profile import TREE_APP, LogEntry, Manifest, Member, NodeCard, Releas
 from vault.profile.content import MAX_DIRECT_BYTES
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.store.database import select_in
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import Watch
 

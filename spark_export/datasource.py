@@ -15,6 +15,7 @@ Options:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +36,6 @@ from pyspark.sql.datasource import (
 from spark_export.errors import BadExport, NoSuchTable
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import Table, ddl, table_named
-from vault.values import dataclass
 
 __all__ = ["DefaultSource", "LaceSource", "register"]
 

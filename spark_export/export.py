@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,6 @@ from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
 from vault.files import AtomicFile, NotWritable, read_bounded, write_atomic
 from vault.records import Verifier
-from vault.values import dataclass, field
 
 __all__ = ["Exported", "Manifest", "export", "read_manifest", "table_files"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -13,7 +14,6 @@ from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.http.schemes import PLAIN
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
-from vault.values import dataclass
 
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri", "parse_address", "parse_live"]
 

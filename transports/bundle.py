@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Protocol
 
 import zstandard
@@ -34,7 +35,6 @@ from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_
 from vault.errors import DataError
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode, encode
 from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
-from vault.values import dataclass
 
 __all__ = [
     "Bases",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from blake3 import blake3
@@ -17,7 +18,6 @@ from transports.bundle import BundleWriter, ByteSink
 from transports.layout import BUNDLE_LIMIT
 from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
-from vault.values import dataclass
 
 __all__ = [
     "BEACON_FILE_LIMIT",

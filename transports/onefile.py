@@ -12,6 +12,7 @@ import shutil
 import struct
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import SEEK_END, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Self, cast
@@ -29,7 +30,6 @@ from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault
 from vault.files import fsync_directory
 from vault.records.hashes import Verifier
-from vault.values import dataclass
 
 __all__ = ["OneFile"]
 

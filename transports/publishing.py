@@ -7,6 +7,7 @@ Nothing changed means nothing written.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from transports.bundle import Near, write_bundles
 from transports.errors import BadBundle
@@ -18,7 +19,6 @@ from transports.reading import check_bundle, read_run
 from transports.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
-from vault.values import dataclass
 
 __all__ = ["PUBLISH_LIMIT", "Addition", "Publication", "publish", "recover_bundles", "unnamed_files"]
 

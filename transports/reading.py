@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import takewhile
 from typing import BinaryIO, cast
@@ -26,7 +27,6 @@ from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
-from vault.values import dataclass, replace
 
 __all__ = ["Proven", "SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import NamedTuple
 
@@ -35,7 +36,6 @@ from vault.errors import DataError
 from vault.records import b64a
 from vault.records.coordinates import check_app
 from vault.records.hashes import RecordHash, Verifier
-from vault.values import dataclass, field
 
 __all__ = [
     "BundleRef",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol, cast
 
 from transports.bundle import BundleWriter, ByteSink
@@ -20,7 +21,6 @@ from transports.runs import Run, RunRef
 from transports.sealing import EpochKey, SealingSink, UnsealingFile, is_sealed, open_envelope, seal_envelope
 from vault.errors import DataError
 from vault.records.hashes import Verifier
-from vault.values import dataclass, replace
 
 __all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from blake3 import blake3
@@ -19,7 +20,6 @@ from transports.errors import BadEnvelope, SealedToOthers
 from transports.positioned import PositionedFile
 from vault.records.hashes import Verifier
 from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
-from vault.values import dataclass, field
 
 __all__ = [
     "CHUNK",

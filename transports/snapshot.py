@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -21,7 +22,6 @@ from vault.records import b64a
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.tai import Tai
-from vault.values import dataclass, field
 
 __all__ = ["APP", "BODY_LIMIT", "FIXED_LIMIT", "LISTING_LIMIT", "SnapshotHead", "VectorEntry", "check_number"]
 

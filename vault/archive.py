@@ -11,6 +11,7 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
 
@@ -20,7 +21,6 @@ from vault.desks.tree import Entry, walk
 from vault.errors import CallerError
 from vault.files import AtomicFile
 from vault.records import RecordHash
-from vault.values import dataclass
 
 __all__ = ["ENDINGS", "Archived", "NoSuchArchive", "check_ending", "write_archive"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from unicodedata import normalize
 
@@ -20,7 +21,6 @@ from vault.records.model import Plex, Seal
 from vault.records.parse import verify_seal
 from vault.records.tai import Tai
 from vault.sexp import Sexp, SexpError, Symbol, clean_text, dumps, loads
-from vault.values import dataclass, field
 
 __all__ = [
     "APP",

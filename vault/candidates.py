@@ -9,6 +9,7 @@ end in a bracket; then a selector has to follow it, so that no address has two m
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from vault.errors import CallerError
@@ -16,7 +17,6 @@ from vault.records import RecordHash
 from vault.records.coordinates import check_coordinate
 from vault.records.errors import RecordError
 from vault.store import Store
-from vault.values import dataclass
 
 __all__ = ["BadAddress", "Coordinate", "candidates", "parse_record_address"]
 

@@ -8,13 +8,13 @@ digits only, a version has dots, a date has the form of one.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vault.errors import CallerError
 from vault.names import BadName, BadVersion, Version, check_label, check_name
 from vault.records import Tai
 from vault.records.errors import TaiError
-from vault.values import dataclass
 
 __all__ = ["SELF", "Address", "BadCase", "Case", "Date", "Label", "Number", "parse_address", "parse_case", "parse_side"]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import FileMissing, FileTooLarge, read_bounded, write_atomic
-from vault.values import dataclass, field
 
 __all__ = [
     "SETTINGS",

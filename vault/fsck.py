@@ -12,6 +12,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
@@ -24,7 +25,6 @@ from vault.store import Store, guard
 from vault.store.compare import differences
 from vault.store.database import StoreDamaged
 from vault.store.schema import misshapen
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.work import Watch
 

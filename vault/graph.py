@@ -7,10 +7,10 @@ that everybody sees the same list.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from vault.records import RecordHash
 from vault.store import Store
-from vault.values import dataclass
 
 __all__ = ["MergeBases", "ancestors", "merge_bases", "nearest_below", "newest", "tree_is_here"]
 

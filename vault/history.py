@@ -6,6 +6,7 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
@@ -18,7 +19,6 @@ from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store
 from vault.store.schema import VERSION_ORDER
-from vault.values import dataclass
 
 __all__ = [
     "CommitInfo",

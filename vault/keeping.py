@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject
 from vault.desks.paths import join, split_path
@@ -22,7 +23,6 @@ from vault.graph import ancestors
 from vault.history import ReleaseInfo, commit_info, line_head, releases
 from vault.records import RecordHash
 from vault.store import Store
-from vault.values import dataclass, field
 from vault.vault import Vault
 
 __all__ = ["MAX_KEEPS", "BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "keeps", "letting", "set_keep"]

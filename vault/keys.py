@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from blake3 import blake3
@@ -29,7 +30,6 @@ from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
 from vault.suite import ED25519, SEED_BYTES, SigningKey
-from vault.values import dataclass, field
 
 __all__ = [
     "DEFAULT_MEMORY",

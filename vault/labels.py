@@ -6,12 +6,13 @@ what is shared of the line, not before.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vault.errors import CallerError
 from vault.history import Head, line_head, revision
 from vault.profile import LabelRecord
 from vault.records import RecordHash
 from vault.store import Store
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -14,11 +14,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault.errors import EnvironmentFault
 from vault.files import FileMissing, NotWritable, Unreadable, read_bounded
-from vault.values import dataclass
 
 __all__ = ["Holder", "Locked", "VaultLock", "lock_now"]
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from vault.errors import DataError, EnvironmentFault
 from vault.files import FileMissing, make_directory, read_bounded, write_atomic
 from vault.records import b64a
 from vault.records.hashes import DIGEST_BYTES, Verifier
-from vault.values import dataclass, replace
 
 __all__ = [
     "MARK_TABLE",

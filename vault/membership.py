@@ -22,11 +22,11 @@ answer depends on the set of records alone, never on their order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault.profile import Founding, Member
 from vault.records import RecordHash, Verifier
-from vault.values import dataclass, field
 
 __all__ = ["Admission", "Cut", "Membership", "Revocation", "Shares", "members_of"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 from vault.errors import CallerError
-from vault.values import dataclass
 
 __all__ = [
     "GROUP_NAME_LIMIT",

@@ -15,6 +15,7 @@ causality proper comes from the links (CYB-24). No wall clock takes part (LAZ-14
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from vault.errors import DataError
@@ -33,7 +34,6 @@ from vault.profile import (
     read,
 )
 from vault.records import Record, RecordHash, Seal, Verifier, parse_record
-from vault.values import dataclass
 
 __all__ = [
     "Comparison",

@@ -7,6 +7,7 @@ and on all children, whatever the order they came in, and on nothing else: not o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from blake3 import blake3
@@ -15,7 +16,6 @@ from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
 from vault.records import RecordHash, b64a
-from vault.values import dataclass, field
 
 __all__ = ["EMPTY", "MAX_NODES", "SELF_NAME", "Node", "NodeReader", "NodeTooLarge"]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from vault.desks.paths import split_path
@@ -21,7 +22,6 @@ from vault.errors import CallerError
 from vault.persons import linked
 from vault.records import RecordHash
 from vault.store import Store
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["MAX_RULES", "Act", "BadPermit", "NotPermitted", "Permit", "check_readers", "may", "permits", "ruling"]

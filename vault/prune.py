@@ -9,6 +9,7 @@ mailbox of mine on a place (`vault.keeping`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from hashlib import sha512
 
 from vault.keeping import Letting, letting
@@ -18,7 +19,6 @@ from vault.store import Store
 from vault.store.repack import Repacking, plan_repack, repack
 from vault.store.sharing import Sharing
 from vault.unfinished import finish_checkouts
-from vault.values import dataclass, replace
 from vault.vault import Vault
 from vault.work import Watch
 

@@ -7,6 +7,7 @@ Applied to a copy at a it gives the line at b; applied again it changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from vault.desks.chunks import part_of
 from vault.desks.pages import PageRef, parse_page
@@ -16,7 +17,6 @@ from vault.history import commit_info, line_head, revision
 from vault.profile import MAX_DIRECT_BYTES, TREE_APP
 from vault.records import Plex, RecordHash, parse_record
 from vault.store import Store
-from vault.values import dataclass
 
 __all__ = ["BadRange", "Copy", "RangeAnswer", "range_answer"]
 

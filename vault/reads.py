@@ -6,6 +6,7 @@ whoever waits for it asks `vault.waiting`. Friends' lines are read as one's own 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -14,7 +15,6 @@ from vault.labels import labels
 from vault.nodes import EMPTY, Node, NodeReader
 from vault.records import RecordHash, Tai
 from vault.store import Store
-from vault.values import dataclass
 
 __all__ = ["Answer", "Care", "Outcome", "read_line", "store_ids", "was_pruned"]
 

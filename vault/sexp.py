@@ -7,12 +7,12 @@ the library parses it, so that nothing but these four comes out, and depth and s
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import sexpdata
 
 from vault.errors import DataError
-from vault.values import dataclass
 
 __all__ = ["MAX_DEPTH", "Sexp", "SexpError", "Symbol", "clean_text", "dumps", "loads"]
 

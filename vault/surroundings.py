@@ -7,10 +7,10 @@ command line makes one `Surroundings`; tests make another.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault.records import Tai
-from vault.values import dataclass
 
 __all__ = ["Surroundings"]
 

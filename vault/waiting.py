@@ -7,12 +7,12 @@ report. `Requests` keeps many of them, as a line's request manager does (CLAY-59
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Final
 
 from vault.cases import Case, Date, Number
 from vault.reads import Answer, Outcome
 from vault.records import Tai
-from vault.values import dataclass, field
 
 __all__ = ["NEVER", "Closed", "Line", "Notice", "Request", "Requests", "Waiting", "brought_up"]
 

@@ -7,6 +7,7 @@ version and shares it through the node's log. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from vault.unfinished import (
     finish_checkouts,
     forget_unfinished,
 )
-from vault.values import dataclass, field
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -53,7 +53,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     from lace_tui.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
-        from vault.values import replace  # noqa: PLC0415 - behind the first frame
+        from dataclasses import replace  # noqa: PLC0415 - behind the first frame
 
         around = context.surroundings()
         # Nobody can type a passphrase into a terminal that the app draws on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
@@ -11,7 +12,6 @@ from lace_tui.cli.folder import moved_text
 from lace_tui.cli.progress import bytes_text, duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from vault.errors import Cancelled, LaceError
-from vault.values import dataclass
 
 if TYPE_CHECKING:
     from lace_tui.job import Far

@@ -5,6 +5,8 @@ Here is what is read, drawn and walked through; what is chosen and written stand
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
@@ -27,7 +29,6 @@ from lazy.deciding import (
 )
 from lazy.drafts import load_draft
 from vault.names import Version
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["Comparing"]

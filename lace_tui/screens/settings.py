@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -19,7 +20,6 @@ from lace_tui.taste import THEME_NAMES, Taste, write_taste
 from vault.beside import save_settings
 from vault.config import SETTINGS
 from vault.errors import LaceError
-from vault.values import replace
 from vault.vault import Vault
 from vault.work import Watch
 

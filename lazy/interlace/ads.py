@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -23,7 +24,6 @@ from lazy.interlace.facts import Fact, format_block
 from lazy.interlace.limits import decimal
 from vault.records import RecordHash, b64a
 from vault.records.errors import RecordError
-from vault.values import dataclass
 
 __all__ = [
     "EMPTY_ROOT",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.machine import InterlaceMachine
@@ -33,7 +34,6 @@ from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.wire import decode, encode
 from vault.records import RecordHash, Tai, Verifier
-from vault.values import dataclass, field
 
 __all__ = ["Engine", "Notice", "Side", "Traffic", "run_exchange"]
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Self
 from unicodedata import is_normalized
 
 from lazy.interlace.errors import BadFactValue, MalformedFactBlock, OversizedFactBlock
-from vault.values import dataclass
 
 __all__ = ["PREDICATES", "BlockPhase", "Fact", "Known", "format_block", "parse_block"]
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Final, NamedTuple, Self
 
 from lazy.interlace.errors import NegotiationFailed
 from lazy.interlace.facts import Fact
-from vault.values import dataclass
 
 __all__ = ["DEFAULT_LIMITS", "RANGES", "LimitRange", "Limits", "decimal", "read_decimal"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 from lazy.interlace.negotiate import HelloTerms
 from lazy.interlace.plan import GROUP_SHARED, Executable, ModuleRegistry, PolicyModule
 from vault.records import Verifier
-from vault.values import dataclass, field
 
 __all__ = ["LinkConfig"]
 

@@ -14,6 +14,7 @@ goes back (9).
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Final
 
 from lazy.interlace.ads import Advertisement, Summary
@@ -64,7 +65,6 @@ from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
 from vault.records import RecordHash, Tai, Verifier
-from vault.values import replace
 
 __all__ = ["InterlaceMachine"]
 

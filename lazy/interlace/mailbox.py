@@ -18,6 +18,7 @@ another exchange for the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from lazy.interlace.ads import Fields
 from lazy.interlace.errors import InterlaceAbort
@@ -48,7 +49,6 @@ from lazy.interlace.port import RecordPort
 from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.interlace.states import Phase
 from vault.records import RecordHash, Verifier
-from vault.values import dataclass, field, replace
 
 __all__ = ["MailboxExchange", "PeerSnapshot"]
 

@@ -7,6 +7,7 @@ hand over the value itself, with the same meaning.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lazy.interlace.ads import Advertisement, Fields, Summary
 from lazy.interlace.errors import InterlaceAbort
@@ -14,7 +15,6 @@ from lazy.interlace.negotiate import Hello
 from lazy.interlace.plan import Operand, PolicyModule
 from lazy.interlace.result import CloseReason, InterlaceResult
 from vault.records import RecordHash, Tai, Verifier
-from vault.values import dataclass, field
 
 __all__ = [
     "Asks",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, Self
 
 from lazy.interlace.errors import (
@@ -22,7 +23,6 @@ from lazy.interlace.limits import DEFAULT_LIMITS, Limits, read_decimal
 from lazy.interlace.plan import Plan, link_id
 from vault.records import Tai, Verifier
 from vault.records.errors import RecordError
-from vault.values import dataclass
 
 __all__ = [
     "FORMATS",

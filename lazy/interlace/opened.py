@@ -8,6 +8,7 @@ What a peer advertised stays known between rounds, so a round in which little ch
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from lazy.interlace.engine import Engine, Notice, Side
 from lazy.interlace.messages import Start, TickReached, Wake
@@ -15,7 +16,6 @@ from lazy.interlace.plan import PolicyModule
 from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from vault.records import Tai
-from vault.values import replace
 
 __all__ = ["OpenExchange"]
 

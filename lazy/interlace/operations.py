@@ -25,13 +25,13 @@ them, they are no facts, and a peer cannot tell whether anybody looks (INT-137).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.interlace.errors import PlanCompilationFailed
 from vault.records import RecordHash, Verifier
 from vault.rules import canonical_text, parse_program
 from vault.rules.syntax import quoted
-from vault.values import dataclass
 
 __all__ = ["Operation", "SelectedSet", "operation_text"]
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field
 from typing import Final
 from unicodedata import is_normalized
 
@@ -37,7 +38,6 @@ from lazy.interlace.errors import (
 from lazy.interlace.facts import Fact
 from vault.errors import Cancelled, EnvironmentFault, LaceError
 from vault.records import RecordHash, b64a
-from vault.values import dataclass, field
 
 __all__ = [
     "GROUP_SHARED",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule, Select
@@ -20,7 +21,6 @@ from vault.records import RecordHash
 from vault.rules import FactSource, Limits, RuleModule, StoreFacts, TupleFacts, View, compile_module
 from vault.rules.errors import RulesOutOfReach
 from vault.rules.facts import Row
-from vault.values import dataclass, field, replace
 
 __all__ = ["LocalFacts", "local_module", "peer_limits", "registry"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from lazy.interlace.ads import Fields
 from vault.records import RecordHash
-from vault.values import dataclass
 
 __all__ = ["RecordPort", "Verdict"]
 

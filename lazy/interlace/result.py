@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lazy.interlace.ads import Fields, Summary
 from lazy.interlace.errors import AbortReason
 from vault.records import RecordHash
-from vault.values import dataclass, field
 
 __all__ = ["CloseReason", "Cursor", "InterlaceResult"]
 

@@ -9,11 +9,11 @@ selected as soon as the record that names it is here, so a tree of depth n takes
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from lazy.interlace.errors import PlanCompilationFailed
 from vault.rules import canonical_text, parse_program
 from vault.rules.syntax import quoted
-from vault.values import dataclass
 
 __all__ = ["Scope", "scope_text"]
 

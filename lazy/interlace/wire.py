@@ -8,6 +8,7 @@ Record bytes are never facts (INT-51): a binding moves them beside the block of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, takewhile
 
 from lazy.interlace.ads import Advertisement, Summary, read_advertisements
@@ -31,7 +32,6 @@ from lazy.interlace.plan import Operand
 from lazy.interlace.states import Phase
 from vault.records import RecordHash
 from vault.records.errors import RecordError
-from vault.values import dataclass
 
 __all__ = ["BLOCK_PHASES", "Decoded", "awaited", "decode", "encode"]
 

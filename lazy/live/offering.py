@@ -6,13 +6,14 @@ first, and the log only grows.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lazy.interlace.errors import InterlaceAbort, ListingTooLarge
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import Offer, answer, answer_hints, read_asks
 from lazy.live.shelves import own_shelf
 from lazy.live.standing import Cursor, Standing, mark_at
 from transports.errors import BadStream
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["DIGEST_BYTES", "HINTS_FROM", "Told", "tell"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import chain
 from typing import Self
 
 from transports.errors import BadStream
-from vault.values import dataclass
 
 __all__ = ["Outcome"]
 

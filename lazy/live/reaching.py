@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
@@ -19,7 +20,6 @@ from transports.http.stream import Source
 from transports.mailbox import ByteCount
 from vault.records import Verifier
 from vault.suite import SigningKey
-from vault.values import dataclass
 from vault.vault import Vault
 
 __all__ = ["Connection", "Reached", "reached"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from threading import Lock
 from typing import TypeGuard
 
@@ -34,7 +35,6 @@ from vault.history import releases
 from vault.profile import Member, Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
-from vault.values import replace
 from vault.vault import Vault
 from vault.work import Watch
 

@@ -7,6 +7,7 @@ the reader (decision 8); the sender keeps the last one it was told only to spare
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from blake3 import blake3
@@ -22,7 +23,6 @@ from transports.errors import BadStream
 from transports.snapshot import VectorEntry
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
-from vault.values import dataclass
 from vault.vault import Vault
 from vault.work import MAIN, unreleased
 from vault.writer import Writer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from blake3 import blake3
@@ -17,7 +18,6 @@ from transports.mailbox import ByteCount
 from transports.snapshot import VectorEntry
 from vault.errors import LaceError
 from vault.records import Verifier, b64a
-from vault.values import replace
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -7,6 +7,7 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lazy.beacon import hear_beacon
@@ -34,7 +35,6 @@ from vault.errors import DataError, PeerError
 from vault.history import releases
 from vault.profile import Member
 from vault.records import RecordHash, Seal, parse_record
-from vault.values import dataclass, field, replace
 from vault.vault import Vault
 from vault.work import Watch
 

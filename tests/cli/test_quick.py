@@ -243,17 +243,3 @@ def test_status_loads_next_to_nothing(here: Person) -> None:
     loaded = set(done.stderr.splitlines())
     assert not loaded & _HEAVY
     assert {name for name in loaded if name.split(".")[0] in {"vault", "transports", "lazy", "lace_tui"}} == _OURS
-
-
-def test_a_commit_loads_no_maker_of_classes(ann: Person) -> None:
-    """APP-14: what a short command loads uses this module; `inspect` alone takes as long as the commit's work."""
-    ann.write("a.txt", "one\n")
-    code = (
-        "import sys; from lace_tui.__main__ import main\nassert not main(['commit', '-m', 'one'])\n"
-        "print(sorted({'dataclasses', 'inspect'} & set(sys.modules)), file=sys.stderr)"
-    )
-    environ = {**ann.variables, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ann.folder, env=environ, capture_output=True, text=True, check=True
-    )
-    assert done.stderr.splitlines()[-1] == "[]", done.stderr

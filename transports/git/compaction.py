@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.errors import PushRejected
 from transports.git.pieces import BATCH
 from transports.git.private import Moved, PrivateRepository
 from transports.git.tree import Mailbox, store_mailbox
-from vault.values import replace
 
 if TYPE_CHECKING:
     from transports.git.place import GitPlace

@@ -12,6 +12,7 @@ import threading
 import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha1
 from io import BufferedReader
 from typing import IO, Final, NamedTuple, cast
@@ -19,7 +20,6 @@ from weakref import finalize
 
 from transports.errors import PlaceNotWritable
 from transports.git.command import GitRunner
-from vault.values import dataclass
 
 __all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
 

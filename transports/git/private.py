@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,7 +22,6 @@ from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
-from vault.values import dataclass
 
 if sys.platform != "win32":
     import fcntl

@@ -7,11 +7,11 @@ repository in a directory of this machine is used only when the address itself n
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from transports.errors import UnknownPlaceKind
-from vault.values import dataclass
 
 __all__ = ["GitRemote", "git_uri", "parse_remote"]
 

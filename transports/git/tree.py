@@ -8,11 +8,11 @@ and every piece stays where a host keeps it.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from transports.errors import UnreadableFile
 from transports.git.private import Entry, PrivateRepository
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, MIB, RUN_NAME
-from vault.values import dataclass, field
 
 __all__ = ["PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
 

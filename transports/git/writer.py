@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.bundle import BundleWriter
@@ -25,7 +26,6 @@ from vault.errors import LaceError, PlaceError
 from vault.records.hashes import Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
-from vault.values import replace
 
 if TYPE_CHECKING:
     from transports.git.place import GitPlace

@@ -11,11 +11,11 @@ import binascii
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai
 from vault.suite import SigningKey, verify_statement
-from vault.values import dataclass
 
 __all__ = ["HEADER", "WINDOW", "HelloGate", "Session", "make_hello"]
 

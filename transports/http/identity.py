@@ -10,6 +10,7 @@ from __future__ import annotations
 import ssl
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,7 +22,6 @@ from transports.errors import WrongServer
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai
 from vault.suite import SigningKey, verify_statement
-from vault.values import dataclass, field
 
 __all__ = ["LIFETIME", "ServerIdentity", "check_server", "client_context", "make_identity"]
 

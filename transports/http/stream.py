@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
@@ -17,7 +18,6 @@ from blake3 import blake3
 from transports.errors import BadStream
 from transports.noise import as_it_is, within
 from vault.records.hashes import DIGEST_BYTES, RecordHash
-from vault.values import dataclass
 
 __all__ = ["BATCH_BYTES", "Frame", "FrameKind", "Source", "StreamReader", "StreamWriter"]
 

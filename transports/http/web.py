@@ -10,6 +10,7 @@ import http.client
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import quote, unquote, urlsplit
@@ -18,7 +19,6 @@ from transports.errors import AccessRefused, MissingFile, PlaceUnreachable, Unkn
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
-from vault.values import dataclass
 
 __all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
 

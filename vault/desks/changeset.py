@@ -7,6 +7,7 @@ What is found in a folder and what comes in a file take this one way in.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from vault.desks import patches
@@ -20,7 +21,6 @@ from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.records import RecordHash
 from vault.records.errors import RecordError
-from vault.values import dataclass
 
 __all__ = ["ChangeSet", "Delete", "Insert", "Mutate", "StaleChangeSet", "apply_set", "change_set", "parse", "values"]
 

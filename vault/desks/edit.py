@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault.desks.near import OldPages
@@ -11,7 +12,6 @@ from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, build_directory, lookup, read_directory
 from vault.errors import CallerError
 from vault.records import RecordHash
-from vault.values import dataclass, field
 
 __all__ = ["NoSuchPath", "PathInTheWay", "apply_changes", "select_paths"]
 

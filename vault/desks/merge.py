@@ -9,6 +9,7 @@ delete/edit.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, Self
 
@@ -32,7 +33,6 @@ from vault.desks.tree import (
 )
 from vault.errors import CallerError
 from vault.records import RecordHash
-from vault.values import dataclass, field
 
 __all__ = ["Choice", "ConflictKind", "MergeOutcome", "MergeUndecided", "PathConflict", "draft", "merge_trees"]
 __all__ += ["resolve_with"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from vault.errors import DataError
-from vault.values import dataclass
 
 __all__ = [
     "Lines",

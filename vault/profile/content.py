@@ -8,6 +8,7 @@ sync reads a hundred thousand of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
 
 from blake3 import blake3
@@ -15,7 +16,6 @@ from blake3 import blake3
 from vault.profile.errors import ProfileError
 from vault.profile.fields import NUMBER_LIMIT, Unsigned, decimal, describe, headers, no_body, raw, required
 from vault.records import Plex, Record, RecordError, RecordHash, Tai, b64a
-from vault.values import dataclass, field
 
 __all__ = [
     "DATA_APP",

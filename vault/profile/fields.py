@@ -8,6 +8,7 @@ way and reads its result back before it returns it: what lace writes is what lac
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -17,7 +18,6 @@ from vault.names import BadName, BadVersion
 from vault.profile.errors import ProfileError
 from vault.profile.groups import check_group_id
 from vault.records import Blob, Plex, Record, RecordError, RecordHash, Seal, Tai, Verifier, b64a
-from vault.values import dataclass
 
 __all__ = [
     "NUMBER_LIMIT",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import Version, check_label, check_name
@@ -25,7 +26,6 @@ from vault.profile.fields import (
     two_part_name,
 )
 from vault.records import Plex, RecordHash, Tai
-from vault.values import dataclass
 
 __all__ = ["MAX_PARENTS", "MAX_SIDES", "Commit", "LabelRecord", "Release", "Resolution", "Revision"]
 

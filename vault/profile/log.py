@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from vault.profile.errors import ProfileError
@@ -20,7 +21,6 @@ from vault.profile.fields import (
 )
 from vault.profile.groups import private_group
 from vault.records import Plex, RecordHash, Tai, Verifier
-from vault.values import dataclass, field
 
 __all__ = ["MAX_ENTRIES", "AuditEntry", "LogEntry"]
 

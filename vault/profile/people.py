@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import check_group_name, check_name
@@ -24,7 +25,6 @@ from vault.profile.fields import (
 )
 from vault.profile.groups import TAG_CHARACTERS
 from vault.records import Plex, RecordHash, Tai, Verifier, b64a
-from vault.values import dataclass
 
 __all__ = [
     "INVITATION_BYTES",

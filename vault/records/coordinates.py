@@ -7,6 +7,7 @@ share a coordinate (REC-6). Lengths count UTF-8 bytes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from vault.records.errors import (
@@ -25,7 +26,6 @@ from vault.records.errors import (
     RecordError,
 )
 from vault.records.headers import shown
-from vault.values import dataclass
 
 __all__ = ["MAX_APP_BYTES", "MAX_GROUP_BYTES", "MAX_NAME_BYTES", "MAX_SEGMENT_BYTES", "check_app"]
 __all__ += ["check_coordinate", "check_group", "check_name_path"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Self
 from unicodedata import is_normalized
 
@@ -24,7 +25,6 @@ from vault.records.errors import (
     HeaderUtf8Error,
     HeaderValueEmptyError,
 )
-from vault.values import dataclass
 
 __all__ = [
     "MAX_LINE_BYTES",

@@ -8,6 +8,7 @@ authorised, selected or even claimed: a Seal tells who signed one version and no
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Self
 
@@ -27,7 +28,6 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.headers import check_pair, shown
 from vault.records.links import Link, parse_links
 from vault.records.tai import Tai
-from vault.values import dataclass, field
 
 if TYPE_CHECKING:
     from vault.suite import SigningKey

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from blake3 import blake3
@@ -21,7 +22,6 @@ from blake3 import blake3
 from vault.records.errors import BlobTooLargeError, DataTruncatedError, RecordError
 from vault.records.head import BLANK, MAX_HEAD_BYTES, Head, build, judge, read_head
 from vault.records.model import MAX_BLOB_BYTES, Record
-from vault.values import dataclass
 
 __all__ = ["Readable", "Verdict", "iter_records", "iter_verdicts"]
 

@@ -8,12 +8,12 @@ depends on its own negation: then it has one meaning, found stratum by stratum.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from vault.rules.canonical import canonical_text, program_id
 from vault.rules.errors import RuleError, RulePredicateError, RulesUnstratified, RuleUnsafe
 from vault.rules.predicates import BUILTINS, Base, catalog
 from vault.rules.syntax import Anonymous, Atom, Constant, Literal, Program, Rule, Variable
-from vault.values import dataclass
 
 __all__ = ["Checked", "check"]
 

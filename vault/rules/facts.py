@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -19,7 +20,6 @@ from vault.rules.kept import KeptConnection
 from vault.rules.parse import MAX_CONSTANT_BYTES
 from vault.rules.predicates import BASE, RECORD_FACTS
 from vault.rules.syntax import quoted
-from vault.values import dataclass, field
 
 __all__ = ["FactSource", "Row", "StoreFacts", "TupleFacts", "View", "check_row", "format_facts", "parse_facts"]
 

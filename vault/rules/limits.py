@@ -6,7 +6,7 @@ together. `seconds`, `steps` and `temp_pages` protect this machine only. Every b
 
 from __future__ import annotations
 
-from vault.values import dataclass
+from dataclasses import dataclass
 
 __all__ = ["Limits"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from vault.rules.check import Checked, check
 from vault.rules.errors import RuleSyntaxError
@@ -12,7 +13,6 @@ from vault.rules.limits import Limits
 from vault.rules.parse import parse_program
 from vault.rules.predicates import Base
 from vault.rules.syntax import Constant
-from vault.values import dataclass
 
 __all__ = ["RuleModule", "compile_module"]
 

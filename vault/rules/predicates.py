@@ -8,10 +8,9 @@ membership and the files of commits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
-
-from vault.values import dataclass
 
 __all__ = ["BASE", "BUILTINS", "RECORD_FACTS", "Base", "catalog"]
 

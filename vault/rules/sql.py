@@ -9,12 +9,12 @@ Constants are always bound parameters; nothing of a program is ever part of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from vault.rules.predicates import BUILTINS
 from vault.rules.syntax import Atom, Constant, Literal, Rule, Term, Variable
 from vault.rules.units import RECORD, SYMBOL, TEXT, Binding, Catalog, Unit, convert, is_any, unit_of
-from vault.values import dataclass, field
 
 # ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
 __all__ = ["Compiler", "Select", "column_kinds", "units_of"]

@@ -12,8 +12,7 @@ Places (line and column, from 1) travel along for messages and take no part in c
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from vault.values import dataclass, field
+from dataclasses import dataclass, field
 
 __all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable", "quoted"]
 

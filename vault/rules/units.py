@@ -9,12 +9,12 @@ nothing, which equals nothing: right, because then no row of that kind can hold 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from vault.rules.headers import UNNAMED, is_unindexed
 from vault.rules.predicates import RECORD_FACTS
 from vault.rules.syntax import ANY, Atom, Constant, Term, Variable
-from vault.values import dataclass, field
 
 # ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
 __all__ = ["RECORD", "SYMBOL", "TEXT", "Binding", "Catalog", "Unit", "convert", "unit_of"]

@@ -14,6 +14,7 @@ import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,7 +24,6 @@ from vault.errors import DataError
 from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
 from vault.store.packio import PackIO
-from vault.values import dataclass, field
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

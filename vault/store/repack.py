@@ -7,12 +7,12 @@ removed afterwards. Cut off anywhere, either the old packs count or the new ones
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.store.packs import PackDamaged
-from vault.values import dataclass
 
 if TYPE_CHECKING:
     from vault.store.store import Store

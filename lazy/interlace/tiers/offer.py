@@ -7,6 +7,7 @@ asks. Only what is on the shelf, which is what the source would send, is ever to
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from lazy.interlace.ads import EMPTY_ROOT, Summary
@@ -15,7 +16,6 @@ from lazy.interlace.limits import Limits
 from lazy.interlace.tiers.cost import DEPTH_LIMIT, should_list
 from lazy.interlace.tiers.shelf import HINT_BYTES, Entry, Shelf
 from vault.records.b64a import ALPHABET
-from vault.values import dataclass
 
 __all__ = ["Asks", "Listing", "Narrowed", "Offer", "answer", "answer_hints"]
 

@@ -9,6 +9,7 @@ and lists, must be the one that the peer named: so the result is that of the ful
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from lazy.interlace.ads import EMPTY_ROOT, Fields, Summary
 from lazy.interlace.errors import (
@@ -25,7 +26,6 @@ from lazy.interlace.tiers.phases import ReaderEvent, ReaderPhase, next_phase
 from lazy.interlace.tiers.shelf import STATE_DEPTH, Entry, Shelf, divided, state_digest, summary_of
 from vault.records import RecordHash
 from vault.records.b64a import ALPHABET
-from vault.values import dataclass
 
 __all__ = ["Difference", "TierReader"]
 
