@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import zstandard
 from blake3 import blake3
 
+from transports.contents import BundleList, ListedFrame, Row, read_list
 from transports.errors import BadBundle
 from transports.layout import (
     BUNDLE_LIMIT,
@@ -31,7 +32,8 @@ from transports.layout import (
 )
 from transports.merging import MAX_RUN_ENTRIES
 from transports.noise import as_it_is
-from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run, encode_run
+from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run
+from transports.short import Parts, claimed, read_parts, shortened, shortest
 from vault.errors import DataError
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode, encode
 from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
@@ -49,7 +51,8 @@ __all__ = [
     "write_bundles",
 ]
 
-_MAGIC = b"LACEBND0"
+_MAGIC, _FORMER = b"LACEBND1", b"LACEBND0"  # the former one holds an index run in place of a list
+_SHORT = b"LACESHT0"  # begins a frame of records without what follows from the rest
 _DELTA = b"LACEDLT0"  # begins a frame that was compressed against other records
 _BASE_BYTES = 33  # kind and digest
 _END = b"LACEEND0"
@@ -58,6 +61,8 @@ _FOOTER = struct.Struct("<QI32s8s")
 _SAMPLED, _SAMPLE = 16 * 1024, 2048  # bytes of records that are looked at, and how much of them
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
+_MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
+_DENSE = 0.4  # of the raw bytes: above, a level that looks for less may find more
 
 
 class ByteSink(Protocol):
@@ -153,6 +158,7 @@ class BundleWriter:
         self._stored = stored
         self._limit = limit
         self._compressor = zstandard.ZstdCompressor(level=level, write_content_size=True)
+        self._fastest = zstandard.ZstdCompressor(level=1, write_content_size=True)
         self._hasher = blake3()
         self._position = 0
         self._pending: list[tuple[RecordHash, str, int, int]] = []
@@ -164,6 +170,7 @@ class BundleWriter:
         self._noise = 0  # bytes of this frame that no compressor makes less of
         self._near: Near | None = None
         self._builder = RunBuilder()
+        self._list = BundleList()
         self._index: BundleIndex | None = None
         self._write(_MAGIC)
 
@@ -220,7 +227,7 @@ class BundleWriter:
         if self._index is None:
             self._close_frame()
             run = self._builder.build()
-            data, _ = encode_run(run)
+            data = self._list.encode()
             start = self._position
             self._write(data)
             self._write(_POINTER.pack(start, len(data)))
@@ -232,22 +239,51 @@ class BundleWriter:
     def _close_frame(self) -> None:
         if not self._pending:
             return
-        # One large record is compressed as it is: joining would hold it twice.
-        raw = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        if self._noise * 20 >= self._raw * 19:
-            stored = b"".join(as_it_is([raw], self._raw))
-        else:
-            stored = self._compressor.compress(raw)
-        if self._near is not None and self._near.bases:
-            stored = min(stored, _delta(raw, self._near), key=len)
-        self._parts, self._near = [], None
-        for record_hash, app, offset, length in self._pending:
+        stored, is_whole = self._packed()
+        for number, (record_hash, app, offset, length) in enumerate(self._pending):
             location = Location(None, self._position, len(stored), self._raw, offset, length)
             self._builder.add(record_hash, app, location)
+            is_whole[number] = is_whole[number] or stored.startswith(_DELTA)
+        rows = (
+            Row(record.kind, app, length, record.digest)
+            for (record, app, _, length), whole in zip(self._pending, is_whole, strict=True)
+            if whole
+        )
+        self._list.add(ListedFrame(len(stored), self._raw, stored.startswith(_DELTA), tuple(rows)))
+        self._parts, self._near = [], None
         self._write(stored)
         self._last = (len(stored), self._raw)
         self._pending, self._raw, self._expected, self._noise = [], 0, 0, 0
         self._frames += 1
+
+    def _packed(self) -> tuple[bytes, list[bool]]:
+        """Return the frame's stored bytes, and of each record whether it is whole there."""
+        is_whole = [True] * len(self._parts)
+        if self._noise * 20 >= self._raw * 19:
+            stored = b"".join(as_it_is([self._joined(self._parts)], self._raw))
+        else:
+            parts = [shortest(record) for record in self._parts]
+            short = shortened(parts)
+            bodies = self._joined([part.body for part in parts]) if short else b""
+            if short and bodies:
+                is_whole = [part.is_whole for part in parts]
+                stored = _SHORT + short + self._smallest(bodies)
+            else:
+                stored = self._smallest(self._joined(self._parts))
+        if self._near is not None and self._near.bases:
+            stored = min(stored, _delta(self._joined(self._parts), self._near), key=len)
+        return stored, is_whole
+
+    @staticmethod
+    def _joined(parts: list[bytes]) -> bytes:
+        # One large record is compressed as it is: joining would hold it twice.
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _smallest(self, raw: bytes) -> bytes:
+        stored = self._compressor.compress(raw)
+        if len(stored) > len(raw) * _DENSE:
+            stored = min(stored, self._fastest.compress(raw), key=len)
+        return stored
 
     def _write(self, data: bytes) -> None:
         self._sink.write(data)
@@ -297,30 +333,38 @@ class BundleReader:
         """
         for frame in frames:
             try:
-                raw = self._frame(frame)
+                raw, parts = self._frame(frame.offset, frame.stored, frame.raw)
             except DataError as error:
                 yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
                 continue
             view = memoryview(raw)
             for wanted in frame.slices:
-                record = view[wanted.offset : wanted.offset + wanted.length]
-                if is_record(wanted.hash, record):
-                    yield Fetched(wanted.hash, bytes(record))
+                record = _record(view, parts, wanted)
+                if record is not None:
+                    yield Fetched(wanted.hash, record)
                 else:
                     reason = f"The bytes stored for {wanted.hash.text} are not that record."
                     yield Fetched(wanted.hash, None, reason)
 
-    def _frame(self, frame: FrameReads) -> bytes:
-        if frame.stored > FRAME_STORED_LIMIT:
+    def _frame(self, offset: int, size: int, raw_size: int) -> tuple[bytes, Parts | None]:
+        """Return what a frame holds, and how records are made of it where it does not hold them whole."""
+        if size > FRAME_STORED_LIMIT:
             raise BadBundle("A frame of the bundle is larger than the format allows.")
-        self._file.seek(frame.offset)
-        stored = self._exactly(frame.stored)
+        self._file.seek(offset)
+        stored = self._exactly(size)
         if stored.startswith(_DELTA):
-            return self._undelta(stored, frame.raw)
-        raw = expand(stored, FRAME_RAW_LIMIT, BadBundle, "A frame of the bundle")
-        if len(raw) != frame.raw:
+            return self._undelta(stored, raw_size), None
+        parts = None
+        if stored.startswith(_SHORT):
+            parts, rest = read_parts(memoryview(stored)[len(_SHORT) :], BadBundle, FRAME_RAW_LIMIT)
+            stored = bytes(rest)
+        most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
+        raw = expand(stored, most, BadBundle, "A frame of the bundle")
+        if (len(raw), raw_size) != (
+            (parts.body_bytes, parts.whole_bytes) if parts is not None else (raw_size, len(raw))
+        ):
             raise BadBundle("A frame of the bundle has another size than its index says.")
-        return raw
+        return raw, parts
 
     def _undelta(self, stored: bytes, raw: int) -> bytes:
         """Decode a frame against its bases.
@@ -355,22 +399,54 @@ class BundleReader:
         if not len(_MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
             raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
         self._file.seek(0)
-        if self._exactly(len(_MAGIC)) != _MAGIC:
+        magic = self._exactly(len(_MAGIC))
+        if magic not in {_MAGIC, _FORMER}:
             raise BadBundle("The file does not start as a bundle.")
         self._file.seek(size - _FOOTER.size)
         start, length, digest, end = _FOOTER.unpack(self._exactly(_FOOTER.size))
         if end != _END or length > RUN_RAW_LIMIT or start + length + _FOOTER.size != size:
             raise BadBundle("The footer of the bundle is damaged.")
         self._file.seek(start)
-        run = decode_run(self._exactly(length), in_bundle=True)
-        position = len(_MAGIC)
-        for _, offset, stored, _ in run.frame_rows():
-            if offset != position:
-                raise BadBundle("The frames of the bundle do not follow each other.")
-            position += stored
-        if position != start or run.covers or any(entry.location is None for entry in run):
-            raise BadBundle("The index of the bundle does not describe exactly this bundle.")
+        data = self._exactly(length)
+        run = self._listed(data, start) if magic == _MAGIC else _former_index(data, start)
         return run, size, digest
+
+    def _listed(self, data: bytes, end: int) -> Run:
+        """Return the index of a bundle, made by going through its frames."""
+        builder = RunBuilder()
+        position = len(_MAGIC)
+        for frame in read_list(data):
+            if position + frame.stored > end:
+                raise BadBundle("The frames of the bundle do not follow each other.")
+            offset = 0
+            for record, app, size in self._named(frame, position):
+                builder.add(record, app, Location(None, position, frame.stored, frame.raw, offset, size))
+                offset += size
+            if offset != frame.raw or len(builder) > _MOST_LISTED:
+                raise BadBundle("The list of the bundle does not describe exactly this bundle.")
+            position += frame.stored
+        if position != end:
+            raise BadBundle("The frames of the bundle do not follow each other.")
+        return builder.build()
+
+    def _named(self, frame: ListedFrame, position: int) -> Iterator[tuple[RecordHash, str, int]]:
+        """Yield the records of a frame in order, with Apps and sizes; proven, unless the list must be believed."""
+        if frame.is_named:
+            yield from ((RecordHash(row.kind, row.digest), row.app, row.length) for row in frame.rows)
+            return
+        raw, parts = self._frame(position, frame.stored, frame.raw)
+        rows = iter(frame.rows)
+        for record, hash_, app in _all_records(memoryview(raw), parts, frame.rows):
+            if hash_ is not None:
+                yield hash_, app, len(record)
+                continue
+            row = next(rows, None)
+            name = claimed(record)
+            if row is None or name is None or (name.kind, len(record)) != row[::2] or not is_record(name, record):
+                raise BadBundle("A record in the bundle is not the one that is listed.")
+            yield name, row.app, row.length
+        if next(rows, None) is not None:
+            raise BadBundle("The bundle lists more records than it holds.")
 
     def _exactly(self, size: int) -> bytes:
         parts = []
@@ -381,6 +457,45 @@ class BundleReader:
             parts.append(piece)
             size -= len(piece)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> bytes | None:
+    """Return a record that lies in a frame, if it is the one that is wanted."""
+    if parts is None:
+        record = view[wanted.offset : wanted.offset + wanted.length]
+        return bytes(record) if is_record(wanted.hash, record) else None
+    made = parts.one(view, wanted.offset, wanted.length)
+    if made is None:
+        return None
+    found, computed = made
+    return found if (computed == wanted.hash if computed is not None else is_record(wanted.hash, found)) else None
+
+
+def _all_records(
+    view: memoryview, parts: Parts | None, rows: tuple[Row, ...]
+) -> Iterator[tuple[bytes, RecordHash | None, str]]:
+    """Yield every record of a frame, with hash and App where it was made anew."""
+    if parts is not None:
+        for (record, hash_), app in zip(parts.all(view), parts.apps(), strict=True):
+            yield record, hash_, app
+        return
+    at = 0
+    for row in rows:
+        yield bytes(view[at : at + row.length]), None, ""
+        at += row.length
+
+
+def _former_index(data: bytes, end: int) -> Run:
+    """Return the index run that stands in a bundle of the former form."""
+    run = decode_run(data, in_bundle=True)
+    position = len(_FORMER)
+    for _, offset, stored, _ in run.frame_rows():
+        if offset != position:
+            raise BadBundle("The frames of the bundle do not follow each other.")
+        position += stored
+    if position != end or run.covers or any(entry.location is None for entry in run):
+        raise BadBundle("The index of the bundle does not describe exactly this bundle.")
+    return run
 
 
 def _delta(raw: bytes, near: Near) -> bytes:

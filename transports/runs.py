@@ -46,13 +46,16 @@ __all__ = [
     "RunRef",
     "decode_run",
     "encode_run",
+    "joined",
+    "planes",
 ]
 
 ENTRY = struct.Struct("<BBHIII32s")
 FRAME = struct.Struct("<IQII")
 _COLLECTED = struct.Struct("<BIIII")  # of an entry that is collected: operation, App, frame, offset, length
 _Place = tuple["BundleRef | None", int, int, int]
-_MAGIC = b"lace-run/0\n"
+_MAGIC = b"lace-run/1\n"
+_FORMER = b"lace-run/0\n"  # its entries stand one after the other
 _KINDS = {ord("B"): "B", ord("P"): "P", ord("S"): "S"}
 ADD, WITHDRAW = ord("+"), ord("-")
 _FIRST_FRAME = 8  # a bundle's magic stands before its first frame
@@ -231,6 +234,20 @@ def check_tables(apps: int, entries: int) -> None:
         raise BadRun(f"An index run cannot hold {entries} entries with {apps} App values.")
 
 
+def planes(rows: bytes, size: int) -> bytes:
+    """Return rows of so many bytes as columns: all first bytes, then all second ones, and so on."""
+    return b"".join(rows[at::size] for at in range(size))
+
+
+def joined(columns: bytes | memoryview, size: int) -> bytes:
+    """Return the rows that `planes` made columns of; the number of bytes is a multiple of the size."""
+    count = len(columns) // size
+    rows = bytearray(len(columns))
+    for at in range(size):
+        rows[at::size] = columns[at * count : (at + 1) * count]
+    return bytes(rows)
+
+
 def encode_run(run: Run) -> tuple[bytes, RunRef]:
     """Return the bytes of the run's file and how a head names it."""
     lines = [_MAGIC.decode().rstrip()]
@@ -247,7 +264,7 @@ def encode_run(run: Run) -> tuple[bytes, RunRef]:
     if len(tables) > RUN_TABLES_LIMIT or len(tables) + len(run.entries) > RUN_RAW_LIMIT:
         raise BadRun(f"An index run of {len(run)} entries is larger than the format allows.")
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
-    data = compressor.compress(tables + run.entries)
+    data = compressor.compress(tables + planes(run.entries, ENTRY.size))
     return data, RunRef(blake3(data).digest(), len(run), len(data))
 
 
@@ -269,6 +286,10 @@ def decode_run(data: bytes, *, limit: int = RUN_RAW_LIMIT, in_bundle: bool = Fal
     tables = _Tables(in_bundle)
     tables.read(BytesIO(raw[: end + 1]))
     entries = memoryview(raw)[end + 2 :]
+    if not tables.is_former:
+        if len(entries) % ENTRY.size:
+            raise BadRun("The index run ends inside an entry.")
+        entries = memoryview(joined(entries, ENTRY.size))
     _check_entries(entries, len(tables.apps), tables.raw_sizes)
     return Run(tuple(tables.covers), tuple(tables.apps), tuple(tables.bundles), bytes(tables.frames), bytes(entries))
 
@@ -282,6 +303,7 @@ class _Tables:
         self.bundles: list[BundleRef | None] = []
         self.frames = bytearray()
         self.raw_sizes = array("L")
+        self.is_former = False
         self._last_frame = (0, 0)
         self._in_bundle = in_bundle
         self._readers = (
@@ -292,8 +314,10 @@ class _Tables:
         )
 
     def read(self, lines: BytesIO) -> None:
-        if lines.readline() != _MAGIC:
-            raise BadRun("The index run does not start with lace-run/0.")
+        first = lines.readline()
+        if first not in {_MAGIC, _FORMER}:
+            raise BadRun("The index run does not start with lace-run/1.")
+        self.is_former = first == _FORMER
         stage = 0
         for line in lines:
             word, space, rest = read_line(line[:-1], BadRun, "the index run").partition(" ")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
+
+import zstandard
 
 from lazy.beacon import Beacon, Presence
 from lazy.interlace.ads import read_advertisements
@@ -23,11 +26,14 @@ from tests.lazy.interlace.links import hello_facts as some_hello
 from tests.vault.vaults import lived_in
 from transports.address import parse_address as parse_place
 from transports.bundle import BundleReader
+from transports.contents import BundleList, read_list
 from transports.drop import Drop
+from transports.errors import BadBundle
 from transports.git.tree import Filed
 from transports.listing import Listing
 from transports.reading import read_head
 from transports.runs import decode_run
+from transports.short import read_parts, shortened, shortest
 from transports.snapshot import APP as SNAPSHOT
 from transports.snapshot import SnapshotHead
 from vault.audit import read_audit
@@ -46,6 +52,7 @@ from vault.mark import MarkState
 from vault.names import Version, check_group_name, check_label, check_name
 from vault.profile import Manifest, plain_text, read
 from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.records.hashes import is_record
 from vault.records.reader import iter_records, iter_verdicts
 from vault.records.thin import rebuild, thin
 from vault.rules.check import check
@@ -59,6 +66,7 @@ __all__ = ["TARGETS", "target"]
 
 _KEY = SigningKey.from_seed(bytes(range(32)))
 _SEXP_LIMIT = 1 << 20
+_POINTER, _FOOTER_BYTES = struct.Struct("<QI"), 52  # where the list of a bundle lies, and what follows it
 _PROFILE = (Base("E", 2), Base("F", 1))
 _PROGRAMS = (
     GROUP_SHARED.text,
@@ -187,6 +195,36 @@ def _bundle(data: bytes) -> None:
     for reads in listing.locate([record for record, _ in listing.items()]):
         for _ in reader.read_records(reads.frames):
             pass
+
+
+def _lists() -> tuple[bytes, ...]:
+    """Return what bundles list of themselves, unpacked."""
+    found = []
+    for data in world().ending(".bnd"):
+        start, length = _POINTER.unpack_from(data, len(data) - _FOOTER_BYTES)
+        found.append(zstandard.ZstdDecompressor().decompress(data[start : start + length]))
+    return tuple(found)
+
+
+def _list(data: bytes) -> None:
+    made = BundleList()
+    for frame in read_list(zstandard.compress(data)):
+        made.add(frame)
+    tuple(read_list(made.encode()))
+
+
+def _shorts() -> tuple[bytes, ...]:
+    parts = [shortest(stored) for stored in _stored()]
+    return ((shortened(parts) or b"") + b"".join(part.body for part in parts),)
+
+
+def _short(data: bytes) -> None:
+    parts, bodies = read_parts(memoryview(data), BadBundle, 1 << 16)
+    if len(bodies) != parts.body_bytes:
+        return
+    made = [record for record, hash_ in parts.all(bodies) if hash_ is None or is_record(hash_, record)]
+    assert len(made) == len(parts)
+    assert sum(map(len, made)) == parts.whole_bytes
 
 
 def _run(data: bytes) -> None:
@@ -324,6 +362,8 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
         + tuple(_framed(Seal.sign(head.to_plex(world().group), _KEY)) for head in world().heads)),
     "tree": (_tree, lambda: tuple(_framed(parse_record(s)).partition(b"\n\n")[2] for s in _stored() if _is_tree(s))),
     "bundle": (_bundle, lambda: world().ending(".bnd", ".lcb", ".bundle")),
+    "list": (_list, _lists),
+    "short": (_short, _shorts),
     "run": (_run, lambda: world().ending(".run", ".idx", ".lcr")),
     "sexp": (_sexp, lambda: (*world().sexps, b'(a (b "c\\n") 1 -2)')),
     "block": (_block, lambda: (format_block(some_hello()), "\n".join(world().heads[0].hello).encode())),

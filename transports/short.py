@@ -1,0 +1,236 @@
+"""Records without what follows from the rest: content travels as its bytes alone (docs/formats.md section 3).
+
+One content is exactly one record, so its headers and its three digests need not travel: who receives the bytes makes
+the record of them anew, and has computed its hash by that. A record is shortened only where that gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from blake3 import blake3
+
+from vault.errors import DataError
+from vault.profile import DATA_APP, TREE_APP
+from vault.records import RecordHash, Tai, b64a
+from vault.records.hashes import MARK, MARKLINE_BYTES
+
+__all__ = ["MAX_GROUP_BYTES", "Part", "Parts", "claimed", "read_parts", "shortened", "shortest"]
+
+MAX_GROUP_BYTES: Final = 255
+_WHOLE, _DATA, _TREE = 0, 1, 2
+_APPS: Final = {_DATA: DATA_APP, _TREE: TREE_APP}
+_FORM_BITS: Final = 2
+_NUMBER_BYTES: Final = 5  # of one number at most
+_PLEX_MARK: Final = f"{MARK}P.".encode()
+_HASH_END: Final = b".H3\n"
+_NAME_BYTES: Final = 43
+_BETWEEN: Final = f"\nTAI: {Tai.ZERO.text}\n{MARK}B.".encode()
+_LENGTH: Final = b"Data-Length: %d\n\n"
+_LENGTH_LINE: Final = 32  # bytes in which the line of a length ends
+_GROUP: Final = b"Group: "
+
+
+class Part(NamedTuple):
+    """One record in its shortest form.
+
+    Attributes:
+        form: which.
+        group: of a short one.
+        body: what travels.
+    """
+
+    form: int
+    group: bytes
+    body: bytes
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.form == _WHOLE
+
+
+@lru_cache(maxsize=64)
+def _head(group: bytes, form: int) -> bytes:
+    """Return what stands between the markline and the Name."""
+    return b"".join((_GROUP, group, b"\nApp: ", _APPS[form].encode(), b"\nName: "))
+
+
+def shortest(stored: bytes) -> Part:
+    """Return a record in its shortest form: the whole of it, unless it can be made of its body alone.
+
+    Args:
+        stored: a valid record; its digests are not proven again.
+    """
+    whole = Part(_WHOLE, b"", stored)
+    if not stored.startswith(_PLEX_MARK):
+        return whole
+    end = stored.find(b"\n", MARKLINE_BYTES, MARKLINE_BYTES + len(_GROUP) + MAX_GROUP_BYTES + 1)
+    group = stored[MARKLINE_BYTES + len(_GROUP) : end]
+    for form in _APPS:
+        head = _head(group, form)
+        if end > 0 and stored.startswith(head, MARKLINE_BYTES):
+            break
+    else:
+        return whole
+    name_at = MARKLINE_BYTES + len(head)
+    hash_at = name_at + _NAME_BYTES + len(_BETWEEN)
+    length_at = hash_at + _NAME_BYTES + len(_HASH_END)
+    body_at = stored.find(b"\n\n", length_at, length_at + _LENGTH_LINE) + 2
+    body = stored[body_at:]
+    is_bare = (
+        body_at >= length_at
+        and stored[length_at:body_at] == _LENGTH % len(body)
+        and stored.startswith(_BETWEEN, name_at + _NAME_BYTES)
+        and stored.startswith(_HASH_END, hash_at + _NAME_BYTES)
+        and stored[name_at : name_at + _NAME_BYTES] == b64a.encode(blake3(body).digest()).encode()
+    )
+    return Part(form, group, body) if is_bare else whole
+
+
+def shortened(parts: Sequence[Part]) -> bytes | None:
+    """Return what says how to make these records again of their bodies; None where none is short.
+
+    Args:
+        parts: records in order; the short ones of one group.
+    """
+    groups = {part.group for part in parts if part.form != _WHOLE}
+    if len(groups) != 1:
+        return None
+    (group,) = groups
+    said = bytearray((len(group), *group))
+    _put(said, len(parts))
+    for part in parts:
+        _put(said, len(part.body) << _FORM_BITS | part.form)
+    return bytes(said)
+
+
+class Parts:
+    """How records are made again of their bodies, as somebody said it.
+
+    Args:
+        group: of the short ones.
+        forms: of each record, in order.
+        sizes: bytes of the body of each.
+    """
+
+    def __init__(self, group: bytes, forms: Sequence[int], sizes: Sequence[int]) -> None:
+        self._group = group
+        self._forms, self._sizes = forms, sizes
+        self.body_bytes = sum(sizes)
+        """Bytes of all bodies together."""
+        self._at: dict[int, tuple[int, int]] = {}  # by where a record begins when all are whole: its number and body
+        bodies = whole = 0
+        for number, (form, size) in enumerate(zip(forms, sizes, strict=True)):
+            self._at[whole] = number, bodies
+            bodies += size
+            whole += size if form == _WHOLE else _whole_bytes(group, form, size)
+        self.whole_bytes = whole
+        """Bytes of all records together when each is whole."""
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def one(self, bodies: memoryview, offset: int, length: int) -> tuple[bytes, RecordHash | None] | None:
+        """Return the record that lies somewhere when all are whole, and its hash where it was computed.
+
+        Args:
+            bodies: one after the other.
+            offset: where it begins.
+            length: its bytes.
+        """
+        found = self._at.get(offset)
+        if found is None:
+            return None
+        record, hash_ = self._made(found[0], bodies[found[1] : found[1] + self._sizes[found[0]]])
+        return (record, hash_) if len(record) == length else None
+
+    def all(self, bodies: memoryview) -> Iterator[tuple[bytes, RecordHash | None]]:
+        """Yield every record, and its hash where it was computed."""
+        for number, at in self._at.values():
+            yield self._made(number, bodies[at : at + self._sizes[number]])
+
+    def apps(self) -> Iterator[str]:
+        """Yield the App of each record; nothing where it is whole."""
+        for form in self._forms:
+            yield _APPS.get(form, "")
+
+    def _made(self, number: int, body: memoryview) -> tuple[bytes, RecordHash | None]:
+        form = self._forms[number]
+        if form == _WHOLE:
+            return bytes(body), None
+        inner = b"".join((_LENGTH % len(body), body))
+        name, blob = b64a.encode(blake3(body).digest()), b64a.encode(blake3(inner).digest())
+        payload = b"".join(
+            (_head(self._group, form), name.encode(), _BETWEEN, blob.encode(), _HASH_END, inner),
+        )
+        digest = blake3(payload).digest()
+        return b"".join((_PLEX_MARK, b64a.encode(digest).encode(), _HASH_END, payload)), RecordHash("P", digest)
+
+
+def _whole_bytes(group: bytes, form: int, size: int) -> int:
+    names = 3 * _NAME_BYTES + 2 * len(_HASH_END) + len(_PLEX_MARK) + len(_BETWEEN)
+    return names + len(_head(group, form)) + len(_LENGTH % size) + size
+
+
+def read_parts(data: memoryview, error: type[DataError], limit: int) -> tuple[Parts, memoryview]:
+    """Return how records are made again, and what follows.
+
+    Args:
+        data: begins with what `shortened` said.
+        error: is raised.
+        limit: bytes that all records may have when they are whole.
+
+    Raises:
+        DataError: `error`, where it says something that nobody says.
+    """
+    if not data or len(data) <= data[0]:
+        raise error("What says how records are made again ends too early.")
+    group, at = bytes(data[1 : 1 + data[0]]), 1 + data[0]
+    count, at = _number(data, at, error)
+    if not 0 < count <= len(data):
+        raise error("What says how records are made again names more of them than it holds, or none.")
+    forms, sizes = bytearray(), []
+    left = limit
+    for _ in range(count):
+        value, at = _number(data, at, error)
+        form, size = value & ((1 << _FORM_BITS) - 1), value >> _FORM_BITS
+        left -= size
+        if (form not in _APPS and form != _WHOLE) or left < 0 or (form == _WHOLE and not size):
+            raise error("A short record has an unknown form, or is longer than one may be.")
+        forms.append(form)
+        sizes.append(size)
+    parts = Parts(group, forms, sizes)
+    if parts.whole_bytes > limit:
+        raise error("Short records come to more bytes than they may.")
+    return parts, data[at:]
+
+
+def _put(to: bytearray, number: int) -> None:
+    while number > 0x7F:
+        to.append(number & 0x7F | 0x80)
+        number >>= 7
+    to.append(number)
+
+
+def _number(data: memoryview, at: int, error: type[DataError]) -> tuple[int, int]:
+    value = shift = 0
+    for byte in data[at : at + _NUMBER_BYTES]:
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if not byte and shift:
+                break
+            return value, at
+        shift += 7
+    raise error("A number of short records is none.")
+
+
+def claimed(stored: bytes | memoryview) -> RecordHash | None:
+    """Return the hash that the first line of a record claims; None where that is none."""
+    try:
+        return RecordHash.parse(bytes(stored[: MARKLINE_BYTES - 1]).decode().removeprefix(MARK))
+    except (UnicodeDecodeError, DataError):
+        return None
