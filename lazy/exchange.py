@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
-_BATCH_RECORDS = 1000
+_BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...
 _LAST_BATCH_BYTES = 8 << 20  # ... lets the next be twice as large, up to this
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together

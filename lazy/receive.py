@@ -12,16 +12,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 
+from lazy.judging import Judge, RefusedRecord, Sorted
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
-from vault.desks.tree import parse_page
-from vault.errors import DataError, LaceError
+from vault.errors import LaceError
 from vault.lock import Holder
 from vault.membership import Cut
 from vault.nodelog import reaches
-from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, LogEntry, Member, Request, Revocation, read
+from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
 from vault.proofs import LEAST, Proofs
-from vault.records import Plex, RecordHash, Seal, Verifier, parse_record
+from vault.records import Plex, RecordHash, Seal, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
@@ -36,15 +36,6 @@ LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belo
 _MAY_COUNT_YET = frozenset({_UNREACHED, _UNPROVEN})
 BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
 """The kinds of records that say who belongs."""
-_NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
-
-
-class RefusedRecord(DataError):
-    """A record is well-formed and has no business here."""
-
-    code = "refused"
-    exit_code = 44
-    hint = "It was not stored; the rest of the sync went on."
 
 
 class _Unproven(Exception):
@@ -100,8 +91,11 @@ class Receiver:
     _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
-    _group: str = ""
+    _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
+
+    def __post_init__(self) -> None:
+        self._judge = Judge(lambda: self.vault.group)
 
     @property
     def waits(self) -> bool:
@@ -180,7 +174,9 @@ class Receiver:
     def _remembered(self) -> dict[str, object]:
         """Return a copy of what a batch changes here."""
         return {
-            each.name: copy(getattr(self, each.name)) for each in fields(self) if each.name not in {"vault", "_proofs"}
+            each.name: copy(getattr(self, each.name))
+            for each in fields(self)
+            if each.name not in {"vault", "_judge", "_proofs"}
         }
 
     def _take(
@@ -189,12 +185,9 @@ class Receiver:
         on_wait: Callable[[Holder | None], None] | None,
         proofs: Proofs | None,
     ) -> None:
-        ready: list[tuple[Seal | Plex, bytes]] = []
+        ready: Sorted = []
         wanted = self.holes([record for record, _ in batch if record.kind == "P"])
-        for record_hash, stored in batch:
-            record = self._validated(record_hash, stored, proofs)
-            if record is None:
-                continue
+        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs):
             if isinstance(record, Seal):
                 self._take_back(record.hash)
                 self._weighed.discard(record.hash)
@@ -229,7 +222,7 @@ class Receiver:
         """
         for record_hash, stored in batch:
             try:
-                record = self._parsed(record_hash, stored)
+                record = self._judge.one(record_hash, stored)
             except LaceError:
                 continue
             if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
@@ -290,7 +283,7 @@ class Receiver:
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
         members = _members(w) | {self.vault.node}
-        taken: list[tuple[Seal | Plex, bytes]] = []
+        taken: Sorted = []
         changes = False
         for record_hash, (seal, stored) in list(self._strangers.items()):
             app = seal.plex.app
@@ -301,7 +294,7 @@ class Receiver:
             elif seal.signer not in members:
                 continue
             taken.append((seal, stored))
-            changes = changes or app in {Founding.APP, Member.APP, Revocation.APP}
+            changes = changes or app in BELONGING_APPS
             del self._strangers[record_hash]
             self._strange_bytes -= len(stored)
         self._keep(w, taken)
@@ -335,7 +328,7 @@ class Receiver:
             fresh = (more & waiting.keys()) - wanted
             wanted |= fresh
             following += fresh
-        taken: list[tuple[Seal | Plex, bytes]] = []
+        taken: Sorted = []
         for record in wanted:
             seal, stored = self._strangers.pop(record)
             self._strange_bytes -= len(stored)
@@ -386,44 +379,8 @@ class Receiver:
 
     # Judging
 
-    def _validated(self, record_hash: RecordHash, stored: bytes, proofs: Proofs | None = None) -> Seal | Plex | None:
-        """Return the record when everything about it that needs no trust is right; else refuse it.
-
-        With `proofs` its signature is right only if they say so in the end.
-        """
-        try:
-            return self._parsed(record_hash, stored, proofs)
-        except LaceError as error:
-            self.refuse(record_hash, error.code, error.message)
-            return None
-
-    def _parsed(self, record_hash: RecordHash, stored: bytes, proofs: Proofs | None = None) -> Seal | Plex:
-        record = parse_record(stored, verify=proofs is None)
-        if proofs is not None and isinstance(record, Seal):
-            proofs.ask(record)
-        if record.hash != record_hash:
-            raise RefusedRecord(f"its bytes are the record {record.hash}")
-        if not isinstance(record, Seal | Plex):
-            raise RefusedRecord("a bare Blob is never exchanged")
-        self._check_kind(record)
-        read(record)
-        if isinstance(record, Plex) and record.app == TREE_APP:
-            parse_page(record.blob.data)
-        return record
-
-    def _check_kind(self, record: Seal | Plex) -> None:
-        plex = record.plex if isinstance(record, Seal) else record
-        if plex.app in _NEVER_SHARED:
-            raise RefusedRecord(f"a record of kind {plex.app} is never shared")
-        if isinstance(record, Plex) and plex.app not in {DATA_APP, TREE_APP}:
-            raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
-        if not self._group:  # asked of the store once, not once a record
-            self._group = self.vault.group
-        if plex.group != self._group and not self._may_be_founding(plex):
-            raise RefusedRecord(f"it belongs to the group {plex.group}")
-
-    def _may_be_founding(self, plex: Plex) -> bool:
-        return plex.app == Founding.APP and plex.group == self.vault.group.split("/", 1)[0]
+    def _refuse_wrong(self, record_hash: RecordHash, error: LaceError) -> None:
+        self.refuse(record_hash, error.code, error.message)
 
     def refuse(self, record_hash: RecordHash, code: str, reason: str) -> None:
         """Note a refusal; it is remembered and audited when the round ends."""
@@ -473,10 +430,10 @@ class Receiver:
         rows = w.store.rows(
             "SELECT kind, digest, bytes FROM quarantine WHERE signer IN (SELECT node FROM member) ORDER BY digest"
         )
-        for kind, digest, stored in rows:
-            record = self._validated(RecordHash(str(kind), bytes(digest)), bytes(stored))
+        kept = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
+        for record, stored in self._judge.batch(kept, self._refuse_wrong):
             if isinstance(record, Seal):
-                self._strangers[record.hash] = (record, bytes(stored))
+                self._strangers[record.hash] = (record, stored)
                 self._strange_bytes += len(stored)
         if rows:
             self._store(w, [])

@@ -32,7 +32,7 @@ from vault.work import release
 
 __all__ = ["figures", "written"]
 
-_BATCH = 1_000
+_BATCH = 2_000  # as many as a sync hands over together
 _ENTRY = 100  # records that one log entry shares
 _Stored = Sequence[tuple[RecordHash, bytes]]
 

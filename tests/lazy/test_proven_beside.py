@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.receive import Receiver
+from lazy.receive import Receiver, Refusal
 from tests.bench.ingest import written
 from tests.vault.vaults import around
 from vault.proofs import Proofs
@@ -17,6 +17,7 @@ from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 
 _Stored = tuple[RecordHash, bytes]
+_Told = tuple[list[tuple[tuple[RecordHash, ...], tuple[Refusal, ...], bool]], object]
 # What is told by the clock is left out: the second look takes a moment more.
 _SAID = (
     "SELECT b.* FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE s.s <> 'lace/audit' ORDER BY p",
@@ -51,7 +52,7 @@ def _elsewhere(seal: Seal) -> Seal:
     return Seal(seal.signer, bytes(64), other)
 
 
-def _take(root: Path, home: Path, batches: Sequence[Sequence[_Stored]], processors: int) -> object:
+def _take(root: Path, home: Path, batches: Sequence[Sequence[_Stored]], processors: int) -> _Told:
     shutil.copytree(home, root)
     with Vault(root / "bob", replace(around(root, "bob"), processors=processors)) as bob:
         receiver = Receiver(bob, "stick")
@@ -95,3 +96,8 @@ def test_what_is_taken_refused_and_told_is_the_same(
     beside = _take(tmp_path / "beside", folder, batches, 2)
     assert begun
     assert beside == alone
+    refused = alone[0][1][1]
+    spoiled = [name for (name, stored), (_, before) in zip(records, good, strict=True) if stored != before]
+    assert sorted(refusal.hash for refusal in refused) == sorted(spoiled), "those and no others"
+    told = {"record-signature-invalid"} if wrong not in {"nothing", "a digest"} else {each.code for each in refused}
+    assert {refusal.code for refusal in refused} == told

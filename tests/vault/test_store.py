@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from vault.fsck import check
 from vault.profile import LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.store import Store
-from vault.store.database import StoreDamaged
+from vault.store.database import StoreDamaged, insert_many
 from vault.store.schema import SCHEMA_VERSION, StoreTooNew
 from vault.suite import SigningKey
 from vault.vault import Vault
@@ -180,6 +181,29 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     commit(alice, "After")
     assert check(alice).ok
     alice.close()
+
+
+@pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 250, 333])
+def test_many_rows_go_in_as_one_by_one(count: int) -> None:
+    """Whatever stands around the row of a statement, and however many rows there are."""
+    tables = []
+    for at_once in (True, False):
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, v INTEGER, w)")
+        db.execute("CREATE TABLE n(at INTEGER PRIMARY KEY AUTOINCREMENT, k UNIQUE)")
+        rows = [(number * 7 % 200, number) for number in range(count)]
+        add = "INSERT INTO t VALUES (?, ?, NULL) ON CONFLICT(k) DO UPDATE SET v = v + excluded.v, w = (1)"
+        note = "INSERT OR IGNORE INTO n(k) VALUES (?)"
+        keys = [(key,) for key, _ in rows]
+        if at_once:
+            assert insert_many(db, add, rows) == count
+            assert insert_many(db, note, keys) == min(count, 200)
+        else:
+            db.executemany(add, rows)
+            db.executemany(note, keys)
+        tables.append([db.execute(f"SELECT * FROM {name}").fetchall() for name in ("t", "n", "sqlite_sequence")])
+        db.close()
+    assert tables[0] == tables[1]
 
 
 def test_a_bare_blob_writes_no_facts(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from binascii import a2b_base64, b2a_base64
 
 from vault.records.errors import B64ALengthError, B64ASymbolError, B64ATailError
 
-__all__ = ["ALPHABET", "decode", "encode"]
+__all__ = ["ALPHABET", "decode", "encode", "symbols", "unchecked"]
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
 _STANDARD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -26,7 +26,17 @@ _PADDING = (b"", b"", b"==", b"=")
 
 def encode(data: bytes) -> str:
     """Return the B64A text of `data`: ceil(8N/6) characters (REC-7, REC-8)."""
-    return b2a_base64(data, newline=False).translate(_ENCODE, b"=").decode("ascii")
+    return symbols(data).decode("ascii")
+
+
+def symbols(data: bytes) -> bytes:
+    """Return the B64A text of `data` as ASCII bytes."""
+    return b2a_base64(data, newline=False).translate(_ENCODE, b"=")
+
+
+def unchecked(text: bytes) -> bytes:
+    """Return what a text stands for that is known to be one that `symbols` writes."""
+    return a2b_base64(text.translate(_DECODE) + _PADDING[len(text) & 3])
 
 
 def decode(text: str) -> bytes:

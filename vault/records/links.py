@@ -16,9 +16,9 @@ from vault.records import b64a
 from vault.records.errors import B64AError, HashTextError
 from vault.records.hashes import RecordHash
 
-__all__ = ["Link", "parse_link", "parse_links"]
+__all__ = ["LINK_SUFFIX", "Link", "parse_link", "parse_links"]
 
-_SUFFIX = "+Link"
+LINK_SUFFIX = "+Link"
 _TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
 _SUPPORTED = "H3"
 # What `RecordHash.parse` accepts, told without decoding it: the last symbol of 43 holds four bits only.
@@ -49,7 +49,7 @@ class Link(NamedTuple):
 
 def parse_link(name: str, value: str) -> Link | None:
     """Return the link that a header states, or None if name or value are not those of one (REC-63..69)."""
-    if not name.endswith(_SUFFIX):
+    if not name.endswith(LINK_SUFFIX):
         return None
     data, _, target = value.rpartition(" ")
     if not data:
@@ -65,7 +65,7 @@ def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
     """Return the well-formed links among headers, in order."""
     found = []
     for name, value in headers:
-        link = parse_link(name, value) if name.endswith(_SUFFIX) else None
+        link = parse_link(name, value) if name.endswith(LINK_SUFFIX) else None
         if link is not None:
             found.append(link)
     return tuple(found)

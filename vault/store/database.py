@@ -6,6 +6,8 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ from vault.errors import DataError, EnvironmentFault
 from vault.store.guard import install
 from vault.store.schema import migrate
 
-__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "select_in"]
+__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "insert_many", "select_in"]
 
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
+_ROWS = 50  # rows a statement; of at most ten values each
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
@@ -106,6 +109,26 @@ def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Ite
     for start in range(0, len(keys), _KEYS):
         part = keys[start : start + _KEYS]
         yield from db.execute(f"{query} ({','.join('?' * len(part))})", part).fetchall()
+
+
+def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[object, ...]]) -> int:
+    """Run a constant `INSERT ... VALUES (...)` for each row, some dozens a statement; return how many rows went in.
+
+    What a statement costs whatever it inserts, and for `AUTOINCREMENT` that is much, is shared by its rows.
+    """
+    whole = len(rows) - len(rows) % _ROWS
+    wide = _wide(insert) if whole else ""
+    count = 0
+    for start in range(0, whole, _ROWS):
+        count += db.execute(wide, tuple(chain.from_iterable(rows[start : start + _ROWS]))).rowcount
+    return count + db.executemany(insert, rows[whole:]).rowcount if whole < len(rows) else count
+
+
+@lru_cache(maxsize=32)
+def _wide(insert: str) -> str:
+    """Return the statement for `_ROWS` rows at once."""
+    start, end = insert.index("(", insert.index(" VALUES ")), insert.index(")", insert.index(" VALUES ")) + 1
+    return insert[:start] + ", ".join([insert[start:end]] * _ROWS) + insert[end:]
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import sqlite3
 from typing import Final
 
 from vault.records import Plex, Seal, Verifier
+from vault.records.links import LINK_SUFFIX, parse_link
+from vault.store.database import insert_many
 
 __all__ = ["Batch", "Symbols"]
 
@@ -31,22 +33,23 @@ class Symbols:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._known: dict[str, int] = {}
+        self.known: dict[str, int] = {}
+        """The recent ones, for whoever asks for many: what is not in it, `number` gives."""
 
     def forget(self) -> None:
         """Drop the memory, after a rolled-back transaction may have taken numbers back."""
-        self._known.clear()
+        self.known.clear()
 
     def number(self, text: str) -> int:
         """Return the number of `text`, giving it the next one when it is new."""
-        known = self._known.get(text)
+        known = self.known.get(text)
         if known is not None:
             return known
         row = self._db.execute("SELECT id FROM sym WHERE s = ?", (text,)).fetchone()
         number = int(row[0]) if row else int(self._db.execute("INSERT INTO sym(s) VALUES (?)", (text,)).lastrowid or 0)
-        if len(self._known) >= self._LIMIT:
-            self._known.clear()
-        self._known[text] = number
+        if len(self.known) >= self._LIMIT:
+            self.known.clear()
+        self.known[text] = number
         return number
 
 
@@ -56,7 +59,7 @@ class Batch:
     def __init__(self, db: sqlite3.Connection, symbols: Symbols) -> None:
         self._db = db
         self._symbols = symbols
-        self._counts: dict[int, tuple[int, int]] = {}
+        self._counts: dict[int, list[int]] = {}  # records and bytes
         self._signers: dict[Verifier, int] = {}
         self._records: list[tuple[object, ...]] = []
         self._fields: list[tuple[int, int, int, int]] = []
@@ -64,13 +67,15 @@ class Batch:
 
     def add(self, p: int, record: Plex | Seal) -> None:
         """Take the facts of one validated record at position `p` (FAC-2, FAC-3)."""
-        number = self._symbols.number
+        known, number = self._symbols.known, self._symbols.number
         plex = record.plex if isinstance(record, Seal) else record
-        app = number(plex.app)
-        size = len(plex.blob.data)
-        records, total = self._counts.get(app, (0, 0))
-        self._counts[app] = (records + 1, total + size)
-        group = number(plex.group)
+        app, size = known.get(plex.app) or number(plex.app), len(plex.blob.data)
+        total = self._counts.get(app)
+        if total is None:
+            total = self._counts[app] = [0, 0]
+        total[0] += 1
+        total[1] += size
+        group = known.get(plex.group) or number(plex.group)
         name = None if plex.app in _UNNAMED else plex.name
         if not isinstance(record, Seal):
             self._records.append((p, group, app, name, None, None, size, None))
@@ -85,7 +90,7 @@ class Batch:
 
     def write(self) -> None:
         """Write what was taken; before anything asks for it, and before the transaction ends."""
-        counts = [(app, records, total) for app, (records, total) in self._counts.items()]
+        counts = [(app, *total) for app, total in self._counts.items()]
         for sql, rows in (
             ("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records),
             ("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields),
@@ -93,20 +98,25 @@ class Batch:
             (_COUNT, counts),
         ):
             if rows:
-                self._db.executemany(sql, rows)
+                insert_many(self._db, sql, rows)
         self._records.clear()
         self._fields.clear()
         self._links.clear()
         self._counts.clear()
 
     def _add_fields(self, p: int, plex: Plex) -> None:
-        number = self._symbols.number
-        seen: dict[str, int] = {}
+        known, number = self._symbols.known, self._symbols.number
+        last, of_name, of_links = "", 0, 0  # headers of one name stand together
         for name, value in plex.extras:
-            if not name.endswith("+Link"):
-                idx = seen.get(name, 0)
-                seen[name] = idx + 1
-                if name not in _UNIQUE:
-                    self._fields.append((p, number(name), idx, number(value)))
-        for idx, (name, data, target) in enumerate(plex.links):
-            self._links.append((p, number(name), idx, number(data), target))
+            if name.endswith(LINK_SUFFIX):
+                link = parse_link(name, value)
+                if link is not None:
+                    _, data, target = link
+                    word = known.get(data) or number(data)
+                    self._links.append((p, known.get(name) or number(name), of_links, word, target))
+                    of_links += 1
+                continue
+            of_name = of_name + 1 if name == last else 0
+            last = name
+            if name not in _UNIQUE:
+                self._fields.append((p, number(name), of_name, number(value)))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from vault.desks.content import DATA_APP
 from vault.records import Plex, Record, Seal
+from vault.store.database import insert_many
 from vault.store.facts import Batch
 from vault.store.packs import Packs
 from vault.store.views import Views
@@ -15,6 +16,8 @@ __all__ = ["Intake", "Near"]
 
 Near = Callable[[], tuple[int, ...]]
 
+_INSERT = "INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)"
+_NAMED = (Seal, Plex)  # what may be stored: a bare Blob never is
 _TOGETHER = 512  # records
 _TOGETHER_BYTES = 1 << 20
 
@@ -73,12 +76,11 @@ class Intake:
             (p, *record.hash, stored if near is None else b"")
             for p, (record, stored, near) in enumerate(waiting, first)
         ]
-        insert = "INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)"
-        everything = self._db.executemany(insert, rows).rowcount == len(rows)
+        everything = insert_many(self._db, _INSERT, rows) == len(rows)
         # Some were here before, or come twice.
         here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
         for p, (record, stored, near) in enumerate(waiting, first):
-            if (here is None or p in here) and isinstance(record, Seal | Plex):
+            if (here is None or p in here) and isinstance(record, _NAMED):
                 if near is not None:  # a pack rests on what came before: what follows is not in one yet
                     self._packs.take(p, stored, tuple(base for base in near() if base < p))
                 self._new(p, record)

@@ -15,7 +15,7 @@ from vault.desks.tree import parse_page
 from vault.nodelog import reaches
 from vault.profile import ProfileValue, read, recent
 from vault.records import RecordHash, parse_record
-from vault.store.database import select_in
+from vault.store.database import insert_many, select_in
 
 __all__ = ["Sharing"]
 
@@ -154,11 +154,12 @@ class Sharing:
             let_go = self._let_go({text for text, _ in missing}, "0")
             missing = [want for want in missing if want[0] not in let_go]
         self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", missing)
-        self._db.executemany(
+        insert_many(
+            self._db,
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
-            fresh.items(),
+            list(fresh.items()),
         )
-        self._db.executemany("INSERT OR IGNORE INTO exposure(p) VALUES (?)", [(p,) for p in fresh])
+        insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", [(p,) for p in fresh])
         return list(following), bool(fresh)
 
     def _let_go(self, texts: Collection[str], wanted: str) -> set[str]:

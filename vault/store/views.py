@@ -9,7 +9,8 @@ function of the set of records and of who I am, never of their order: `lace fsck
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable
 
 from vault.errors import DataError
 from vault.membership import Cut
@@ -30,7 +31,7 @@ from vault.profile import (
 )
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging
-from vault.store.database import select_in
+from vault.store.database import insert_many, select_in
 from vault.store.sharing import Found, Sharing
 
 __all__ = ["Views"]
@@ -52,12 +53,12 @@ _HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link
     JOIN shared x ON x.p = r.p WHERE g.hash = ? AND g.node = ? AND r.visible = 0 ORDER BY r.p"""
 
 Row = tuple[object, ...]
-Rows = Iterator[tuple[str, Row]]
 
 _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4096  # records of one transaction that sharing need not read again
 
 _CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
+_OF_BELONGING = (Founding, Member, NodeCard, Revocation)
 
 
 class Views:
@@ -74,7 +75,7 @@ class Views:
         self._at_hand: dict[RecordHash, Found] = {}
         self._sharing = Sharing(db, self._at_hand)
         self._circle = Belonging(db)
-        self._rows: dict[str, list[Row]] = {}
+        self._rows: defaultdict[str, list[Row]] = defaultdict(list)
         self.forget()
 
     def forget(self) -> None:
@@ -117,8 +118,12 @@ class Views:
             self._at_hand[record.hash] = (p, record.plex.app, value)
         writer = _WRITERS.get(type(value))
         if writer is not None:
-            for sql, row in writer(p, value):
-                self._rows.setdefault(sql, []).append(row)
+            insert, row = writer
+            self._rows[insert].append(row(p, value))
+            if isinstance(value, Commit):
+                self._rows[_PARENT] += [(value.hash.text, parent.text) for parent in value.parents]
+            elif isinstance(value, Resolution):
+                self._rows[_SIDE] += [(p, side.text) for side in value.sides]
             self._taken += 1
             if self._taken >= _TOGETHER:
                 self.write()
@@ -126,14 +131,14 @@ class Views:
             node = value.signer.text
             self._nodes[node] = min(value.seq, self._nodes.get(node, value.seq))
             self._belonging = self._belonging or self._is_revoking()
-        elif isinstance(value, Founding | Member | NodeCard | Revocation):
+        elif isinstance(value, _OF_BELONGING):
             self._belonging = True
             self._revoking = None
 
     def write(self) -> None:
         """Write what `apply` took; before anything asks for it, and before the transaction ends."""
-        for sql, rows in self._rows.items():
-            self._db.executemany(sql, rows)
+        for insert, rows in self._rows.items():
+            insert_many(self._db, insert, rows)
         self._rows.clear()
         self._taken = 0
         content, self._content = self._content, []
@@ -363,73 +368,65 @@ class Views:
             return False  # a tree that contradicts itself harms its own release, never the round
 
 
-def _log(p: int, value: LogEntry) -> Rows:
+_PARENT = "INSERT OR IGNORE INTO parent VALUES (?, ?)"
+_SIDE = "INSERT OR IGNORE INTO side VALUES (?, ?)"
+
+
+def _log(p: int, value: LogEntry) -> Row:
     prev = value.prev.text if value.prev else None
-    row = (value.signer.text, value.seq, value.hash.text, value.plex_digest, prev, value.lamport, p)
-    yield "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", row
+    return value.signer.text, value.seq, value.hash.text, value.plex_digest, prev, value.lamport, p
 
 
-def _member(p: int, value: Member) -> Rows:
-    yield "INSERT INTO admission VALUES (?, ?, ?, ?)", (p, value.signer.text, value.node.text, value.invitation)
+def _member(p: int, value: Member) -> Row:
+    return p, value.signer.text, value.node.text, value.invitation
 
 
-def _revocation(p: int, value: Revocation) -> Rows:
-    row = (p, value.hash.text, value.signer.text, value.node.text, value.last_seq)
-    yield "INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", row
+def _revocation(p: int, value: Revocation) -> Row:
+    return p, value.hash.text, value.signer.text, value.node.text, value.last_seq
 
 
-def _card(p: int, value: NodeCard) -> Rows:
-    row = (p, value.signer.text, value.label, value.machine or "", value.tai.text)
-    yield "INSERT INTO card VALUES (?, ?, ?, ?, ?)", row
+def _card(p: int, value: NodeCard) -> Row:
+    return p, value.signer.text, value.label, value.machine or "", value.tai.text
 
 
-def _commit(p: int, value: Commit) -> Rows:
-    text = value.hash.text
-    row = (p, text, value.desk, value.tree.text, value.signer.text, value.tai.text)
-    yield "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", row
-    for parent in value.parents:
-        yield "INSERT OR IGNORE INTO parent VALUES (?, ?)", (text, parent.text)
+def _commit(p: int, value: Commit) -> Row:
+    return p, value.hash.text, value.desk, value.tree.text, value.signer.text, value.tai.text
 
 
-def _revision(p: int, value: Revision) -> Rows:
-    row = (value.signer.text, value.desk, value.number, value.hash.text, value.commit.text, p)
-    yield "INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", row
+def _revision(p: int, value: Revision) -> Row:
+    return value.signer.text, value.desk, value.number, value.hash.text, value.commit.text, p
 
 
-def _label(p: int, value: LabelRecord) -> Rows:
-    row = (p, value.signer.text, value.desk, value.label, value.rev.text, value.hash.text)
-    yield "INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", row
+def _label(p: int, value: LabelRecord) -> Row:
+    return p, value.signer.text, value.desk, value.label, value.rev.text, value.hash.text
 
 
-def _release(p: int, value: Release) -> Rows:
+def _release(p: int, value: Release) -> Row:
     head = (p, value.hash.text, value.signer.text, value.desk, str(value.version), value.commit.text)
-    row = (*head, value.content_sha512, value.tai.text)
-    yield "INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", row
+    return *head, value.content_sha512, value.tai.text
 
 
-def _resolution(p: int, value: Resolution) -> Rows:
+def _resolution(p: int, value: Resolution) -> Row:
     chosen = value.chosen.text if value.chosen else None
     release = value.release.text if value.release else None
     head = (p, value.hash.text, value.signer.text, value.desk, str(value.version), chosen, release)
-    row = (*head, value.result.text, value.tai.text)
-    yield "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row
-    for side in value.sides:
-        yield "INSERT OR IGNORE INTO side VALUES (?, ?)", (p, side.text)
+    return *head, value.result.text, value.tai.text
 
 
-def _audit(p: int, value: AuditEntry) -> Rows:
-    yield "INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", (value.number, p, value.verb)
+def _audit(p: int, value: AuditEntry) -> Row:
+    return value.number, p, value.verb
 
 
-_WRITERS: dict[type, Callable[..., Rows]] = {
-    LogEntry: _log,
-    Member: _member,
-    NodeCard: _card,
-    Revocation: _revocation,
-    Commit: _commit,
-    Revision: _revision,
-    LabelRecord: _label,
-    Release: _release,
-    Resolution: _resolution,
-    AuditEntry: _audit,
+# What makes the row of a kind of record, and the statement that takes many such rows.
+_WRITERS: dict[type, tuple[str, Callable[..., Row]]] = {
+    LogEntry: ("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", _log),
+    Member: ("INSERT INTO admission VALUES (?, ?, ?, ?)", _member),
+    NodeCard: ("INSERT INTO card VALUES (?, ?, ?, ?, ?)", _card),
+    Revocation: ("INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", _revocation),
+    Commit: ("INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", _commit),
+    Revision: ("INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", _revision),
+    LabelRecord: ("INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", _label),
+    Release: ("INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", _release),
+    Resolution: ("INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", _resolution),
+    AuditEntry: ("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", _audit),
 }

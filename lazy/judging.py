@@ -1,0 +1,134 @@
+"""What is right about a record before anybody's trust is asked: form, digests, kind, group, tree form, signature.
+
+Records come in batches. Their signatures are verified together, here after all of a batch were read or by a process
+beside this one meanwhile: verifying uses the processor's caches up, and reading a record after each verification would
+find them cold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from vault.desks.tree import parse_page
+from vault.errors import DataError, LaceError
+from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Request, read
+from vault.proofs import Proofs
+from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
+
+__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted"]
+
+NAMED = (Seal, Plex)
+"""What is exchanged; a bare Blob never is."""
+
+_NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
+_UNSIGNED = frozenset({DATA_APP, TREE_APP})
+
+Sorted = list[tuple[Seal | Plex, bytes]]
+_Refuse = Callable[[RecordHash, LaceError], None]
+
+
+class RefusedRecord(DataError):
+    """A record is well-formed and has no business here."""
+
+    code = "refused"
+    exit_code = 44
+    hint = "It was not stored; the rest of the sync went on."
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges the records that come for one group.
+
+    Args:
+        group: asks for the group's id; once, and not before the first record.
+    """
+
+    group: Callable[[], str]
+    _known: str = field(default="", init=False)
+
+    def batch(self, batch: Sequence[tuple[RecordHash, bytes]], refuse: _Refuse, proofs: Proofs | None = None) -> Sorted:
+        """Return the records of a batch of which everything is right that needs no trust; the others are refused.
+
+        Args:
+            batch: names and stored bytes.
+            refuse: is told of each record that is wrong, and how.
+            proofs: verifies the signatures meanwhile; then they are right only if it says so in the end.
+        """
+        found: Sorted = []
+        for record_hash, stored in batch:
+            try:
+                record = self.unproven(record_hash, stored)
+            except LaceError as error:
+                refuse(record_hash, error)
+                continue
+            if proofs is not None and isinstance(record, Seal):
+                proofs.ask(record)
+            found.append((record, stored))
+        return found if proofs is not None else _proven(found, refuse)
+
+    def one(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
+        """Return one record of which everything is right that needs no trust.
+
+        Raises:
+            LaceError: something is wrong with it.
+        """
+        record = self.unproven(record_hash, stored)
+        if isinstance(record, Seal):
+            verify_seal(record)
+        return record
+
+    def unproven(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
+        """Return one record of which everything is right but its signature, which is still to be verified.
+
+        Raises:
+            LaceError: something is wrong with it; the signature too is verified then, and told of first.
+        """
+        record = parse_record(stored, verify=False)
+        try:
+            self._check(record_hash, record)
+        except LaceError:
+            if isinstance(record, Seal):
+                verify_seal(record)
+            raise
+        assert isinstance(record, NAMED)  # noqa: S101 - checked there
+        return record
+
+    def _check(self, record_hash: RecordHash, record: Record) -> None:
+        if record.hash != record_hash:
+            raise RefusedRecord(f"its bytes are the record {record.hash}")
+        if not isinstance(record, NAMED):
+            raise RefusedRecord("a bare Blob is never exchanged")
+        self._check_kind(record)
+        read(record)
+        if isinstance(record, Plex) and record.app == TREE_APP:
+            parse_page(record.blob.data)
+
+    def _check_kind(self, record: Seal | Plex) -> None:
+        plex = record.plex if isinstance(record, Seal) else record
+        if plex.app in _NEVER_SHARED:
+            raise RefusedRecord(f"a record of kind {plex.app} is never shared")
+        if plex is record and plex.app not in _UNSIGNED:
+            raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
+        if not self._known:
+            self._known = self.group()
+        if plex.group != self._known and not self._may_be_founding(plex):
+            raise RefusedRecord(f"it belongs to the group {plex.group}")
+
+    def _may_be_founding(self, plex: Plex) -> bool:
+        return plex.app == Founding.APP and plex.group == self._known.split("/", 1)[0]
+
+
+def _proven(found: Sorted, refuse: _Refuse) -> Sorted:
+    """Return those of some records whose signatures are right, and those that have none; the others are refused."""
+    right: Sorted = []
+    for pair in found:
+        record = pair[0]
+        try:
+            if isinstance(record, Seal):
+                verify_seal(record)
+        except LaceError as error:
+            refuse(record.hash, error)
+        else:
+            right.append(pair)
+    return right
