@@ -18,11 +18,12 @@ from lazy.places import Place, places
 from lazy.publish import publish_mine
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from transports.address import AddressKind, parse_address
-from transports.drop import MARKER, Drop, marker_text
+from transports.drop import Drop
 from transports.errors import NotADrop
 from transports.layout import BUNDLE_NAME
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
+from transports.marker import MARKER, marker_text
 from transports.publishing import unnamed_files
 from transports.reading import check_bundle, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
@@ -209,7 +210,7 @@ def _rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPlace, l
         if place.kind != AddressKind.DROP:  # git proves its own objects
             continue
         try:
-            medium = open_medium(vault, place)
+            medium = open_medium(vault, replace(place, home=None))  # every byte is read, whatever lay there before
         except LaceError:
             continue
         found = list(_rot(vault, place, medium, watch))
@@ -249,6 +250,9 @@ class _Unmarked(Drop):
 
     def check(self) -> None:
         """Take it as it is."""
+
+    def _is_here(self) -> bool:
+        return True
 
 
 def _markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:

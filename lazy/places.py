@@ -53,6 +53,7 @@ __all__ = [
 _FAULT = "place fault "  # setting of the store, followed by the name of a place
 _OF_ONE = frozenset({"live", "vault"})  # kinds of places where one node answers
 _GIT = "git"  # below .vault: the private repositories of git places
+_HEADS = "heads"  # below .vault: the small files of drops as they lay there last
 _WEB = "web"  # below .vault: the last heads of places behind web servers
 
 
@@ -170,7 +171,7 @@ def places(vault: Vault) -> list[Place]:
 
 
 def _home(vault: Vault, kind: str) -> Path:
-    return vault.dot / (_WEB if kind == "http" else _GIT)
+    return vault.dot / {"http": _WEB, "drop": _HEADS}.get(kind, _GIT)
 
 
 def _known_nodes(vault: Vault) -> list[Verifier]:
@@ -391,14 +392,17 @@ def open_place(place: Place) -> MailboxPlace:
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{place.uri} is not a directory.")
     try:
-        return Drop.open(address.path, expected_id=place.place_id or None)
+        drop = Drop.open(address.path, expected_id=place.place_id or None)
     except PlaceError:
         from transports.media import find_drop  # noqa: PLC0415 - only where the drop is not where it was
 
         moved = find_drop(place.media, place.place_id) if place.place_id else None
         if moved is None:
             raise
-        return moved
+        drop = moved
+    if place.home is not None:
+        drop.remember(place.home)
+    return drop
 
 
 def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:

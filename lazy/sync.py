@@ -412,7 +412,9 @@ def _read_all(
 
 
 def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, result: PlaceResult) -> bool:
-    """Look at a node's request; tell whether somebody was admitted."""
+    """Look at a node's request; tell whether somebody was admitted. What a member left there asks for nothing."""
+    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
+        return False
     try:
         stored = medium.read_request(vault.group, node)
         if stored is None:

@@ -21,18 +21,18 @@ from blake3 import blake3
 from transports.bundle import BundleWriter, ByteSink
 from transports.errors import (
     BadSnapshot,
-    DropEmptied,
     DropNotEmpty,
     MissingFile,
-    NotADrop,
     PlaceFull,
     PlaceNotWritable,
     UnreadableFile,
     WriteNotKept,
     WrongDrop,
 )
-from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, DROP_ID, MIB, RUN_NAME
+from transports.kept import BEGINNING, END, KeptFiles
+from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, MIB, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
+from transports.marker import MARKER, Marker, marker_text, read_marker
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from transports.partial import PARTIAL, PartialFile
 from transports.runs import Run, RunRef, encode_run
@@ -40,11 +40,8 @@ from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
-__all__ = ["MARKER", "Drop", "DropWriter", "group_directory", "marker_text", "parse_marker"]
+__all__ = ["Drop", "DropWriter", "group_directory"]
 
-MARKER = "lace-drop.txt"
-_MARKER_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
-_MARKER_LIMIT = 256  # bytes
 _HEAD = "head.rec"
 _REQUEST = "request.rec"
 _BEACON = "beacon.rec"
@@ -82,6 +79,9 @@ class Drop:
         self.path = path
         self.drop_id = drop_id
         self.count = ByteCount()
+        self.kept: KeptFiles | None = None
+        """The small files as they lay here last, where that is remembered."""
+        self._marker: Marker | None = None
 
     @classmethod
     def create(cls, path: Path, *, entropy: Callable[[int], bytes] = os.urandom) -> Self:
@@ -126,10 +126,13 @@ class Drop:
             WrongDrop: another drop lies there.
             NotADrop: the directory holds something else.
         """
-        drop_id = _read_marker(path, is_known=expected_id is not None)
-        if expected_id is not None and drop_id != expected_id:
-            raise WrongDrop(f"{path} holds the drop {drop_id}, and {expected_id} was expected there.")
-        return cls(path, drop_id)
+        found = cls(path, "")
+        found.drop_id = found._read_marker(expected_id)
+        return found
+
+    def remember(self, home: Path) -> None:
+        """Keep what was read of small files below a directory of the vault, from one visit to the next."""
+        self.kept = KeptFiles(home, self.drop_id)
 
     @property
     def place_id(self) -> str:
@@ -147,10 +150,13 @@ class Drop:
             PlaceUnreachable: it is gone.
             WrongDrop: another drop is there.
         """
-        type(self).open(self.path, self.drop_id)
+        if self._marker is None or not self._marker.lies_in(self.path):
+            self._read_marker(self.drop_id)
 
     def close(self) -> None:
-        """Do nothing: each file is closed after its use."""
+        """Write down what was read of small files; every file was closed where it was used."""
+        if self.kept is not None:
+            self.kept.close()
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id, sorted by key."""
@@ -243,31 +249,69 @@ class Drop:
             named = f"{what} on {self.path}"
             raise fault_of(error, named, is_here=self._is_here(), is_write=is_write) from error
 
+    def _read_marker(self, expected_id: str | None) -> str:
+        """Read the marker, whatever is known of it; return the id in it."""
+        self._marker = None
+        found = read_marker(self.path, is_known=expected_id is not None)
+        self.count.read += found.size
+        if expected_id is not None and found.drop_id != expected_id:
+            raise WrongDrop(f"{self.path} holds the drop {found.drop_id}, and {expected_id} was expected there.")
+        self._marker = found
+        return found.drop_id
+
     def _is_here(self) -> bool:
         try:
-            self.check()
+            self._read_marker(self.drop_id)
         except LaceError:
             return False
         return True
 
     def _open(self, group: str, node: Verifier, name: str) -> BinaryIO:
+        return counted_file(self._descriptor(group, node, name), name, self.translated, self.count)
+
+    def _descriptor(self, group: str, node: Verifier, name: str) -> int:
         directory = self.mailbox_path(group, node)
         with self.translated(f"The file {name}"):
             for level in (directory.parent, directory):
                 if level.is_symlink():
                     raise UnreadableFile(f"{level} is a symbolic link, and lace does not follow it.")
-            descriptor = open_plain(directory / name)
-        return counted_file(descriptor, name, self.translated, self.count)
+            try:
+                return open_plain(directory / name)
+            except FileNotFoundError:
+                if is_real_directory(directory):  # then the medium is here too, and its marker need not be read
+                    raise MissingFile(f"The file {name} on {self.path} is missing.") from None
+                raise
 
     def _read_small(self, group: str, node: Verifier, name: str, limit: int) -> bytes | None:
+        path = self.mailbox_path(group, node) / name
         try:
-            with self._open(group, node, name) as file:
-                data = file.read(limit + 1)
+            descriptor = self._descriptor(group, node, name)
         except MissingFile:
             return None
+        with counted_file(descriptor, name, self.translated, self.count) as file:
+            with self.translated(f"The file {name}"):
+                found = os.fstat(descriptor)
+                known = self._unchanged(path, descriptor, found)
+            data = known if known is not None else file.read(limit + 1)
         if len(data) > limit:
             raise BadSnapshot(f"{name} of {node.text} has more than {limit} bytes.")
+        if known is None and self.kept is not None:
+            self.kept.keep(_kept_name(path), found, data)
         return data
+
+    def _unchanged(self, path: Path, descriptor: int, found: os.stat_result) -> bytes | None:
+        """Return what is known of an opened file whose ends are as they were; else it stands at its beginning."""
+        data = self.kept.known(_kept_name(path), found) if self.kept is not None else None
+        if data is None or len(data) <= BEGINNING + END:
+            return None
+        ends = os.read(descriptor, BEGINNING)
+        os.lseek(descriptor, -END, os.SEEK_END)
+        ends += os.read(descriptor, END)
+        self.count.read += len(ends)
+        if ends == data[:BEGINNING] + data[-END:]:
+            return data
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return None
 
 
 class _Sink:
@@ -393,6 +437,10 @@ class DropWriter:
         self._drop.check()
         self._flush()  # a head that lasts names files that last
         self._write(_HEAD, record)
+        if self._drop.kept is not None:
+            with self._drop.translated(f"The file {_HEAD}"):
+                found = (self._directory / _HEAD).lstat()
+            self._drop.kept.keep(_kept_name(self._directory / _HEAD), found, record)
         if os.path.lexists(self._directory / PARTIAL):  # of an attempt whose records are not wanted any more
             self._remove([PARTIAL])
 
@@ -479,40 +527,10 @@ def _bundle(sink: ByteSink, level: int, limit: int, cover: Cover | None) -> Bund
     return BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
 
 
+def _kept_name(path: Path) -> str:
+    return "/".join(path.parts[-3:])  # group, mailbox, file
+
+
 def group_directory(group: str) -> str:
     """Return the name of a group's directory: it tells members apart and strangers nothing."""
     return blake3(group.encode()).hexdigest()[:16]
-
-
-def parse_marker(data: bytes) -> str | None:
-    """Return the id in the bytes of a marker file, or None if they are none."""
-    match = _MARKER_TEXT.fullmatch(data.decode("utf-8", "replace"))
-    return None if match is None or DROP_ID.fullmatch(match[1]) is None else match[1]
-
-
-def marker_text(drop_id: str) -> bytes:
-    """Return the bytes of a drop's marker file."""
-    return f"lace-drop/0\nid {drop_id}\n".encode()
-
-
-def _read_marker(path: Path, *, is_known: bool) -> str:
-    try:
-        descriptor = open_plain(path / MARKER)
-        try:
-            data = os.read(descriptor, _MARKER_LIMIT)
-        finally:
-            os.close(descriptor)
-    except UnreadableFile as error:
-        raise NotADrop(f"{path / MARKER} is not a plain file.") from error
-    except OSError as error:
-        # The empty directory under an unplugged stick looks like any directory without a marker.
-        if isinstance(error, FileNotFoundError) and path.is_dir():
-            if not is_known:
-                raise NotADrop(f"{path} holds no drop.") from error
-            what = f"{path} is there, but holds no {MARKER}: the stick is not plugged in, or it was emptied."
-            raise DropEmptied(what) from error
-        raise fault_of(error, f"The drop {path}", is_here=False) from error
-    drop_id = parse_marker(data)
-    if drop_id is None:
-        raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
-    return drop_id

@@ -8,7 +8,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from transports.drop import MARKER, Drop
+from transports.drop import Drop
+from transports.marker import MARKER
 from vault.errors import LaceError
 
 __all__ = ["drops_below", "find_drop"]

@@ -231,10 +231,15 @@ class SealedPlace:
         return self.keys.alias() if node == self.me and self.is_sealed(group) else None
 
     def _look(self, group: str) -> None:
-        """Open every encrypted mailbox here, twice over when that brings keys: one may hold the key of another."""
+        """Open every encrypted mailbox that came since the last look, twice over when that brings keys.
+
+        One may hold the key of another.
+        """
         self._is_known = True
-        self._boxes.clear()
-        left = self._inner.nodes(self._room(group))
+        there = self._inner.nodes(self._room(group))
+        self._boxes = {node: box for node, box in self._boxes.items() if box.alias in there}
+        known = {box.alias for box in self._boxes.values()}
+        left = [alias for alias in there if alias not in known]
         while left:
             closed = [alias for alias in left if not self._open(group, alias, None)]
             if len(closed) == len(left):

@@ -13,7 +13,7 @@ from blake3 import blake3
 from lazy.invitations import PREFIX, Invitation
 from tests.cli.looking import error_of
 from tests.people import Person
-from transports.drop import MARKER
+from transports.marker import MARKER
 from vault.records import Tai, Verifier, b64a
 from vault.words import fingerprint_words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -103,3 +104,40 @@ def test_a_taken_name_says_whose_it_is(alice: Person, media: Path, tmp_path: Pat
     assert told["code"] == "name-taken"
     assert (media / "alice/STICK/lace").as_uri() in told["message"]
     assert told["hint"].endswith("lace place remove stick")
+
+
+@pytest.mark.parametrize("options", [[], ["--encrypt"]])
+def test_nothing_new_on_a_stick_costs_less_than_a_kilobyte(tmp_path: Path, options: list[str]) -> None:
+    """W4, CYB-18: whatever the vault holds, with several members; and what changes then is found."""
+    people = [Person(name, tmp_path / "homes" / name, tmp_path / name) for name in ("ann", "bob", "cleo", "dan")]
+    ann = people[0]
+    for number in range(40):
+        ann.write(f"{number}.txt", f"{number}\n" * 100)
+    ann.lace("init", "--name", "ann", "--group", "friends")
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"), *options)
+    for friend in people[1:]:
+        friend.lace("accept", ann.lace("invite", friend.name)["invite"], "--name", friend.name)
+        for who in (friend, ann, friend):
+            who.lace("sync", "stick")
+    for who in people * 2:
+        who.lace("sync", "stick")
+    cost = {who.lace("sync", "stick")["bytes_received"] for who in people}
+    assert cost == {48 + 80 * len(people)}
+    ann.lace("release", "1.0.0")
+    ann.lace("sync", "stick")
+    assert people[1].lace("sync", "stick")["releases"]
+    for who in people * 2:
+        who.lace("sync", "stick")
+    assert people[1].lace("sync", "stick")["bytes_received"] == cost.pop()
+
+
+def test_what_rots_in_a_head_without_being_written_is_found_by_fsck(alice: Person, media: Path) -> None:
+    (head,) = (media / "alice/STICK/lace").glob("*/*/head.rec")
+    found = head.stat()
+    data = bytearray(head.read_bytes())
+    data[len(data) // 2] ^= 1
+    head.write_bytes(data)
+    os.utime(head, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert alice.run("fsck").code != 0
+    alice.lace("fsck", "--repair")
+    assert alice.run("fsck").code == 0

@@ -27,10 +27,10 @@ from lazy.interlace.tiers import (
 from tests.transports.helpers import sealed_as_before
 from transports import sealing
 from transports.cipher import NEWEST
-from transports.drop import marker_text, parse_marker
 from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter
+from transports.marker import marker_text, parse_marker
 from transports.onefile import OneFile
 from transports.sealing import EpochKey, open_envelope, seal_bytes, seal_envelope, unseal_bytes
 from vault.errors import LaceError

@@ -26,7 +26,7 @@ from tests.transports.helpers import (
     some_records,
 )
 from transports.bundle import BundleReader
-from transports.drop import MARKER, Drop
+from transports.drop import Drop
 from transports.errors import (
     DropEmptied,
     DropNotEmpty,
@@ -40,6 +40,7 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.listing import Listing
+from transports.marker import MARKER
 from transports.reading import fetch, read_head, read_mailbox
 from vault.errors import LaceError, PlaceError
 from vault.records.hashes import RecordHash

@@ -1,0 +1,90 @@
+"""The file that makes a directory a drop, and tells one drop from another (docs/formats.md section 4)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from transports.errors import DropEmptied, NotADrop, UnreadableFile
+from transports.layout import DROP_ID
+from transports.medium import fault_of, open_plain
+
+__all__ = ["MARKER", "Marker", "marker_text", "parse_marker", "read_marker"]
+
+MARKER = "lace-drop.txt"
+_TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
+_LIMIT = 256  # bytes
+_Stamp = tuple[int, int, int, int, int]  # what tells a file from another that took its place
+
+
+class Marker(NamedTuple):
+    """A marker as it was read.
+
+    Attributes:
+        drop_id: the id in it.
+        size: its bytes.
+        stamp: which file it was, and as of when.
+    """
+
+    drop_id: str
+    size: int
+    stamp: _Stamp
+
+    def lies_in(self, path: Path) -> bool:
+        """Tell whether the very file that was read lies in a directory; reads no byte of it."""
+        try:
+            return _stamp(os.lstat(path / MARKER)) == self.stamp
+        except OSError:
+            return False
+
+
+def parse_marker(data: bytes) -> str | None:
+    """Return the id in the bytes of a marker file, or None if they are none."""
+    match = _TEXT.fullmatch(data.decode("utf-8", "replace"))
+    return None if match is None or DROP_ID.fullmatch(match[1]) is None else match[1]
+
+
+def marker_text(drop_id: str) -> bytes:
+    """Return the bytes of a drop's marker file."""
+    return f"lace-drop/0\nid {drop_id}\n".encode()
+
+
+def read_marker(path: Path, *, is_known: bool) -> Marker:
+    """Read the marker of a drop.
+
+    Args:
+        path: the directory.
+        is_known: whether a drop was there before.
+
+    Raises:
+        PlaceUnreachable: the directory is missing.
+        DropEmptied: the directory is there, and the known drop that should be in it is not.
+        NotADrop: the directory holds something else.
+    """
+    try:
+        descriptor = open_plain(path / MARKER)
+        try:
+            stamp = _stamp(os.fstat(descriptor))
+            data = os.read(descriptor, _LIMIT)
+        finally:
+            os.close(descriptor)
+    except UnreadableFile as error:
+        raise NotADrop(f"{path / MARKER} is not a plain file.") from error
+    except OSError as error:
+        # The empty directory under an unplugged stick looks like any directory without a marker.
+        if isinstance(error, FileNotFoundError) and path.is_dir():
+            if not is_known:
+                raise NotADrop(f"{path} holds no drop.") from error
+            what = f"{path} is there, but holds no {MARKER}: the stick is not plugged in, or it was emptied."
+            raise DropEmptied(what) from error
+        raise fault_of(error, f"The drop {path}", is_here=False) from error
+    drop_id = parse_marker(data)
+    if drop_id is None:
+        raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
+    return Marker(drop_id, len(data), stamp)
+
+
+def _stamp(found: os.stat_result) -> _Stamp:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
