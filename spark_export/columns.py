@@ -6,7 +6,7 @@ characters, of which the last is dropped. Per row it costs a tenth of `RecordHas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from spark_export.extras import needed
@@ -14,11 +14,9 @@ from spark_export.schema import Kind, Table
 from vault.records import b64a
 from vault.records.tai import LEAP_SECONDS
 
-__all__ = ["Made", "arrow_schema", "arrow_type", "hash_texts", "plain", "times"]
+__all__ = ["arrow_schema", "arrow_type", "hash_texts", "plain", "times"]
 
 Raw = Sequence[Any]
-Made = Callable[[Any, list[Raw], int], Any]
-"""Makes one Arrow array: called with the pyarrow module, the raw columns, and the number of rows."""
 
 _DIGEST = 32
 _SYMBOLS = 43

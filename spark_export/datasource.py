@@ -131,7 +131,7 @@ class LaceSource(DataSource):
         if not wanted.table.is_log:
             raise NoSuchTable(
                 f"The table {wanted.table.name} says how things stand now and cannot be followed.",
-                hint="Follow a log table, such as records or releases of the log.",
+                hint="Follow a log table, such as records, log or commits.",
             )
         return _Stream(wanted)
 

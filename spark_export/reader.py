@@ -82,8 +82,12 @@ class VaultReader:
         self.folder = folder
         self.scope = scope or Scope()
         self.store = Store(path)
-        self.node = self.store.meta("node")
-        self.group = self.store.meta("group")
+        try:
+            self.node = self.store.meta("node")
+            self.group = self.store.meta("group")
+        except BaseException:
+            self.store.close()
+            raise
         if not self.node or not self.group:
             self.store.close()
             raise BadExport(f"The vault in {folder} was never finished.", hint="Run its lace init or accept again.")

@@ -127,13 +127,15 @@ def spark_session(
             environ["JAVA_HOME"] = str(java_home(environ, Path(scratch)))
         for key, value in chosen.items():
             builder = builder.config(key, value)
-        session = _started(builder, remote or master or "local[*]")
+        session: SparkSession | None = None
         try:
+            session = _started(builder, remote or master or "local[*]")
             yield session
         finally:
-            with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
-                session.stop()
-            _forget(environ, before, Path(scratch))
+            if session is not None:
+                with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
+                    session.stop()
+            _forget(environ, before, Path(scratch))  # also of one that did not start: its Java may be running
 
 
 def _running(sql: Any) -> SparkSession | None:

@@ -139,3 +139,17 @@ def test_a_session_of_another_thread_is_shared_and_left_running(spark: SparkSess
     with ThreadPoolExecutor(1) as others:
         assert others.submit(ask).result() == 3
     assert spark.range(4).count() == 4
+
+
+def test_a_session_that_did_not_start_leaves_nothing_behind(tmp_path: Path) -> None:
+    """APP-10: the next one in the same process can start; the stand-in for Java went with the first."""
+    code = (
+        "import os\nfrom pyspark import SparkContext\nfrom spark_export.errors import SparkFailed\n"
+        "from spark_export.session import spark_session\nbefore = os.environ.get('JAVA_HOME')\n"
+        "try:\n    with spark_session(os.environ, master='nonsense'):\n        print('started')\n"
+        "except SparkFailed:\n    print(os.environ.get('JAVA_HOME') == before, SparkContext._gateway is None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=_environ(tmp_path), capture_output=True, check=False
+    )
+    assert done.stdout.decode().split() == ["True", "True"], done.stderr.decode()
