@@ -18,7 +18,7 @@ from vault.profile import MAX_DIRECT_BYTES, TREE_APP
 from vault.records import Plex, RecordHash, parse_record
 from vault.store import Store
 
-__all__ = ["BadRange", "Copy", "RangeAnswer", "range_answer"]
+__all__ = ["BadRange", "RangeAnswer", "range_answer"]
 
 
 class BadRange(CallerError):
@@ -154,31 +154,3 @@ def _below(stored: bytes) -> list[tuple[RecordHash, int]]:
         return found
     part = part_of(record)
     return [] if isinstance(part, bytes) else [(chunk.target, chunk.length) for chunk in part.chunks]
-
-
-class Copy:
-    """A copy of somebody's line: what ranges were applied to (CLAY-56, CLAY-66, CLAY-67).
-
-    A range that starts after the copy's head waits for its turn; one that brings nothing new changes nothing.
-    """
-
-    def __init__(self) -> None:
-        self.numbers: dict[int, RecordHash] = {}
-        self.records: set[RecordHash] = set()
-        self._waiting: dict[int, RangeAnswer] = {}
-
-    @property
-    def head(self) -> int:
-        """The newest number without a gap below it."""
-        return len(self.numbers)
-
-    def apply(self, answer: RangeAnswer) -> None:
-        """Take a range in, and those that waited for it, in the order of their numbers."""
-        if answer.start > self.head:
-            self._waiting[answer.start] = answer
-            return
-        self.records |= set(answer.records())
-        for number, (_, commit) in answer.numbers.items():
-            self.numbers.setdefault(number, commit)
-        while ready := [start for start in self._waiting if start <= self.head]:
-            self.apply(self._waiting.pop(min(ready)))

@@ -17,7 +17,7 @@ from vault.nodes import NodeReader
 from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
 from vault.vault import Vault
-from vault.waiting import NEVER, Line, Notice, Request, Waiting, brought_up
+from vault.waiting import NEVER, Line, Notice, Request, Requests, brought_up
 
 __all__ = ["configure", "run"]
 
@@ -101,21 +101,23 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     request = Request(start, _case(args.end), is_range=not single)
     if single and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
         request = brought_up(start, _head(vault, address, node))
-    waiting = Waiting(request)
+    requests = Requests()
+    requests.ask(node, request)
     reader = NodeReader(vault.store)
     with context.cancellable() as token:
         seen = -1
         while True:
             changed = int(vault.store.rows("PRAGMA data_version")[0][0])
-            alarm = waiting.request.alarm
+            alarm = requests.alarm
             if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
                 seen = changed
-                for notice in waiting.step(_line(vault, address, node, Care(args.care), path, reader)):
-                    _emit(context, vault, address, node, path, notice)
-            if waiting.closed is not None:
-                if waiting.closed.is_null:
-                    context.emit({"outcome": "never", "value": None}, "never")
-                return 0
+                for _, notices, closed in requests.wake(_line(vault, address, node, Care(args.care), path, reader)):
+                    for notice in notices:
+                        _emit(context, vault, address, node, path, notice)
+                    if closed is not None:
+                        if closed.is_null:
+                            context.emit({"outcome": "never", "value": None}, "never")
+                        return 0
             token.check()
             context.world.sleep(_LOOK)
 
