@@ -45,6 +45,7 @@ class StoredDirCache:
     def __init__(self, vault: Vault, desk: str) -> None:
         self._store, self._desk = vault.store, desk
         self._fresh: dict[str, bytes] = {}
+        self._gone: list[str] = []
         self._looks: dict[str, bytes] | None = None
         self._has_all = False
 
@@ -65,8 +66,8 @@ class StoredDirCache:
         self._fresh[directory] = blob
 
     def drop(self, directory: str) -> None:
-        """Forget a directory; inside the transaction."""
-        self._store.run("DELETE FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
+        """Take note that a directory is gone, with those that were below it; see `keep`."""
+        self._gone += (directory, f"{LOOKS}{directory}")
 
     @property
     def is_fresh(self) -> bool:
@@ -74,7 +75,11 @@ class StoredDirCache:
         return bool(self._fresh)
 
     def keep(self) -> None:
-        """Write what was saved; inside the transaction, so a cache never runs ahead of the store."""
+        """Write what was saved, without what is gone; inside the transaction: a cache never runs ahead of the store."""
+        self._store.db.executemany(
+            "DELETE FROM dircache WHERE desk = ?1 AND (dir = ?2 OR (dir > ?2 || '/' AND dir < ?2 || '0'))",
+            [(self._desk, directory) for directory in self._gone],  # the sign after / is 0
+        )
         self._store.db.executemany(
             "INSERT OR REPLACE INTO dircache VALUES (?, ?, ?)",
             [(self._desk, directory, blob) for directory, blob in self._fresh.items()],

@@ -70,7 +70,7 @@ class DirCache(Protocol):
         """Keep the blob of a directory."""
 
     def drop(self, directory: str, /) -> None:
-        """Forget a directory."""
+        """Forget a directory that is gone, and those that were below it."""
 
 
 class SumCache(Protocol):
@@ -152,5 +152,7 @@ class MemoryCache:
         self._blobs[directory] = blob
 
     def drop(self, directory: str, /) -> None:
-        """Forget a directory."""
-        self._blobs.pop(directory, None)
+        """Forget a directory that is gone, and those that were below it."""
+        gone = (directory, f"//{directory}")
+        below = tuple(f"{name}/" for name in gone)
+        self._blobs = {key: blob for key, blob in self._blobs.items() if key not in gone and not key.startswith(below)}

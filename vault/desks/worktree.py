@@ -314,6 +314,9 @@ class _Scan:
             if not is_same:
                 self._keep_look(where, seen, found)
             return seen.digest, seen.size
+        for disk, was in known.items():
+            if was.kind == b"d" and (disk not in items or items[disk].kind != b"d"):
+                self._cache.drop(join(where, normalize("NFC", disk)))
         made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
         like = self._old_pages.of(base.root()) if isinstance(self._sink, NearSink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
