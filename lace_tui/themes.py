@@ -11,9 +11,7 @@ from typing import Final
 
 from textual.theme import Theme
 
-__all__ = ["DEFAULT", "THEMES", "contrast"]
-
-DEFAULT: Final = "lace-dark"
+__all__ = ["THEMES", "contrast"]
 
 THEMES: Final = (
     Theme(

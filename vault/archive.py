@@ -82,7 +82,7 @@ class _Pieces:
         self._pieces = pieces
         self._left = b""
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int, /) -> bytes:
         parts, missing = [], size
         while missing:
             part = self._left or next(self._pieces, b"")

@@ -529,7 +529,6 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
         after=tree,
         source=vault.store,
         cache=nowhere,
-        now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
         progress=watch.progress,
     )

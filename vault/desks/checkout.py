@@ -62,7 +62,6 @@ def apply_tree(
     after: RecordHash,
     source: Source,
     cache: DirCache,
-    now_ns: int,
     force: bool = False,
     durable: bool = False,
     cancel: Callable[[], None] | None = None,
@@ -75,8 +74,7 @@ def apply_tree(
         before: the tree the folder stands on, or None when it is new.
         after: the tree it is to become.
         source: where both are read.
-        cache: the scan cache of the desk.
-        now_ns: wall time; files written here are newer, so the next scan reads them once more.
+        cache: the scan cache of the desk. It gets no file that is written here: only a scan proves what one holds.
         force: do what can be done though something is in the way; what is in the way stays as it is.
         durable: what was written, deleted and named survives a power cut once this returns.
         cancel: called for each path; raises to stop.
@@ -89,7 +87,6 @@ def apply_tree(
         MissingObject, TreeError: the trees cannot be read; nothing was written.
         DiskFull, NotWritable: writing failed; the same call goes on from there.
     """
-    del now_ns  # no entry is written to the cache: only a scan proves what a file holds
     plan = plan_checkout(root, before=before, after=after, source=source, cancel=cancel)
     if plan.is_blocked and not force:
         return CheckoutResult((), (), plan.skipped)

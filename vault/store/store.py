@@ -44,7 +44,7 @@ _NEXT_GENERATION = (
 class Store:
     """The record store of one vault. One instance belongs to one thread.
 
-    Raises (all methods): the named faults of `vault.store.database`.
+    Raises: the named faults of `vault.store.database`, by every method and by the blocks that hold what runs inside.
     """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
@@ -70,7 +70,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block as one transaction; views settle before it commits."""
+        """Run the block as one transaction; whoever adds records calls `settle` before it ends."""
         with faults_named(self.path):
             if self.db.in_transaction:
                 yield
@@ -303,8 +303,9 @@ class Store:
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""
         wanted = set(records)
-        rows = select_in(self.db, "SELECT kind, digest FROM body WHERE digest IN", [key.digest for key in wanted])
-        return {RecordHash(kind, bytes(digest)) for kind, digest in rows} & wanted
+        with faults_named(self.path):
+            rows = select_in(self.db, "SELECT kind, digest FROM body WHERE digest IN", [key.digest for key in wanted])
+            return {RecordHash(kind, bytes(digest)) for kind, digest in rows} & wanted
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything a record reaches with its content is here; cheap while nothing is missing."""

@@ -57,7 +57,6 @@ def check_out(
         after=after,
         source=desk.objects,
         cache=desk.cache,
-        now_ns=0,
         force=force,
         durable=durable,
     )
@@ -308,9 +307,7 @@ def test_a_crash_in_the_middle_goes_on_and_leaves_no_half_file(desk: Desk, monke
                 raise Cancelled("Stopped.")
 
         try:
-            apply_tree(
-                desk.root, before=before, after=after, source=desk.objects, cache=desk.cache, now_ns=0, cancel=crash
-            )
+            apply_tree(desk.root, before=before, after=after, source=desk.objects, cache=desk.cache, cancel=crash)
         except Cancelled:
             pass
         else:
@@ -418,7 +415,6 @@ def test_progress_counts_to_the_end(desk: Desk) -> None:
         after=tree_of(desk.objects, {"a": b"1", "b/c": b"2"}),
         source=desk.objects,
         cache=desk.cache,
-        now_ns=0,
         progress=lambda done, total, _path: told.append((done, total)),
     )
     assert told == [(1, 2), (2, 2)]
@@ -463,7 +459,7 @@ def test_a_lost_chunk_stops_before_anything_is_written(desk: Desk) -> None:
             if plex.hash != lost.hash:
                 some.add(plex)
         with pytest.raises(MissingObject) as found:
-            apply_tree(desk.root, before=before, after=after, source=some, cache=desk.cache, now_ns=0)
+            apply_tree(desk.root, before=before, after=after, source=some, cache=desk.cache)
         assert found.value.record == lost.hash
         assert on_disk(desk.root) == {"a": b"1"}
 
