@@ -44,6 +44,7 @@ __all__ = [
     "conflict_of",
     "conflicts",
     "deciding_command",
+    "detected_iso",
     "note_head_conflict",
     "note_version_conflicts",
     "side_names",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vault import persons
+from vault.cases import SELF
 from vault.errors import CallerError
 from vault.persons import OWN_NODES
 from vault.vault import Vault
@@ -21,15 +22,17 @@ __all__ = [
     "Person",
     "former",
     "formers",
+    "has_gone_on",
     "label_of",
     "left",
     "linked",
+    "members",
+    "node_of",
+    "peers",
+    "waits_by_name",
 ]
-__all__ += ["label_of", "left", "linked", "members", "node_of", "peers", "waits_by_name"]
 
 ASKS = "asks"  # setting of the store: in place of an invitation's secret, one that nobody gave
-
-SELF = "self"
 _WENT_ON = f"SELECT o.signer FROM ({OWN_NODES}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
 
 

@@ -23,10 +23,10 @@ from lazy.conflicts import (
     update_command,
 )
 from lazy.merging import base_of
-from lazy.people import SELF
 from lazy.queue import next_sync
 from lazy.taking import BOTH, Picks, held, merged_tree
 from lazy.update import follow, paths_moved
+from vault.cases import SELF
 from vault.desks.merge import merge_trees
 from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError

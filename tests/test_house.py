@@ -141,6 +141,66 @@ def test_every_name_offered_exists() -> None:
     assert json.loads(done.stdout) == []
 
 
+def _offered(tree: ast.Module) -> list[str]:
+    """Return what `__all__` names, of all statements that add to it."""
+    found: list[str] = []
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            found += [str(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    return found
+
+
+def test_modules_take_from_each_other_only_what_is_offered() -> None:
+    """`__all__` is the whole of what a module offers, each name once."""
+    trees = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
+        for path in MODULES
+    }
+    offered = {module: _offered(tree) for module, tree in trees.items()}
+    wrong = [
+        f"{module} offers {one} twice" for module, names in offered.items() for one in names if names.count(one) > 1
+    ]
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and offered.get(node.module or ""):
+                named = {alias.name for alias in node.names} - set(offered[str(node.module)])
+                wrong += [f"{module} takes {node.module}.{one}" for one in named if f"{node.module}.{one}" not in trees]
+    assert not wrong
+
+
+# What gives a wall clock, the environment or randomness; a clock that only runs on (to wait, and to tell silence from
+# patience) decides nothing and may be read anywhere.
+_OUTSIDE = {
+    "datetime": {"now", "today", "utcnow"},
+    "os": {"environ", "getenv", "getlogin", "urandom", "uname"},
+    "random": set(),
+    "secrets": set(),
+    "time": {"localtime", "time", "time_ns"},
+    "uuid": set(),
+}
+
+
+def _from_outside(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in _OUTSIDE and not _OUTSIDE[alias.name]}
+        elif isinstance(node, ast.ImportFrom) and node.module in _OUTSIDE:
+            taken = {alias.name for alias in node.names}
+            found |= taken & _OUTSIDE[node.module] if _OUTSIDE[node.module] else {node.module}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _OUTSIDE:
+            found |= {f"{node.value.id}.{node.attr}"} if node.attr in _OUTSIDE[node.value.id] else set()
+    return found
+
+
+def test_the_floors_below_read_no_clock_environment_or_randomness() -> None:
+    """`Surroundings` brings them in (docs/house.md); so whatever is decided below can be decided again."""
+    below = [path for path in MODULES if not path.is_relative_to(ROOT / "lace_tui")]
+    found = {name(path): _from_outside(ast.parse(path.read_text("utf-8"))) for path in below}
+    assert not {path: taken for path, taken in found.items() if taken}
+
+
 def test_error_codes_are_unique_and_exit_codes_tell_the_blame() -> None:
     """APP-14: the table that `lace errors` prints is sound."""
     error_table()  # imports every module that has errors

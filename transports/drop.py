@@ -84,8 +84,12 @@ class Drop:
         self._marker: Marker | None = None
 
     @classmethod
-    def create(cls, path: Path, *, entropy: Callable[[int], bytes] = os.urandom) -> Self:
+    def create(cls, path: Path, *, entropy: Callable[[int], bytes]) -> Self:
         """Make a drop of an empty or new directory, or open the drop that is there.
+
+        Args:
+            path: the directory; the one above it must be there.
+            entropy: gives the id its randomness.
 
         Raises:
             DropNotEmpty: the directory holds other things.

@@ -22,6 +22,7 @@ __all__ = [
     "FRAME_RAW_LIMIT",
     "FRAME_STORED",
     "FRAME_STORED_LIMIT",
+    "MIB",
     "RUN_NAME",
     "RUN_RAW_LIMIT",
     "RUN_TABLES_LIMIT",

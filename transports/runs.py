@@ -38,12 +38,16 @@ from vault.records.coordinates import check_app
 from vault.records.hashes import RecordHash, Verifier
 
 __all__ = [
+    "ADD",
+    "ENTRY",
+    "FRAME",
     "BundleRef",
     "Location",
     "Run",
     "RunBuilder",
     "RunEntry",
     "RunRef",
+    "check_tables",
     "decode_run",
     "encode_run",
     "joined",

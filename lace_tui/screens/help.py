@@ -17,7 +17,7 @@ from lace_tui.keymap import shown_keys
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
 
-__all__ = ["Help", "help_rows"]
+__all__ = ["Help", "help_rows", "why_not"]
 
 
 class _Actions(Listed):

@@ -21,7 +21,18 @@ from lace_tui.view import ID_SHOWN
 from lazy.deciding import Choice, Content, Opened, OpenFile, Pick, Piece, Worked
 from vault.names import Version
 
-__all__ = ["Columns", "Names", "chosen", "columns", "command_of", "facts", "hex_text", "result_rows", "unified"]
+__all__ = [
+    "Columns",
+    "Names",
+    "chosen",
+    "columns",
+    "command_of",
+    "facts",
+    "hex_text",
+    "result_rows",
+    "text_rows",
+    "unified",
+]
 
 Names = tuple[str, str]  # whose lines stand left and right, such as "yours" and "bob's"
 

@@ -48,6 +48,7 @@ __all__ = [
     "Operand",
     "Plan",
     "PolicyModule",
+    "Select",
     "compile_plan",
     "link_id",
     "module_id",

@@ -36,6 +36,7 @@ __all__ = [
     "agree",
     "keep",
     "known",
+    "mark_at",
     "my_standing",
     "place_of",
     "plan_with",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,4 +21,4 @@ def bare(tmp_path: Path) -> Path:
 @pytest.fixture
 def at(bare: Path, tmp_path: Path) -> Callable[[str], GitPlace]:
     """Open the same place as somebody else, each with private repositories of their own."""
-    return lambda who: GitPlace.create(git_uri(bare), tmp_path / who)
+    return lambda who: GitPlace.create(git_uri(bare), tmp_path / who, entropy=os.urandom)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_bare_repositories_and_vaults_are_taken_and_files_refused(tmp_path: Path
 
 
 def test_a_drop_stays_one_whatever_its_name(tmp_path: Path) -> None:
-    Drop.create(tmp_path / "odd.git")
+    Drop.create(tmp_path / "odd.git", entropy=os.urandom)
     assert parse_address("odd.git", tmp_path).kind == AddressKind.DROP
 
 

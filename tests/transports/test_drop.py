@@ -73,30 +73,30 @@ def test_create_writes_the_marker_and_open_finds_it(drop: Drop) -> None:
     assert (drop.path / MARKER).read_bytes() == b"lace-drop/0\nid " + ID.encode() + b"\n"
     assert names(drop.path) == [MARKER]
     assert Drop.open(drop.path, ID).place_id == ID
-    assert Drop.create(drop.path).place_id == ID
+    assert Drop.create(drop.path, entropy=os.urandom).place_id == ID
     assert drop.describe() == str(drop.path)
 
 
 def test_a_fresh_stick_counts_as_empty(tmp_path: Path) -> None:
     for name in ("System Volume Information", ".Trashes", "lost+found"):
         (tmp_path / name).mkdir()
-    assert Drop.create(tmp_path).drop_id == Drop.open(tmp_path).drop_id
+    assert Drop.create(tmp_path, entropy=os.urandom).drop_id == Drop.open(tmp_path).drop_id
 
 
 def test_a_filled_directory_is_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(DropNotEmpty) as caught:
-        Drop.create(tmp_path)
+        Drop.create(tmp_path, entropy=os.urandom)
     assert str(tmp_path / "lace") in caught.value.hint
     assert names(tmp_path) == ["thesis.txt"]
 
 
 def test_a_drop_needs_a_parent_that_exists(tmp_path: Path) -> None:
     with pytest.raises(PlaceUnreachable):
-        Drop.create(tmp_path / "no" / "drop")
+        Drop.create(tmp_path / "no" / "drop", entropy=os.urandom)
     (tmp_path / "file").write_text("x")
     with pytest.raises(PlaceError):
-        Drop.create(tmp_path / "file")
+        Drop.create(tmp_path / "file", entropy=os.urandom)
 
 
 @pytest.mark.parametrize(("number", "expected"), [(errno.ENOSPC, PlaceFull), (errno.EROFS, PlaceNotWritable)])
@@ -106,9 +106,9 @@ def test_a_drop_is_not_made_on_a_medium_that_cannot_hold_it(
     fuse = Fuse(monkeypatch, tmp_path / "new")
     fuse.arm(2, fail_with(number))
     with pytest.raises(expected):
-        Drop.create(tmp_path / "new")
+        Drop.create(tmp_path / "new", entropy=os.urandom)
     fuse.disarm()
-    assert Drop.create(tmp_path / "new").nodes(GROUP) == []
+    assert Drop.create(tmp_path / "new", entropy=os.urandom).nodes(GROUP) == []
 
 
 def test_what_is_not_the_drop_that_was_expected(drop: Drop, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Each test comes from `test_mailboxes`; only the place under it is another one.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -87,10 +88,10 @@ def test_every_road_ends_with_the_same_sets(plan: Plan) -> None:
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         uri = git_uri(bare_repository(root / "remote.git"))
-        writing = GitPlace.create(uri, root / "writing")
+        writing = GitPlace.create(uri, root / "writing", entropy=os.urandom)
         over_git = final_sets(writing, plan)
-        assert over_git == final_sets(Drop.create(root / "drop"), plan)
-        reading = GitPlace.create(uri, root / "reading")
+        assert over_git == final_sets(Drop.create(root / "drop", entropy=os.urandom), plan)
+        reading = GitPlace.create(uri, root / "reading", entropy=os.urandom)
         for number, expected in over_git.items():
             seen = read_head(reading, GROUP, key(number).verifier)
             assert seen is not None
@@ -101,4 +102,4 @@ def test_every_road_ends_with_the_same_sets(plan: Plan) -> None:
 
 @pytest.fixture
 def drop(tmp_path: Path) -> GitPlace:
-    return GitPlace.create(git_uri(bare_repository(tmp_path / "remote.git")), tmp_path / "private")
+    return GitPlace.create(git_uri(bare_repository(tmp_path / "remote.git")), tmp_path / "private", entropy=os.urandom)

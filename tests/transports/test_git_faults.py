@@ -47,9 +47,9 @@ def trap(path: Path, canary: Path) -> None:
 
 def use(uri: str, home: Path) -> None:
     """Push to a place and read from it."""
-    place = GitPlace.create(uri, home)
+    place = GitPlace.create(uri, home, entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
-    assert read_head(GitPlace.create(uri, home / "other"), GROUP, NODE) is not None
+    assert read_head(GitPlace.create(uri, home / "other", entropy=os.urandom), GROUP, NODE) is not None
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_repository_that_leads_elsewhere_is_not_written_to(tmp_path: Path, nam
 
 def test_a_configuration_that_turns_bad_later_is_noticed(tmp_path: Path, canary: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
-    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     trap(tmp_path / "trap", canary)
     git(bare, "config", "core.alternateRefsCommand", str(tmp_path / "trap"))
     with pytest.raises(NotAGitPlace):
@@ -223,7 +223,7 @@ def listener(answer: bytes) -> Iterator[int]:
 
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
     with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
-        GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1)
+        GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1, entropy=os.urandom)
 
 
 def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(
@@ -237,7 +237,9 @@ def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(
     ssh.chmod(0o700)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     try:
-        with closing(GitPlace.create(f"ssh://friend@host{bare}", tmp_path / "a", silence=5)) as place:
+        with closing(
+            GitPlace.create(f"ssh://friend@host{bare}", tmp_path / "a", silence=5, entropy=os.urandom)
+        ) as place:
             put(place, key(1), additions(some_records(3)))
         with closing(GitPlace.open(f"ssh://friend@host{bare}", tmp_path / "b", silence=5)) as place:
             assert read_head(place, GROUP, NODE) is not None
@@ -261,7 +263,7 @@ def test_a_host_that_answers_nonsense(tmp_path: Path, answer: bytes, expected: t
             assert place.nodes(GROUP) == []
         else:
             with pytest.raises(expected):
-                GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a")
+                GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", entropy=os.urandom)
 
 
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
@@ -269,7 +271,7 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     with listener(b"") as port:
         answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}/v/info/refs\r\nContent-Length: 0\r\n\r\n"
         with listener(answer.encode()) as first, pytest.raises(PlaceUnreachable) as caught:
-            GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5)
+            GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5, entropy=os.urandom)
     assert "said nothing" not in caught.value.message
 
 
@@ -285,7 +287,7 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 def test_what_a_web_server_answers(tmp_path: Path, status: str, expected: type[PlaceError]) -> None:
     answer = f"HTTP/1.1 {status}\r\nWWW-Authenticate: Basic realm=v\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     with listener(answer.encode()) as port, pytest.raises(expected):
-        GitPlace.create(f"http://127.0.0.1:{port}/v", tmp_path / "a")
+        GitPlace.create(f"http://127.0.0.1:{port}/v", tmp_path / "a", entropy=os.urandom)
 
 
 def test_the_road_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,13 +304,13 @@ def test_the_road_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert all("git@example.org git-" in line for line in lines)
     program.write_text("#!/bin/sh\necho 'git@example.org: Permission denied (publickey).' >&2\nexit 255\n")
     with pytest.raises(AccessRefused) as caught:
-        GitPlace.create(f"git@example.org:{bare}", tmp_path / "a")
+        GitPlace.create(f"git@example.org:{bare}", tmp_path / "a", entropy=os.urandom)
     assert "git@" not in caught.value.message
 
 
 def test_a_worn_private_repository_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = bare_repository(tmp_path / "remote.git")
-    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     _, seen = put(place, key(1), additions(some_records(3)))
     place_id, private = place.place_id, place.private.path
     del place
@@ -322,7 +324,7 @@ def test_a_worn_private_repository_is_begun_anew(tmp_path: Path, monkeypatch: py
 def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tip of many megabytes is given up, and the other mailboxes are read."""
     bare = bare_repository(tmp_path / "remote.git")
-    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
     name = place.ref(GROUP, key(2).verifier)
     rows = []
@@ -332,7 +334,7 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
     tree = git(bare, "mktree", stdin="".join(rows).encode())
     git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, "commit-tree", tree, "-m", "x"))
     monkeypatch.setattr("transports.git.private._SLACK", 4 << 20)
-    reader = GitPlace.create(git_uri(bare), tmp_path / "b")
+    reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
     seen = read_head(reader, GROUP, NODE)
     assert seen is not None
     assert not list((reader.private.path / "objects" / "pack").glob("tmp_*"))
@@ -340,9 +342,9 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
-    owner = GitPlace.create(git_uri(bare), tmp_path / "a")
+    owner = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(owner, key(1), additions(some_records(3)))
-    reader = GitPlace.create(git_uri(bare), tmp_path / "b")
+    reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
     path = reader.private.path
     leftovers = [path / "shallow.lock", path / "packed-refs.lock", path / "objects" / "pack" / "tmp_pack_x"]
     for leftover in leftovers:
@@ -398,12 +400,12 @@ def test_a_complaint_is_short_and_printable() -> None:
 def test_a_machine_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing):
-        GitPlace.create("https://example.org/v.git", tmp_path / "a")
+        GitPlace.create("https://example.org/v.git", tmp_path / "a", entropy=os.urandom)
 
 
 def test_a_damaged_private_repository_can_be_deleted(tmp_path: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
-    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
     path = place.private.path
     (path / "config").write_text("[core\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +38,7 @@ from vault.errors import DataError, LaceError
 def test_a_repository_becomes_a_place_once(bare: Path, tmp_path: Path) -> None:
     first = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=lambda size: bytes.fromhex(ID)[:size])
     assert first.place_id == ID
-    assert GitPlace.create(git_uri(bare), tmp_path / "b").place_id == ID
+    assert GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom).place_id == ID
     assert GitPlace.open(git_uri(bare), tmp_path / "c", ID).place_id == ID
     assert GitPlace.open(git_uri(bare), tmp_path / "c").place_id == ID
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [ID[:16] + ".git", "config"]
@@ -48,7 +49,7 @@ def test_a_repository_becomes_a_place_once(bare: Path, tmp_path: Path) -> None:
 
 def test_two_makers_at_once_agree(bare: Path, tmp_path: Path) -> None:
     late = GitPlace(git_uri(bare), tmp_path / "late")  # saw an empty repository
-    first = GitPlace.create(git_uri(bare), tmp_path / "first")
+    first = GitPlace.create(git_uri(bare), tmp_path / "first", entropy=os.urandom)
     late.make(bytes)
     assert late.place_id == first.place_id != bytes(16).hex()
 
@@ -62,7 +63,7 @@ def test_the_typed_road_is_the_protocol(at: Callable[[str], GitPlace]) -> None:
 
 def test_another_repository_under_the_same_address_is_noticed(bare: Path, tmp_path: Path) -> None:
     # CYB-18: what was remembered of one medium is not believed of another
-    place = GitPlace.create(git_uri(bare), tmp_path / "a")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     shutil.rmtree(bare)
     with pytest.raises(PlaceUnreachable, match="no git repository"):
         place.check()
@@ -73,7 +74,7 @@ def test_another_repository_under_the_same_address_is_noticed(bare: Path, tmp_pa
         GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
     with pytest.raises(NotAGitPlace, match="holds no place yet"):
         GitPlace.open(git_uri(bare), tmp_path / "b")
-    other = GitPlace.create(git_uri(bare), tmp_path / "b")
+    other = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
     with pytest.raises(WrongDrop, match=other.place_id):
         GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
 
@@ -81,10 +82,10 @@ def test_another_repository_under_the_same_address_is_noticed(bare: Path, tmp_pa
 def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(NotAGitPlace, match="no git repository") as caught:
-        GitPlace.create(git_uri(tmp_path / "folder"), tmp_path / "a")
+        GitPlace.create(git_uri(tmp_path / "folder"), tmp_path / "a", entropy=os.urandom)
     assert "git init --bare" in caught.value.hint
     with pytest.raises(PlaceUnreachable):
-        GitPlace.create("git://127.0.0.1:1/v", tmp_path / "a")
+        GitPlace.create("git://127.0.0.1:1/v", tmp_path / "a", entropy=os.urandom)
 
 
 # APP-7

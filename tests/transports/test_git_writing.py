@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,14 +190,14 @@ def test_the_road_over_a_daemon(tmp_path: Path) -> None:
     bare_repository(tmp_path / "served" / "v.git")
     stored = {**noise(8), **some_records(5)}
     with daemon(tmp_path / "served") as address:
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
         put(place, key(1), additions(stored))
-        other = GitPlace.create(f"{address}v.git", tmp_path / "b")
+        other = GitPlace.create(f"{address}v.git", tmp_path / "b", entropy=os.urandom)
         put(other, key(2), additions(some_records(2, 50)))
         assert got(other) == stored
-        assert len(got(GitPlace.create(f"{address}v.git", tmp_path / "c"), 2)) == 2
+        assert len(got(GitPlace.create(f"{address}v.git", tmp_path / "c", entropy=os.urandom), 2)) == 2
         with pytest.raises(NotAGitPlace):
-            GitPlace.create(f"{address}absent.git", tmp_path / "a")
+            GitPlace.create(f"{address}absent.git", tmp_path / "a", entropy=os.urandom)
     with pytest.raises(PlaceUnreachable):
         place.check()
 
@@ -215,10 +216,13 @@ def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: p
     bare_repository(tmp_path / "served" / "v.git")
     stored = noise(8)
     with daemon(tmp_path / "served") as address:
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
         _, seen = put(place, key(1), additions(stored))
         put(place, key(1), additions(some_records(3)), previous=seen)
-        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == {**stored, **some_records(3)}
+        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b", entropy=os.urandom)) == {
+            **stored,
+            **some_records(3),
+        }
     assert histories == [[place.ref(GROUP, NODE)]]
 
 
@@ -227,10 +231,10 @@ def test_the_road_over_http(tmp_path: Path) -> None:
     bare_repository(tmp_path / "served" / "v.git")
     stored = {**noise(20), **some_records(5)}
     with web_host(tmp_path / "served") as address:
-        put(GitPlace.create(f"{address}v.git", tmp_path / "a"), key(1), additions(stored))
-        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b")) == stored
+        put(GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom), key(1), additions(stored))
+        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b", entropy=os.urandom)) == stored
         with pytest.raises(NotAGitPlace):
-            GitPlace.create(f"{address}absent.git", tmp_path / "a")
+            GitPlace.create(f"{address}absent.git", tmp_path / "a", entropy=os.urandom)
 
 
 def test_a_login_comes_from_the_person_s_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,11 +244,11 @@ def test_a_login_comes_from_the_person_s_netrc(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("GIT_ASKPASS", raising=False)
     with web_host(tmp_path / "served", "alice:geheim") as address:
         with pytest.raises(AccessRefused) as caught:
-            GitPlace.create(f"{address}v.git", tmp_path / "a")
+            GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
         assert "netrc" in caught.value.hint
         (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password geheim\n")
         (tmp_path / ".netrc").chmod(0o600)
-        place = GitPlace.create(f"{address}v.git", tmp_path / "a")
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
         put(place, key(1), additions(some_records(3)))
         (tmp_path / ".netrc").write_text("machine 127.0.0.1 login alice password falsch\n")
         with pytest.raises(AccessRefused) as caught:
@@ -256,4 +260,4 @@ def test_a_daemon_that_takes_no_pushes(tmp_path: Path) -> None:
     bare = bare_repository(tmp_path / "served" / "v.git")
     git(bare, "config", "daemon.receivepack", "false")
     with daemon(tmp_path / "served") as address, pytest.raises((AccessRefused, NotAGitPlace)):
-        GitPlace.create(f"{address}v.git", tmp_path / "a")
+        GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)

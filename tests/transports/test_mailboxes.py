@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
 import tracemalloc
@@ -36,7 +37,7 @@ from vault.records.parse import parse_record
 
 @pytest.fixture
 def drop(tmp_path: Path) -> Drop:
-    return Drop.create(tmp_path / "drop")
+    return Drop.create(tmp_path / "drop", entropy=os.urandom)
 
 
 def mutations(good: bytes, position: int) -> tuple[bytes, bytes]:
@@ -321,7 +322,7 @@ def test_heads_do_not_move_between_mailboxes_drops_or_groups(drop: Drop, tmp_pat
     drop.writer(GROUP, key(2).verifier).publish_head(data)
     with pytest.raises(BadSnapshot):
         read_head(drop, GROUP, key(2).verifier)
-    other = Drop.create(tmp_path / "other")
+    other = Drop.create(tmp_path / "other", entropy=os.urandom)
     other.writer(GROUP, key(1).verifier).publish_head(data)
     with pytest.raises(BadSnapshot):
         read_head(other, GROUP, key(1).verifier)
@@ -378,7 +379,7 @@ def test_three_nodes_publish_and_withdraw_in_any_order(
 ) -> None:
     # The model is a set a node; a node references what another one of the drop holds when it is told to.
     with tempfile.TemporaryDirectory() as directory:
-        drop = Drop.create(Path(directory) / "drop")
+        drop = Drop.create(Path(directory) / "drop", entropy=os.urandom)
         heads: dict[int, SeenHead] = {}
         model: dict[int, set[RecordHash]] = {}
         for number, added, removed, refers in plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -232,7 +233,7 @@ def test_a_key_that_is_no_point_gets_nothing() -> None:
 
 
 def test_a_mailbox_is_withdrawn_whole(tmp_path: Path) -> None:
-    drop = Drop.create(tmp_path / "drop")
+    drop = Drop.create(tmp_path / "drop", entropy=os.urandom)
     writer = drop.writer(GROUP, key(1).verifier)
     writer.put_request(b"please")
     with writer.add_bundle():

@@ -7,7 +7,6 @@ what a mailbox names is there for as long as the visit lasts.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -82,7 +81,7 @@ class GitPlace:
         uri: str,
         home: Path,
         *,
-        entropy: Callable[[int], bytes] = os.urandom,
+        entropy: Callable[[int], bytes],
         silence: float = SILENCE,
     ) -> Self:
         """Make a place of a repository, or open the place that is there; of two makers the first one wins.

@@ -23,6 +23,7 @@ __all__ = [
     "Blocked",
     "Cursor",
     "FileChanging",
+    "Signature",
     "open_directory",
     "open_root",
     "read_file",

@@ -17,7 +17,7 @@ from vault.rules.predicates import RECORD_FACTS
 from vault.rules.syntax import ANY, Atom, Constant, Term, Variable
 
 # ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
-__all__ = ["RECORD", "SYMBOL", "TEXT", "Binding", "Catalog", "Unit", "convert", "unit_of"]
+__all__ = ["RECORD", "SYMBOL", "TEXT", "Binding", "Catalog", "Unit", "convert", "is_any", "unit_of"]
 
 RECORD: Final = "R"
 SYMBOL: Final = "Y"

@@ -17,7 +17,7 @@ from vault.profile import ProfileValue, read, recent
 from vault.records import RecordHash, parse_record
 from vault.store.database import insert_many, select_in
 
-__all__ = ["Sharing"]
+__all__ = ["Found", "Sharing"]
 
 _LEAF = "lace/data"
 _TREE = "lace/tree"
