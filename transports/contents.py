@@ -29,7 +29,7 @@ from vault.errors import DataError
 from vault.records.coordinates import check_app
 from vault.records.hashes import DIGEST_BYTES, KINDS
 
-__all__ = ["BundleList", "ListedFrame", "Row"]
+__all__ = ["BundleList", "ListedFrame", "Row", "read_list"]
 
 _MAGIC: Final = b"lace-list/0\n"
 _ROW: Final = struct.Struct("<BHI")  # kind, App, length
