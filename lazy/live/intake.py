@@ -7,6 +7,7 @@ dropped when the exchange is cut.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
 from lazy.receive import Receiver
@@ -62,9 +63,9 @@ class Intake:
             if self._size >= self._most or len(self._batch) >= _BATCH_RECORDS:
                 self.flush()
             return
-        for stored in frame.records:
-            name = _named(stored)
-            if is_record(name, stored):
+        for stored, computed in zip_longest(frame.records, frame.hashes):
+            name = computed or _named(stored)
+            if computed is not None or is_record(name, stored):
                 self._batch.append((name, stored))
                 self._size += len(stored)
             else:

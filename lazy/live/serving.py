@@ -21,7 +21,7 @@ from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, vector_of
-from lazy.live.terse import in_short, shared_words, taken_as
+from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, label_of
 from lazy.receive import Receiver
 from lazy.reputation import note_turned_away
@@ -195,7 +195,7 @@ class _Request:
         agree(self.vault, self.node, theirs)
         came = self._take(frames, theirs)
         shared = shared_words(self.vault, self.node, tiers=theirs.tiers, told=first.data)
-        writer = StreamWriter(write, knows_words=theirs.tiers > 0, shared=shared)
+        writer = StreamWriter(write, knows_words=theirs.tiers > 0, shared=shared, takes_short=takes_short(theirs.tiers))
         sent = 0
         for count in self._speak(writer, theirs, has_sent=came > 0 or theirs.starts_after is not None):
             sent += count

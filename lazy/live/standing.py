@@ -48,7 +48,7 @@ _VERSION: Final = 0
 _NODES_LIMIT = 10_000
 _BEACON_CHARACTERS = 8192
 _HINTS_LIMIT = 4096  # characters
-TIERS: Final = 2
+TIERS: Final = 3
 MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
 _ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"

@@ -21,9 +21,15 @@ from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Words", "in_short", "shared_words", "taken_as"]
+__all__ = ["Words", "in_short", "shared_words", "taken_as", "takes_short"]
 
 _TERSE: Final = 2  # the first version of `tiers` that takes a digest for a vector, and infos that rest on others
+_SHORT: Final = 3  # the first one that takes content without its headers
+
+
+def takes_short(tiers: int) -> bool:
+    """Tell whether who speaks this version makes records anew of their bodies."""
+    return tiers >= _SHORT
 
 
 def in_short(standing: Standing) -> Standing:

@@ -19,7 +19,7 @@ from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
-from lazy.live.terse import Words, in_short, taken_as
+from lazy.live.terse import Words, in_short, taken_as, takes_short
 from lazy.live.walking import Walk
 from lazy.people import label_of
 from lazy.places import Place
@@ -346,7 +346,10 @@ class _Visit:
 
     def _pieces(self, told: bytes, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
         parts: list[bytes] = []
-        writer = StreamWriter(parts.append, knows_words=self._words.version > 0, shared=self._words.spoken())
+        version = self._words.version
+        writer = StreamWriter(
+            parts.append, knows_words=version > 0, shared=self._words.spoken(), takes_short=takes_short(version)
+        )
         writer.info(told)
         for sent in body(writer):
             self._sent += sent

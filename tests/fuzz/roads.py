@@ -33,6 +33,7 @@ from transports.http.stream import StreamReader, StreamWriter
 from transports.marker import marker_text, parse_marker
 from transports.onefile import OneFile
 from transports.sealing import EpochKey, open_envelope, seal_bytes, seal_envelope, unseal_bytes
+from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai
 from vault.suite import SigningKey
@@ -134,7 +135,12 @@ def _bodies() -> tuple[bytes, ...]:
     writer.records([b"one record", b"another"])
     writer.reached(7, bytes(32))
     writer.end()
-    return (made.getvalue(),)
+    short = io.BytesIO()
+    writer = StreamWriter(short.write, takes_short=True)
+    for word in (b"one ", b"two "):
+        writer.records([data_plex(_GROUP, word * count).encode() for count in (1, 9)])
+    writer.end()
+    return (made.getvalue(), short.getvalue())
 
 
 @cache

@@ -7,12 +7,14 @@ import random
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.live.servers import Server, serving
 from tests.people import Person
 from transports.http.client import LiveConnection
+from transports.http.solid import SolidReader
 from vault.records import RecordHash
 from vault.store.store import Store
 
@@ -64,6 +66,31 @@ def test_from_an_invitation_to_a_shared_folder_and_back(alice: Person, bob: Pers
     assert (alice.folder / "b.txt").read_text() == "two\n"
     assert records(alice) == records(bob)
     assert alice.lace("queue")["entries"] == []
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_only_who_says_so_is_sent_content_without_its_headers(
+    alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """Between two versions of lace the former form is spoken, with the same result."""
+    for number in range(20):
+        alice.write(f"{number}.txt", f"file {number}\n")
+    found(alice)
+    unpacked, batches = SolidReader.unpacked, [0]
+
+    def counting(self: SolidReader, data: memoryview, limit: int) -> Any:
+        batches[0] += 1
+        return unpacked(self, data, limit)
+
+    monkeypatch.setattr(SolidReader, "unpacked", counting)
+    monkeypatch.setattr("lazy.live.visiting.TIERS", version)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.lace("update")
+    assert (batches[0] > 0) == (version > 2)
+    assert records(alice) == records(bob)
+    assert (bob.folder / "7.txt").read_text() == "file 7\n"
 
 
 def test_trips_do_not_grow_with_history(alice: Person, bob: Person) -> None:

@@ -6,12 +6,14 @@ import asyncio
 import io
 import struct
 import time
+import tracemalloc
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
+from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
@@ -21,7 +23,9 @@ from transports.http import server, stream
 from transports.http.hello import WINDOW, HelloGate, Session, make_hello
 from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
-from vault.records import RecordHash, Tai
+from vault.desks.content import data_plex
+from vault.records import RecordHash, Seal, Tai
+from vault.records.hashes import is_record
 from vault.suite import SigningKey
 
 if TYPE_CHECKING:
@@ -63,6 +67,88 @@ def test_what_is_written_is_read() -> None:
     assert (frames[1].records, frames[2].position, frames[2].data) == ((b"one", b"two" * 1000), 7, b"markmark")
     assert sum(len(frame.names) for frame in frames) == 5000
     assert b"".join(frame.data for frame in frames if frame.kind is FrameKind.TIER) == b"t" * 600_000
+
+
+def short_body(batches: list[list[bytes]]) -> bytes:
+    out = io.BytesIO()
+    writer = StreamWriter(out.write, takes_short=True)
+    for number, batch in enumerate(batches):
+        writer.records(batch)
+        writer.reached(number, b"markmark")
+    writer.end()
+    return out.getvalue()
+
+
+def some_batches() -> list[list[bytes]]:
+    words = Random(5)
+    lines = [b"line %d of what everybody writes\n" % words.randrange(10**6) for _ in range(40)]
+    group = "friends/0123456789abcdef"
+    made = [data_plex(group, b"".join(words.sample(lines, 20))) for _ in range(60)]
+    whole = Seal.sign(made[0], SigningKey.from_seed(bytes(32))).encode()
+    noise = [data_plex(group, words.randbytes(20_000)).encode()]
+    return [[whole, *(plex.encode() for plex in made[at : at + 20])] for at in (0, 20, 40)] + [noise, [whole]]
+
+
+def test_short_records_of_a_body_are_compressed_with_what_went_before() -> None:
+    # CLAY-37
+    batches = some_batches()
+    data = short_body(batches)
+    frames = [frame for frame in read(data) if frame.kind is FrameKind.RECORDS]
+    assert [list(frame.records) for frame in frames] == batches
+    assert [len(frame.hashes) for frame in frames] == [21, 21, 21, 0, 0]
+    for frame in frames:
+        assert all(name is None or is_record(name, one) for one, name in zip(frame.records, frame.hashes, strict=False))
+    plain = io.BytesIO()
+    writer = StreamWriter(plain.write)
+    for batch in batches[:3]:
+        writer.records(batch)
+    writer.end()
+    assert 2 * len(short_body(batches[:3])) < len(plain.getvalue())
+
+
+def test_what_came_before_a_cut_of_short_records_is_read() -> None:
+    batches = some_batches()
+    data = short_body(batches)
+    for cut in range(0, len(data), 97):
+        came: list[list[bytes]] = []
+        with pytest.raises(BadStream):
+            came.extend(list(frame.records) for frame in StreamReader(io.BytesIO(data[:cut])) if frame.records)
+        assert came == batches[: len(came)]
+    assert len(came) > 3
+
+
+def test_a_changed_byte_among_short_records_is_noticed() -> None:
+    # LAZ-70
+    batches = some_batches()[:3]
+    data = short_body(batches)
+    good = {bytes(one) for batch in batches for one in batch}
+    for at in range(0, len(data), 7):
+        changed = bytearray(data)
+        changed[at] ^= 0x10
+        came: list[Frame] = []
+        with pytest.raises(BadStream):
+            came.extend(StreamReader(io.BytesIO(changed)))
+        for frame in came:
+            for one, name in zip(frame.records, frame.hashes, strict=False):
+                assert one in good or name is None or is_record(name, one)
+
+
+def short_frame(said: bytes, packed: bytes) -> bytes:
+    frame = b"s" + struct.pack(">I", len(said) + len(packed)) + said + packed
+    return frame + b"e" + struct.pack(">I", 32) + blake3(frame).digest()
+
+
+@pytest.mark.parametrize(("size", "packed"), [(101, 100), (99, 100), (100, 0), (100, 40_000_000), (1, 40_000_000)])
+def test_a_batch_that_holds_another_number_of_bytes_than_it_says_is_refused(size: int, packed: int) -> None:
+    said = b"\x01g\x01" + bytes([size * 4 % 128 + 1 | 0x80, size * 4 // 128])
+    stream_of = zstandard.ZstdCompressor(level=1).compressobj()
+    body = stream_of.compress(bytes(packed)) + stream_of.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    tracemalloc.start()
+    with pytest.raises(BadStream):
+        read(short_frame(said, body if packed else b""))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 << 20
 
 
 def test_a_standing_in_short_words_is_half_as_long_and_the_same() -> None:

@@ -16,6 +16,7 @@ import zstandard
 from blake3 import blake3
 
 from transports.errors import BadStream
+from transports.http.solid import SolidReader, SolidWriter
 from transports.noise import as_it_is, within
 from vault.records.hashes import DIGEST_BYTES, RecordHash
 
@@ -68,6 +69,7 @@ class FrameKind(Enum):
 
     INFO = b"i"  # who I am and where I stand: JSON, first of every body
     RECORDS = b"r"  # stored records, compressed
+    SHORT = b"s"  # records without what follows from the rest, in one zstd stream; read as RECORDS
     REACHED = b"c"  # the position that is reached with all before
     NAMES = b"n"  # names of records: listed by a server, wanted by a client
     TIER = b"t"  # what lies where the two sides differ: asked for by a client, answered by a server
@@ -84,6 +86,7 @@ class Frame:
         kind: its letter.
         data: bytes of an info, outcome, tier or request; the mark of a position.
         records: of a batch.
+        hashes: of each of them, None where it was not computed; none at all where none was.
         names: of a list.
         position: reached.
     """
@@ -91,6 +94,7 @@ class Frame:
     kind: FrameKind
     data: bytes = b""
     records: tuple[bytes, ...] = ()
+    hashes: tuple[RecordHash | None, ...] = ()
     names: tuple[RecordHash, ...] = ()
     position: int = 0
 
@@ -112,12 +116,21 @@ class StreamWriter:
         write: takes the bytes, in pieces of any size above none.
         knows_words: whether the reader knows the words of standings, which halves them.
         shared: what the reader knows besides, byte for byte, and packs with the words; empty for nothing.
+        takes_short: whether the reader makes records anew of their bodies.
     """
 
-    def __init__(self, write: Callable[[bytes], object], *, knows_words: bool = False, shared: bytes = b"") -> None:
+    def __init__(
+        self,
+        write: Callable[[bytes], object],
+        *,
+        knows_words: bool = False,
+        shared: bytes = b"",
+        takes_short: bool = False,
+    ) -> None:
         self._write = write
         self._knows_words = knows_words
         self._shared = shared
+        self._solid = SolidWriter() if takes_short else None
         self._hasher = blake3()
         self._parts: list[bytes | memoryview] = []
         self._size = 0
@@ -147,6 +160,10 @@ class StreamWriter:
         parts = [part for stored in batch for part in (_LENGTH.pack(len(stored)), stored)]
         size = sum(map(len, parts))
         if self._pays(batch, size):
+            short = self._solid.packed(batch) if self._solid is not None else None
+            if short is not None:
+                self._frame(FrameKind.SHORT, *short)
+                return
             self._frame(FrameKind.RECORDS, self._compress(b"".join(parts)))
         else:
             self._frame(FrameKind.RECORDS, *as_it_is(parts, size))
@@ -224,6 +241,7 @@ class StreamReader:
         self._room = memoryview(bytearray(_READ_TOGETHER))  # frames lie here one after the other, to be hashed together
         self._hashed = self._at = 0  # in that room
         self._decompress = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        self._solid = SolidReader()
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield every frame but the last, which is checked.
@@ -244,6 +262,7 @@ class StreamReader:
             if kind is FrameKind.END:
                 self._at -= _HEADER.size
                 self._hash()
+                self._solid.end()
                 self._check_end(size)
                 return
             if self._at + size > _READ_TOGETHER:
@@ -270,6 +289,9 @@ class StreamReader:
     def _frame(self, kind: FrameKind, data: memoryview) -> Frame:
         if kind is FrameKind.RECORDS:
             return Frame(kind, records=self._records(data))
+        if kind is FrameKind.SHORT:
+            records, hashes = self._solid.unpacked(data, _RAW_LIMIT)
+            return Frame(FrameKind.RECORDS, records=records, hashes=hashes)
         if kind is FrameKind.NAMES:
             return Frame(kind, names=_names(bytes(data)))
         if kind is FrameKind.REACHED:
