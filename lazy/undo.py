@@ -23,17 +23,26 @@ __all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
 
 _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
 _SILENT = frozenset(
-    {"lazy-pull", "lazy-push", "lazy-sync", "lazy-serve", "lace-refuse", "lace-conflict", "lace-admit"}
-) | {
-    "lace-beacon",
-    "lace-evidence",
-    "lace-fork",
-}
+    {
+        "lace-admit",
+        "lace-beacon",
+        "lace-conflict",
+        "lace-evidence",
+        "lace-fork",
+        "lace-introduce",
+        "lace-refuse",
+        "lazy-pull",
+        "lazy-push",
+        "lazy-serve",
+        "lazy-sync",
+    }
+)
 _COUNTER = {
     "seal-release": "A release is never taken back: release what should count instead, with lace release.",
     "lazy-resolve": "A decision stays. Bring a side back with: lace checkout PEER/DESK@X.Y.Z - then: lace release",
     "lace-label": "A label is never moved: give another name, with lace label NAME.",
     "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
+    "lace-checkout": "Go back with: lace checkout DESK@CASE - lace log lists the revisions.",
     "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
     "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
     "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
@@ -46,6 +55,7 @@ _ACTS = {
     "lace-label": "the label",
     "lazy-invite": "the invitation",
     "lace-revoke": "the revocation of",
+    "lace-checkout": "the checkout of",
     "lace-desk": "the new desk",
     "lace-permit": "the rule about who may write or read in",
     "lace-keep": "the rule about how long content is kept in",

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lazy import undo
+from tests.people import ROOT
 from tests.vault.profiles import changed
 from vault.audit import (
     APP,
@@ -335,3 +338,17 @@ def test_query_and_summary(chain: list[Seal]) -> None:
 
 def test_app_is_the_one_of_the_format() -> None:
     assert APP == "lace/audit"
+
+
+def test_every_verb_that_is_written_is_listed_and_undo_knows_it() -> None:
+    """CYB-12, APP-4: who reads the trail, and who asks for the last act, meets no other word."""
+    written = set()
+    for package in ("vault", "lazy", "lace_tui"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "audit":
+                    written |= {one.value for one in ast.walk(node.args[0]) if isinstance(one, ast.Constant)}
+    assert len(written) > 20
+    assert written <= set(Verb)
+    nobody = {Verb.SEAL_PUBLISH, Verb.SEAL_SUBSCRIBE, Verb.SEAL_SYNCHRONIZE}
+    assert set(Verb) - nobody - {Verb.LACE_UNDO} == undo._WORK | undo._SILENT | undo._ACTS.keys()
