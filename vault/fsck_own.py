@@ -19,26 +19,39 @@ __all__ = ["identity", "key_problem", "settle_local", "settle_mark", "way_out"]
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
 _FOUND_AGAIN: Final = frozenset(
-    {"dircache", "seen", "published", "peer_vector", "met", "last_sync", "refused", "request", "quarantine"}
+    {
+        "beacon",
+        "dircache",
+        "last_sync",
+        "live",
+        "met",
+        "peer_vector",
+        "published",
+        "quarantine",
+        "refused",
+        "request",
+        "seen",
+    }
 )
 # For the others: where a person sees what stands there now.
 _LOOK: Final = {
     "meta": "lace status says who this vault is, and lace config list how it behaves",
-    "peer": "lace peer list shows the names",
-    "place": "lace place list shows the places",
+    "peer": "lace peers shows the names",
+    "place": "lace places shows the places",
     "invitation": "invite again whom you invited and who has not joined",
     "checkout": "lace status shows what the folder stands on; lace checkout sets it",
-    "desk": "lace desk list shows the folders",
+    "desk": "lace desks shows the folders",
     "conflict": "lace conflicts shows what is open",
+    "tomb": "lace fetch asks again for what a prune let go of",
     "unfinished": "lace status shows whether the folder is whole",
 }
 
 
 def way_out(table: str) -> str:
-    """Return what a repair does about a local table, and what the person should look at."""
+    """Return what a repair does about a local table, and what the person should look at; `guard` watches no others."""
     if table in _FOUND_AGAIN:
         return "A repair empties it, and the next sync fills it again."
-    return f"Nobody else has it: look it through, and a repair takes it as it is ({_LOOK.get(table, 'lace status')})."
+    return f"Nobody else has it: look it through, and a repair takes it as it is ({_LOOK[table]})."
 
 
 def settle_local(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lace_tui.cli.verbs import VERBS
 from lazy.sync import sync
 from tests.vault.vaults import around, derived, found, lived_in, write
+from vault import fsck_own
 from vault.audit_trail import verify_trail
 from vault.config import Settings
 from vault.errors import Cancelled, LaceError
@@ -299,3 +302,14 @@ def test_a_check_can_be_stopped(grown: tuple[Path, Vault]) -> None:
     with pytest.raises(Cancelled):
         check(alice, watch=Watch(cancelled=stop))
     assert check(alice).ok
+
+
+def test_a_repair_knows_what_to_do_about_every_local_table(tmp_path: Path) -> None:
+    """APP-13, APP-14: each is found again or looked through, and the commands that are named exist."""
+    alice = found(tmp_path)
+    watched = {str(row[0]) for row in alice.store.rows("SELECT name FROM guard")}
+    assert watched == fsck_own._FOUND_AGAIN | fsck_own._LOOK.keys()
+    assert not fsck_own._FOUND_AGAIN & fsck_own._LOOK.keys()
+    named = {word for told in fsck_own._LOOK.values() for word in re.findall(r"lace ((?:config )?[a-z]+)", told)}
+    assert len(named) > 5
+    assert named <= {verb.name for verb in VERBS}
