@@ -9,9 +9,11 @@ mailbox of mine on a place (`vault.keeping`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha512
 
+from vault.errors import EnvironmentFault
 from vault.keeping import Letting, letting
 from vault.records import RecordHash
 from vault.space import require_room
@@ -136,7 +138,7 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
         ValueError: `keep` is below 1.
     """
     with vault.store.reading():
-        return _plan(vault, keep, watch)[0]
+        return _plan(vault, keep, watch, _strays(vault))[0]
 
 
 def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -159,8 +161,9 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         store = w.store
+        strays = _strays(vault)
         store.packs.remove(store.packs.strays())
-        done, packs = _plan(vault, keep, watch)
+        done, packs = _plan(vault, keep, watch, strays)
         if not done.commits and not done.files and not packs.packs:
             return done
         require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
@@ -175,7 +178,7 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         store.run("DELETE FROM dircache")  # it may know files by what is gone
         watch.progress(0, 0, "rebuild")
         store.rebuild(store.meta("node"), vault.founding)
-        done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows)
+        done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
         w.audit(
             "lace-prune",
             vault.name,
@@ -191,7 +194,7 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         return done
 
 
-def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
+def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple[Pruning, Repacking]:
     if keep < 1:
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     store = vault.store
@@ -206,7 +209,6 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
     _walk(vault, "gone", here, watch, unneeded=True)
     files, unproven = _let_go(vault, going, watch)
     packs = plan_repack(store)
-    strays = store.packs.strays()  # left behind by a prune that was cut off
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
     return (
         Pruning(
@@ -217,7 +219,7 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
             ),
             int(count),
             int(size),
-            packs.freed + _row_bytes(vault) + sum(path.stat().st_size for path in strays),
+            packs.freed + _row_bytes(vault) + sum(strays),
             len(packs.packs) + len(strays),
             tuple(_desks(vault, watch)),
             tuple(
@@ -231,6 +233,15 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> tuple[Pruning, Repacking]:
         ),
         packs,
     )
+
+
+def _strays(vault: Vault) -> list[int]:
+    """Return the sizes of pack files that a prune left behind when it was cut off; none while somebody is writing."""
+    try:
+        with vault.lock.held(timeout=0):  # or the pack that is being written just now would count
+            return [path.stat().st_size for path in vault.store.packs.strays()]
+    except (EnvironmentFault, FileNotFoundError):
+        return []
 
 
 def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:

@@ -252,3 +252,17 @@ def test_small_work_and_unknown_disks_are_not_asked(tmp_path: Path) -> None:
         require_room(replace(vault.around, free_bytes=lambda _path: None), tmp_path, 1 << 40, "This")
         with pytest.raises(NoRoom):
             require_room(replace(vault.around, free_bytes=lambda _path: 0), tmp_path, 1 << 30, "This")
+
+
+def test_a_pack_that_somebody_writes_is_not_counted_as_left_behind(tmp_path: Path) -> None:
+    """What a plan names is what a prune would free, whatever another process does meanwhile."""
+    with found(tmp_path) as vault, Vault(vault.folder, vault.around) as twin:
+        drafts(vault, 1)
+        stray = vault.dot / "packs" / "00000099.pack"
+        stray.write_bytes(bytes(1000))
+        assert (plan_prune(vault).packs, plan_prune(vault).freed) == (1, 1000)
+        with twin.lock.held():
+            assert (plan_prune(vault).packs, plan_prune(vault).freed) == (0, 0)
+        done = prune(vault)
+        assert (done.packs, done.freed) == (1, 1000)
+        assert not stray.exists()
