@@ -15,7 +15,6 @@ from lazy.live.beside import Beside, beside
 from lazy.places import Place
 from transports.address import AddressKind, parse_live
 from transports.http.client import LiveConnection
-from transports.http.pace import Pace
 from transports.http.stream import Source
 from transports.mailbox import ByteCount
 from vault.records import Verifier
@@ -72,6 +71,5 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False) -> Iterator
             yield Reached(Beside(other, vault.node, count, may_write=may_write), other.node, may_write, count)
         return
     address, around = parse_live(place.uri), vault.around
-    pace = Pace(None, monotonic, around.sleep)  # whoever serves says how fast
-    with LiveConnection(address, vault.group, count, pace, around.tai, around.entropy) as connection:
+    with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:
         yield Reached(connection, address.node, True, count)

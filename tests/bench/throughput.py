@@ -212,8 +212,7 @@ def _download(port: int, size: int, path: str) -> float:
 
 def _exchange(port: int, size: int) -> float:
     address = LiveAddress("127.0.0.1", port, _HOST.verifier)
-    pace = Pace(None, time.monotonic, time.sleep)
-    with LiveConnection(address, _GROUP, ByteCount(), pace, _now, os.urandom) as connection:
+    with LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom) as connection:
         began = time.perf_counter()
         came = sum(
             len(record)

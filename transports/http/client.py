@@ -17,7 +17,6 @@ from transports.address import LiveAddress
 from transports.errors import PlaceUnreachable, RefusedThere
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
-from transports.http.pace import Pace
 from transports.http.paths import REVOKED
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
@@ -42,7 +41,7 @@ class LiveConnection:
         address: where, and which node.
         group: the group id.
         count: counts bytes and trips.
-        pace: holds bytes back to a rate.
+        monotonic: seconds of a clock that never goes back.
         now: the clock.
         entropy: gives random bytes.
     """
@@ -52,13 +51,13 @@ class LiveConnection:
         address: LiveAddress,
         group: str,
         count: ByteCount,
-        pace: Pace,
+        monotonic: Callable[[], float],
         now: Callable[[], Tai],
         entropy: Callable[[int], bytes],
     ) -> None:
         self.address = address
         self.count = count
-        self._pace = pace
+        self._monotonic = monotonic
         self._now, self._entropy = now, entropy
         self._http = http.client.HTTPSConnection(address.host, address.port, timeout=_SILENCE, context=client_context())
         self._http.response_class = _Response
@@ -103,17 +102,17 @@ class LiveConnection:
             PlaceUnreachable: the connection broke, or the server can answer nothing now.
             WrongServer: somebody else answers there by now.
         """
-        if self._pace.now() - self._asked > _KEPT:
+        if self._monotonic() - self._asked > _KEPT:
             # On a thin line the server said all of it long before all of it came.
             self.close()
             self.__enter__()
-        self._asked = self._pace.now()
+        self._asked = self._monotonic()
         headers = {"User-Agent": "lace", "Content-Type": "application/octet-stream"}
         if key is not None and self._session is not None:
             headers[HEADER] = make_hello(key, self._session, path, self._now(), self._entropy)
         self.count.trips += 1
         try:
-            self._http.request("POST", path, self._paced(body), headers, encode_chunked=True)
+            self._http.request("POST", path, self._counted(body), headers, encode_chunked=True)
             response = self._http.getresponse()
         except (OSError, http.client.HTTPException) as error:
             self.close()
@@ -151,31 +150,23 @@ class LiveConnection:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise self._unreachable(error) from error
-        self._came(len(data))
+        self.count.read += len(data)
         return data
 
     def take_into(self, response: http.client.HTTPResponse, buffer: memoryview) -> int:
         """Read a part of an answer to where it shall be; return how many bytes came."""
         try:
-            came = response.readinto(buffer[: self._pace.portion or len(buffer)])
+            came = response.readinto(buffer)
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise self._unreachable(error) from error
-        self._came(came)
+        self.count.read += came
         return came
 
-    def _came(self, size: int) -> None:
-        self.count.read += size
-        self._pace.spend(size)
-
-    def _paced(self, body: Iterable[bytes]) -> Iterable[bytes]:
-        most = self._pace.portion
-        for whole in body:
-            for at in range(0, len(whole), most or len(whole) or 1):
-                piece = whole[at : at + most] if most else whole
-                self.count.written += len(piece)
-                self._pace.spend(len(piece))
-                yield piece
+    def _counted(self, body: Iterable[bytes]) -> Iterable[bytes]:
+        for piece in body:
+            self.count.written += len(piece)
+            yield piece
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")

@@ -10,7 +10,7 @@ _BURST = 0.25  # seconds' worth of bytes that go at once
 
 
 class Pace:
-    """Spends bytes no faster than a rate; one a connection.
+    """Spends bytes no faster than a rate; one an answer of a server, which alone says how fast.
 
     Args:
         rate: bytes a second, or None for as fast as it goes.
@@ -27,10 +27,6 @@ class Pace:
     def portion(self) -> int | None:
         """Bytes that are waited for at once: a second's worth, or the other side takes a slow line for a dead one."""
         return None if self._rate is None else max(self._rate, 1)
-
-    def now(self) -> float:
-        """Return the seconds of its clock."""
-        return self._monotonic()
 
     def spend(self, size: int) -> None:
         """Wait until so many bytes may have gone."""
