@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha512
 from itertools import islice
-from threading import Thread
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from blake3 import blake3
 
@@ -16,11 +16,16 @@ from vault.desks.ports import Source, SumCache
 from vault.desks.tree import Entry, check_depth, read_directory
 from vault.records import RecordHash
 
-__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "content_sha512"]
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "Turns", "content_sha512"]
 
 SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
 _ASKED = 500  # entries of a directory whose values are asked for together
 _TOGETHER = 1 << 20  # bytes of one turn; as few as show nothing in memory, and let a file of some MiB overlap itself
+_WORTH = 64 << 10  # bytes: less is summed where it is read
+_TURNS = 4  # that wait at most
 
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
@@ -44,43 +49,67 @@ def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fre
         MissingObject: a page or content is not here.
         TreeError: a page is broken, sums or sizes are wrong, or content is not cut as it must be.
     """
-    return _directory(source, root, None, cache, fresh, 0)
+    turns = Turns()
+    try:
+        return _Tree(source, cache, fresh, turns).sum(root, None, 0)
+    finally:
+        turns.close()
 
 
-def _directory(source: Source, root: RecordHash, size: int | None, cache: SumCache, fresh: Fresh, depth: int) -> str:
-    check_depth("", depth)
-    key = RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
-    known = cache.get(key)
-    if known is not None:
+class _Tree:
+    """Works out the values of a tree's directories; the files' own are worked out beside."""
+
+    def __init__(self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns) -> None:
+        self._source = source
+        self._cache = cache
+        self._fresh = fresh
+        self._turns = turns
+
+    def sum(self, root: RecordHash, size: int | None, depth: int) -> str:
+        """Return the value of one directory."""
+        check_depth("", depth)
+        key = RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
+        known = self._cache.get(key)
+        if known is not None:
+            return known
+        total = sha512()
+        entries = iter(read_directory(self._source, root, size=size))
+        while part := list(islice(entries, _ASKED)):
+            self._cache.expect([entry.hash for entry in part if not entry.is_dir])
+            files = self._begun(part)
+            for entry in part:
+                value = self.sum(entry.hash, entry.size, depth + 1) if entry.is_dir else files[entry.hash]
+                total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
+        value = total.hexdigest()
+        self._cache.put(key, value)
+        return value
+
+    def _begun(self, entries: Sequence[Entry]) -> dict[RecordHash, str]:
+        """Return the values of the files and links among some entries; while one is summed the next is read."""
+        found: dict[RecordHash, str] = {}
+        begun: dict[RecordHash, Summing] = {}
+        for entry in entries:
+            if entry.is_dir or entry.hash in found or entry.hash in begun:
+                continue
+            known = self._known(entry)
+            if known is not None:
+                found[entry.hash] = known
+                continue
+            begun[entry.hash] = summing = Summing(self._turns)
+            check_content(self._source, entry, summing.add)
+            summing.end()
+        for record, summing in begun.items():
+            found[record] = value = summing.finish()
+            self._cache.put(record, value)
+        return found
+
+    def _known(self, entry: Entry) -> str | None:
+        known = self._cache.get(entry.hash)
+        size, value = self._fresh.get(entry.hash, (-1, ""))
+        if known is None and size == entry.size:  # of another size it is not what the entry says, and refused below
+            known = value
+            self._cache.put(entry.hash, known)
         return known
-    total = sha512()
-    entries = iter(read_directory(source, root, size=size))
-    while part := list(islice(entries, _ASKED)):
-        cache.expect([entry.hash for entry in part if not entry.is_dir])
-        for entry in part:
-            value = (
-                _directory(source, entry.hash, entry.size, cache, fresh, depth + 1)
-                if entry.is_dir
-                else _content(source, entry, cache, fresh)
-            )
-            total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
-    value = total.hexdigest()
-    cache.put(key, value)
-    return value
-
-
-def _content(source: Source, entry: Entry, cache: SumCache, fresh: Fresh) -> str:
-    known = cache.get(entry.hash)
-    size, value = fresh.get(entry.hash, (-1, ""))
-    if known is None and size == entry.size:  # of another size it is not what the entry says, and refused below
-        known = value
-        cache.put(entry.hash, known)
-    if known is None:
-        total = Summing()
-        check_content(source, entry, total.add)
-        known = total.finish()
-        cache.put(entry.hash, known)
-    return known
 
 
 @runtime_checkable
@@ -91,37 +120,76 @@ class SumSink(Protocol):
         """Take the value, 128 hex digits, of the content that a record stands for."""
 
 
-class Summing:
-    """The SHA-512 of a stream, worked out beside whatever else is done with the bytes.
+class Turns:
+    """One thread for the slowest digest of all: it costs the reader no time where there are two cores.
 
-    It is the slowest digest of all; another thread of it costs the reader no time where there are two cores.
+    A few turns wait at most, so that memory stays bounded by them.
     """
 
     def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: deque[Future[None]] = deque()
+
+    def take(self, act: Callable[[list[bytes]], None], pieces: list[bytes]) -> Future[None]:
+        """Let the thread do this after what it was given before."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-sum")
+        while len(self._waiting) >= _TURNS:
+            self._waiting.popleft().result()
+        turn = self._pool.submit(act, pieces)
+        self._waiting.append(turn)
+        return turn
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+class Summing:
+    """The SHA-512 of a stream, worked out beside whatever else is done with the bytes.
+
+    Args:
+        turns: the thread that works for several streams, one after the other; one of its own without it.
+    """
+
+    def __init__(self, turns: Turns | None = None) -> None:
         self._sum = sha512()
         self._pieces: list[bytes] = []
         self._bytes = 0
-        self._turn: Thread | None = None
+        self._turns = turns or Turns()
+        self._is_mine = turns is None
+        self._turn: Future[None] | None = None
 
     def add(self, piece: bytes) -> None:
         """Take the next bytes."""
         self._pieces.append(piece)
         self._bytes += len(piece)
         if self._bytes >= _TOGETHER:
-            self._join()
-            self._turn = Thread(target=self._update, args=(self._pieces,), daemon=True)
-            self._turn.start()
-            self._pieces, self._bytes = [], 0
+            self.end()
+
+    def end(self) -> None:
+        """Hand over what there is, or sum it here if it is little; `finish` then only waits."""
+        pieces, size = self._pieces, self._bytes
+        self._pieces, self._bytes = [], 0
+        if size >= _WORTH or self._turn is not None:
+            self._turn = self._turns.take(self._update, pieces)
+        else:
+            self._update(pieces)
 
     def finish(self) -> str:
         """Return the value of all of it, as 128 hex digits."""
-        self._join()
-        self._update(self._pieces)
-        return self._sum.hexdigest()
-
-    def _join(self) -> None:
         if self._turn is not None:
-            self._turn.join()
+            self._turn.result()
+            self._turn = None
+        if self._is_mine:
+            self._turns.close()
+        self._update(self._pieces)
+        self._pieces = []
+        return self._sum.hexdigest()
 
     def _update(self, pieces: list[bytes]) -> None:
         for piece in pieces:

@@ -57,6 +57,7 @@ class Intake:
     def finish(self) -> None:
         """Write what waits; before anything asks for it, and before the transaction ends."""
         self._insert()
+        self._packs.name()
         self._facts.write()
         self._views.write()
 

@@ -36,6 +36,7 @@ FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
 _MAGIC: Final = b"LACEPCK0"
 _IN_FLIGHT: Final = 24  # frames a writing thread may lag behind
 _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be a frame of 32 MiB
+_NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 _CACHED_BYTES: Final = 8 << 20
@@ -102,7 +103,7 @@ class Packs:
         self._directory = directory
         self._io = io or PackIO()
         self._open: _Open | None = None
-        self._rows: dict[int, tuple[int, int, int]] = {}  # of the open frame: frame, offset, size by position
+        self._rows: dict[int, tuple[int, int, int]] = {}  # not written yet: frame, offset, size by position
         self._here: dict[int, bytes] = {}  # frames that are not yet all on the disk, and read all the same
         self._waiting: deque[tuple[_Open, Future[_Written] | _Written]] = deque()
         self._pool: ThreadPoolExecutor | None = None
@@ -118,8 +119,11 @@ class Packs:
         self._cached = 0
 
     def close(self) -> None:
-        """Close every file."""
+        """Close every file, and end the thread that wrote."""
         self.abort()
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
         for fd in self._readers.values():
             self._io.close(fd)
         self._readers.clear()
@@ -134,7 +138,7 @@ class Packs:
         """Put the bytes of the new record at position `p` into a frame.
 
         Args:
-            p: its position; the row that names it is written with this call.
+            p: its position; `name` writes the row that says where it rests.
             stored: its stored bytes.
             bases: positions of records whose bytes are like these; only a hint.
         """
@@ -149,6 +153,13 @@ class Packs:
         frame.parts.append(stored)
         frame.raw += len(stored)
 
+    def name(self) -> None:
+        """Write where the records rest that were taken; `read` knows it before."""
+        rows = [(p, *row) for p, row in self._rows.items()]
+        if rows:
+            self._db.executemany("INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)", rows)
+        self._rows.clear()
+
     def finish(self) -> None:
         """Write what is left, name it in the store, and make the files durable; before the transaction commits.
 
@@ -158,6 +169,7 @@ class Packs:
         if self._next == 0:
             return
         self._close_frame()
+        self.name()
         while self._waiting:
             self._collect()
         with self._faults():
@@ -228,9 +240,6 @@ class Packs:
         self._rest()
 
     def _rest(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
         if self._fd >= 0:
             self._io.close(self._fd)
         self._fd, self._pack, self._end, self._unsynced = -1, 0, 0, 0
@@ -256,6 +265,7 @@ class Packs:
     def _rest_on(self, frame: _Open, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
         frame.bases = bases
+        self.name()  # what rests in a frame that is still on its way has a row by now
         depth = 0
         for p in bases:
             row = self._db.execute(
@@ -276,10 +286,8 @@ class Packs:
             return
         data = b"".join(frame.parts)
         frame.parts = []
-        self._db.executemany(
-            "INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)", [(p, *row) for p, row in self._rows.items()]
-        )
-        self._rows.clear()
+        if len(self._rows) >= _NAMED_TOGETHER:
+            self.name()
         self._here[frame.id] = data
         self._frames += 1
         if self._frames > _THREAD_AFTER and self._pool is None:

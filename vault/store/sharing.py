@@ -111,8 +111,8 @@ class Sharing:
         """Close the holes that arrived records fill, and return them as roots of the closure."""
         if self.is_whole():
             return []
-        texts = [record.text for record in added]
-        rows = list(select_in(self._db, "SELECT want, content FROM hole WHERE want IN", texts))
+        named = {record.text: record for record in added}
+        rows = list(select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named)))
         filled = {(str(want),) for want, _ in rows}
         self._db.executemany("DELETE FROM hole WHERE want = ?", filled)
         for text, sha512 in list(
@@ -120,13 +120,14 @@ class Sharing:
         ):  # what was let go is back, with the sum that was proven of it
             self._db.execute("INSERT OR IGNORE INTO sums VALUES (?, ?)", (RecordHash.parse(text).digest, sha512))
             self._db.execute("DELETE FROM tomb WHERE hash = ?", (text,))
-        return [(RecordHash.parse(str(want)), bool(content)) for want, content in rows]
+        return [(named[str(want)], bool(content)) for want, content in rows]
 
     def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
         """Share one level of the closure with what is at hand below it; return what follows and if anything was new."""
         at_hand = self._at_hand
         present = self._present([want[0] for want in wants])
-        positions = sorted({p for p, _, _ in present.values()})
+        # What is at hand is new: none of it is shared yet but what `_done` says.
+        positions = sorted({found[0] for record, found in present.items() if record not in at_hand})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
         missing: list[tuple[str, int]] = []
         fresh: dict[int, int] = {}

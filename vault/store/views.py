@@ -57,7 +57,8 @@ Row = tuple[object, ...]
 _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4096  # records of one transaction that sharing need not read again
 
-_CONTENT_APPS = frozenset({"lace/data", "lace/tree"})
+_DATA = "lace/data"
+_CONTENT_APPS = frozenset({_DATA, "lace/tree"})
 _OF_BELONGING = (Founding, Member, NodeCard, Revocation)
 
 
@@ -107,6 +108,8 @@ class Views:
         """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
         if isinstance(record, Plex) and record.app in _CONTENT_APPS:
             self._content.append(record.hash)
+            if record.app == _DATA and record.blob.data and len(self._at_hand) < _AT_HAND // 2:
+                self._at_hand[record.hash] = (p, _DATA, b"")
             if len(self._content) >= _TOGETHER:
                 self.write()
             return
@@ -142,7 +145,11 @@ class Views:
         self._rows.clear()
         self._taken = 0
         content, self._content = self._content, []
-        if content and not self._whole():  # a file has too many chunks to note those that nobody waits for
+        if not content or self._whole():
+            return
+        if len(self._added) + len(content) <= _AT_HAND:
+            self._added += content
+        else:  # a file has too many chunks to note those that nobody waits for
             texts = {record.text: record for record in content}
             found = select_in(self._db, "SELECT DISTINCT want FROM hole WHERE want IN", list(texts))
             self._added += [texts[str(row[0])] for row in found]
