@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from functools import partial
 from sys import intern
 
 from lazy.mine import SMALL_RUN, Known
@@ -16,6 +17,7 @@ from transports.runs import BundleRef
 from vault.errors import DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
 from vault.records import RecordHash
+from vault.store.side import Ahead
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -24,6 +26,7 @@ __all__ = ["additions", "exposed_sizes", "others"]
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
+_LOADED_TOGETHER = 500  # records whose places in packs are asked for at once
 _LOCATED_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 
 
@@ -85,24 +88,37 @@ def additions(
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
         return located.get(base, 0) < 0 or known.holds(base, max(total, SMALL_RUN))
 
-    for number, (record, app, size) in enumerate(zip(list(located), apps, sizes, strict=True), start=1):
+    def copied(part: list[RecordHash]) -> Ahead:
+        return vault.store.ahead([record for record in part if located[record] < 0])
+
+    ahead: Ahead | None = None
+    records = list(located)
+    for number, (record, app, size) in enumerate(zip(records, apps, sizes, strict=True)):
+        if number % _LOADED_TOGETHER == 0:
+            ahead = copied(records[number : number + _LOADED_TOGETHER])
         source = located[record]
         if source >= 0:
             del located[record]  # only what is copied is asked for again, and there may be a hundred thousand others
         moved += size
-        watch.travelled(number, len(sizes), moved, total, "send")
+        watch.travelled(number + 1, len(sizes), moved, total, "send")
         lies = sources[source].entry(record) if source >= 0 else None
         if lies is None or lies.location is None:
             yield Addition(
                 record,
                 app,
-                load=lambda record=record: vault.store.stored(record) or b"",  # type: ignore[misc]
-                near=lambda record=record: _near(vault, record, in_reach),  # type: ignore[misc]
+                load=partial(_load, vault, record, ahead),
+                near=None if ahead is None or ahead.rests_alone(record) else partial(_near, vault, record, in_reach),
             )
         else:
             if lies.location.bundle is not None:
                 used.add(lies.location.bundle)
             yield Addition(record, app, location=lies.location)
+
+
+def _load(vault: Vault, record: RecordHash, ahead: Ahead | None) -> bytes:
+    """Return the stored bytes of a record; nothing where it is gone by now."""
+    found = ahead.stored(record) if ahead is not None else None
+    return found or vault.store.stored(record) or b""
 
 
 def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], bool]) -> Near | None:

@@ -103,7 +103,7 @@ class _Port:
         return self._store.stored(record)
 
     def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        self._receiver.take(records)
+        self._receiver.take(records, carried=True)  # `fetch` compared each with its hash
         refused = {r.hash: r for r in self._receiver.refusals}
         return [
             Verdict(record, refused[record].code, refused[record].reason) if record in refused else Verdict(record)
@@ -454,7 +454,8 @@ class MailboxReader:
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
         most = _FIRST_BATCH_BYTES
-        total = sum(s.length for reads in listing.locate(wanted) for frame in reads.frames for s in frame.slices)
+        located = listing.locate(wanted)
+        total = sum(s.length for reads in located for frame in reads.frames for s in frame.slices)
         require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
         try:
             for fetched in fetch(
@@ -466,6 +467,7 @@ class MailboxReader:
                 here=self._vault.store.stored_or_none,
                 whole=whole,
                 proven=self.proven,
+                located=located,
             ):
                 if fetched.record is None:
                     unreadable[fetched.hash] = fetched.reason

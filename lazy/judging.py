@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from vault.desks.content import known_data
 from vault.desks.tree import parse_page
 from vault.errors import DataError, LaceError
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Request, read
@@ -47,18 +48,26 @@ class Judge:
     group: Callable[[], str]
     _known: str = field(default="", init=False)
 
-    def batch(self, batch: Sequence[tuple[RecordHash, bytes]], refuse: _Refuse, proofs: Proofs | None = None) -> Sorted:
+    def batch(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        refuse: _Refuse,
+        proofs: Proofs | None = None,
+        *,
+        carried: bool = False,
+    ) -> Sorted:
         """Return the records of a batch of which everything is right that needs no trust; the others are refused.
 
         Args:
             batch: names and stored bytes.
             refuse: is told of each record that is wrong, and how.
             proofs: verifies the signatures meanwhile; then they are right only if it says so in the end.
+            carried: whether each name was compared with its bytes by who read them (REC-5).
         """
         found: Sorted = []
         for record_hash, stored in batch:
             try:
-                record = self.unproven(record_hash, stored)
+                record = self.unproven(record_hash, stored, carried=carried)
             except LaceError as error:
                 refuse(record_hash, error)
                 continue
@@ -78,12 +87,17 @@ class Judge:
             verify_seal(record)
         return record
 
-    def unproven(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
+    def unproven(self, record_hash: RecordHash, stored: bytes, *, carried: bool = False) -> Seal | Plex:
         """Return one record of which everything is right but its signature, which is still to be verified.
 
         Raises:
             LaceError: something is wrong with it; the signature too is verified then, and told of first.
         """
+        if not self._known:
+            self._known = self.group()
+        data = known_data(self._known, record_hash, stored, carried=carried)
+        if data is not None:
+            return data
         record = parse_record(stored, verify=False)
         try:
             self._check(record_hash, record)
@@ -110,8 +124,6 @@ class Judge:
             raise RefusedRecord(f"a record of kind {plex.app} is never shared")
         if plex is record and plex.app not in _UNSIGNED:
             raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
-        if not self._known:
-            self._known = self.group()
         if plex.group != self._known and not self._may_be_founding(plex):
             raise RefusedRecord(f"it belongs to the group {plex.group}")
 

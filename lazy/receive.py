@@ -91,6 +91,7 @@ class Receiver:
     _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
+    _carried: bool = False
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
 
@@ -145,8 +146,23 @@ class Receiver:
         self,
         batch: Sequence[tuple[RecordHash, bytes]],
         on_wait: Callable[[Holder | None], None] | None = None,
+        *,
+        carried: bool = False,
     ) -> None:
-        """Validate and store one batch of records in one transaction."""
+        """Validate and store one batch of records in one transaction.
+
+        Args:
+            batch: hashes, and bytes that are said to be those records.
+            on_wait: told who holds the vault, while it waits.
+            carried: whether each hash was compared with its bytes by who read them (REC-5).
+        """
+        self._carried = carried
+        try:
+            self._try(batch, on_wait)
+        finally:
+            self._carried = False
+
+    def _try(self, batch: Sequence[tuple[RecordHash, bytes]], on_wait: Callable[[Holder | None], None] | None) -> None:
         proofs = self._beside(len(batch))
         if proofs is None:
             self._take(batch, on_wait, None)
@@ -187,7 +203,7 @@ class Receiver:
     ) -> None:
         ready: Sorted = []
         wanted = self.holes([record for record, _ in batch if record.kind == "P"])
-        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs):
+        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=self._carried):
             if isinstance(record, Seal):
                 self._take_back(record.hash)
                 self._weighed.discard(record.hash)

@@ -59,6 +59,7 @@ _END = b"LACEEND0"
 _POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
 _SAMPLED, _SAMPLE = 16 * 1024, 2048  # bytes of records that are looked at, and how much of them
+_WRITTEN_TOGETHER = 256 * 1024  # bytes that are handed to the sink at once
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 _MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
@@ -137,7 +138,7 @@ class BundleIndex:
 
 
 class BundleWriter:
-    """Writes one bundle to a sink, front to back, holding one frame in memory.
+    """Writes one bundle to a sink, front to back, holding one frame and 256 KiB in memory.
 
     Args:
         sink: where the bytes go.
@@ -172,6 +173,8 @@ class BundleWriter:
         self._builder = RunBuilder()
         self._list = BundleList()
         self._index: BundleIndex | None = None
+        self._waiting: list[bytes | memoryview] = []
+        self._waiting_bytes = 0
         self._write(_MAGIC)
 
     def __len__(self) -> int:
@@ -231,7 +234,9 @@ class BundleWriter:
             start = self._position
             self._write(data)
             self._write(_POINTER.pack(start, len(data)))
+            self._flush()
             self._write(self._hasher.digest() + _END)
+            self._flush()
             digest, size = self._stored() if self._stored is not None else (self._hasher.digest(), self._position)
             self._index = BundleIndex(run, digest, size)
         return self._index
@@ -239,40 +244,46 @@ class BundleWriter:
     def _close_frame(self) -> None:
         if not self._pending:
             return
-        stored, is_whole = self._packed()
+        pieces, is_whole, is_delta = self._packed()
+        size = sum(map(len, pieces))
         for number, (record_hash, app, offset, length) in enumerate(self._pending):
-            location = Location(None, self._position, len(stored), self._raw, offset, length)
+            location = Location(None, self._position, size, self._raw, offset, length)
             self._builder.add(record_hash, app, location)
-            is_whole[number] = is_whole[number] or stored.startswith(_DELTA)
+            is_whole[number] = is_whole[number] or is_delta
         rows = (
             Row(record.kind, app, length, record.digest)
             for (record, app, _, length), whole in zip(self._pending, is_whole, strict=True)
             if whole
         )
-        self._list.add(ListedFrame(len(stored), self._raw, stored.startswith(_DELTA), tuple(rows)))
+        self._list.add(ListedFrame(size, self._raw, is_delta, tuple(rows)))
         self._parts, self._near = [], None
-        self._write(stored)
-        self._last = (len(stored), self._raw)
+        for piece in pieces:
+            self._write(piece)
+        self._last = (size, self._raw)
         self._pending, self._raw, self._expected, self._noise = [], 0, 0, 0
         self._frames += 1
 
-    def _packed(self) -> tuple[bytes, list[bool]]:
-        """Return the frame's stored bytes, and of each record whether it is whole there."""
+    def _packed(self) -> tuple[list[bytes | memoryview], list[bool], bool]:
+        """Return the frame's stored bytes, of each record whether it is whole there, and if it rests on others."""
         is_whole = [True] * len(self._parts)
+        is_near = self._near is not None and bool(self._near.bases)
+        pieces: list[bytes | memoryview]
         if self._noise * 20 >= self._raw * 19:
-            stored = b"".join(as_it_is([self._joined(self._parts)], self._raw))
+            pieces = list(as_it_is(self._parts, self._raw))
         else:
             parts = [shortest(record) for record in self._parts]
             short = shortened(parts)
             bodies = self._joined([part.body for part in parts]) if short else b""
             if short and bodies:
                 is_whole = [part.is_whole for part in parts]
-                stored = _SHORT + short + self._smallest(bodies)
+                pieces = [_SHORT, short, self._smallest(bodies)]
             else:
-                stored = self._smallest(self._joined(self._parts))
-        if self._near is not None and self._near.bases:
-            stored = min(stored, _delta(self._joined(self._parts), self._near), key=len)
-        return stored, is_whole
+                pieces = [self._smallest(self._joined(self._parts))]
+        if self._near is not None and is_near:
+            delta = _delta(self._joined(self._parts), self._near)
+            if len(delta) < sum(map(len, pieces)):
+                return [delta], is_whole, True
+        return pieces, is_whole, False
 
     @staticmethod
     def _joined(parts: list[bytes]) -> bytes:
@@ -285,10 +296,18 @@ class BundleWriter:
             stored = min(stored, self._fastest.compress(raw), key=len)
         return stored
 
-    def _write(self, data: bytes) -> None:
-        self._sink.write(data)
-        self._hasher.update(data)
+    def _write(self, data: bytes | memoryview) -> None:
+        self._waiting.append(data)
+        self._waiting_bytes += len(data)
         self._position += len(data)
+        if self._waiting_bytes >= _WRITTEN_TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        data = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
+        self._waiting, self._waiting_bytes = [], 0
+        self._sink.write(bytes(data))
+        self._hasher.update(data)
 
 
 class BundleReader:
@@ -302,6 +321,7 @@ class BundleReader:
     def __init__(self, file: BinaryIO, bases: Bases = lambda _record: None) -> None:
         self._file = file
         self._bases = bases
+        self._at = -1  # where the file stands, if that is known
 
     def verify_all(self) -> BundleIndex:
         """Read the whole file, check the footer's digest and return what the bundle holds.
@@ -350,8 +370,11 @@ class BundleReader:
         """Return what a frame holds, and how records are made of it where it does not hold them whole."""
         if size > FRAME_STORED_LIMIT:
             raise BadBundle("A frame of the bundle is larger than the format allows.")
-        self._file.seek(offset)
+        at, self._at = self._at, -1
+        if at != offset:  # a jump throws away what was read ahead
+            self._file.seek(offset)
         stored = self._exactly(size)
+        self._at = offset + size
         if stored.startswith(_DELTA):
             return self._undelta(stored, raw_size), None
         parts = None
@@ -395,6 +418,7 @@ class BundleReader:
         return decode(ZSTD, stored[end:], raw, b"".join(parts))
 
     def _index(self) -> tuple[Run, int, bytes]:
+        self._at = -1
         size = self._file.seek(0, 2)
         if not len(_MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
             raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
@@ -409,6 +433,7 @@ class BundleReader:
         self._file.seek(start)
         data = self._exactly(length)
         run = self._listed(data, start) if magic == _MAGIC else _former_index(data, start)
+        self._at = -1
         return run, size, digest
 
     def _listed(self, data: bytes, end: int) -> Run:

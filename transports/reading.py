@@ -175,6 +175,7 @@ def fetch(
     here: Bases = lambda _record: None,
     whole: Callable[[], Listing] | None = None,
     proven: Proven | None = None,
+    located: Sequence[BundleReads] | None = None,
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
@@ -191,6 +192,7 @@ def fetch(
         here: records the reader has, for frames that were compressed against them.
         whole: reads the full listing, asked when such a record is neither here nor in `listing`.
         proven: remembers what was good, and where.
+        located: what `listing.locate(wanted)` gives, if the caller asked already.
 
     Raises:
         PlaceError: the medium went away; what was yielded before is good.
@@ -199,7 +201,7 @@ def fetch(
     chosen = set(wanted)
     done, total = 0, len(chosen)
     bases = _Reach(place, group, listing, here, whole)
-    for reads in listing.locate(chosen):
+    for reads in listing.locate(chosen) if located is None else located:
         for fetched in _from_bundle(place, group, reads, cancel, bases, proven):
             chosen.discard(fetched.hash)
             done += 1

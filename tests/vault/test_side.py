@@ -164,3 +164,44 @@ def test_a_chunk_that_is_not_here_is_named(store: Store) -> None:
         with pytest.raises(MissingObject) as found:
             act()
         assert found.value.record == lost
+
+
+def test_records_asked_for_in_order_are_read_ahead(store: Store) -> None:
+    """Whatever is left out, asked for twice or rests elsewhere is right too, if slower."""
+    entry, made = put(store, _CONTENT)
+    small = data_plex(_GROUP, b"in a row")
+    with store.transaction():
+        store.add([(small, small.encode())])
+        store.settle(None, None)
+    chunks = chunk_hashes(store, entry.hash)
+    records = [*chunks[:200], small.hash, entry.hash, *chunks[200:], RecordHash("P", bytes(32))]
+    wanted = {plex.hash: plex.encode() for plex in made}
+    ahead = store.ahead(records)
+    store.packs._io = counted = Counted()
+    assert all(ahead.stored(record) == wanted[record] for record in chunks[:200])
+    assert counted.reads < 20
+    assert ahead.rests_alone(chunks[0])
+    assert ahead.stored(small.hash) is None
+    assert not ahead.rests_alone(small.hash)
+    assert [ahead.stored(record) for record in chunks[205::7]] == [wanted[record] for record in chunks[205::7]]
+    assert ahead.stored(chunks[205]) == wanted[chunks[205]]
+    assert ahead.stored(RecordHash("P", bytes(32))) is None
+    assert ahead.stored(RecordHash("S", chunks[0].digest)) is None
+
+
+def test_what_is_read_ahead_is_proven_one_by_one(store: Store) -> None:
+    """REC-5: a damaged byte costs its record and no other."""
+    entry, made = put(store, _CONTENT)
+    chunks = chunk_hashes(store, entry.hash)
+    wanted = {plex.hash: plex.encode() for plex in made}
+    pack = store.path.parent / "packs" / "00000001.pack"
+    data = bytearray(pack.read_bytes())
+    data[data.find(wanted[chunks[7]]) + 100] ^= 4
+    pack.write_bytes(data)
+    with Store(store.path) as fresh:
+        ahead = fresh.ahead(chunks)
+        got = [ahead.stored(record) for record in chunks]
+    assert got[7] is None
+    assert [each for number, each in enumerate(got) if number != 7] == [
+        wanted[record] for number, record in enumerate(chunks) if number != 7
+    ]

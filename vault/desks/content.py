@@ -14,12 +14,15 @@ from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP
 from vault.records import MAX_BLOB_BYTES, Plex, RecordHash, Tai, b64a
 from vault.records.coordinates import check_group
 from vault.records.errors import BlobTooLargeError
+from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "tree_plex"]
+__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "known_data", "tree_plex"]
 
 _JOIN_BYTES = 65_536  # below this one joined hash call is cheaper than several
+_DIGEST_TEXT = 43
+_LENGTH_BYTES = 24  # of the line Data-Length, its two line ends included
 _TAIL = f"\nTAI: {Tai.ZERO.text}\n".encode()
 
 
@@ -63,3 +66,33 @@ def tree_plex(group: str, body: bytes) -> Plex:
         RecordError: the group is no group, or the body is too large.
     """
     return _plex(group, TREE_APP, body, MAX_BLOB_BYTES)
+
+
+def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) -> Plex | None:
+    """Return the data record that these bytes are, if they are exactly the record of some content in this group.
+
+    A sync brings a hundred thousand chunks. All but their bytes follows from the group and from two digests, so these
+    are compared and nothing is parsed. What is anything else is left to the parser, which names the rule.
+
+    Args:
+        group: whose records are taken.
+        record: its hash.
+        stored: the bytes.
+        carried: whether the bytes are known to carry the hash rightfully (`vault.records.hashes.is_record`).
+    """
+    head = _head(group, DATA_APP)
+    if record.kind != "P" or not stored.startswith(head, MARKLINE_BYTES):
+        return None
+    blob_at = MARKLINE_BYTES + len(head) + _DIGEST_TEXT + len(_TAIL)
+    length_at = blob_at + MARKLINE_BYTES
+    start = stored.find(b"\n\n", length_at, length_at + _LENGTH_BYTES) + 2
+    size = len(stored) - start
+    if start < 2 or size > MAX_DIRECT_BYTES or not (carried or is_record(record, stored)):
+        return None
+    view = memoryview(stored)
+    blob = RecordHash("B", blake3(view[length_at:]).digest())
+    name = b64a.encode(blake3(view[start:]).digest())
+    made = b"".join((head, name.encode(), _TAIL, blob.markline, b"Data-Length: %d\n\n" % size))
+    if stored[MARKLINE_BYTES:start] != made:
+        return None
+    return make_plex((group, DATA_APP, name), Tai.ZERO, (), make_blob(stored[start:], blob), record)

@@ -15,11 +15,11 @@ from vault.records.hashes import is_record
 from vault.store.database import select_in
 from vault.store.packs import PackDamaged, Packs
 
-__all__ = ["Place", "places", "read_side_by_side"]
+__all__ = ["Ahead", "Place", "blobs", "places"]
 
 _WHERE: Final = f"""
 SELECT b.digest, r.size, f.pack, f.at + k.at, k.size FROM body b JOIN rec r USING (p) JOIN packed k USING (p)
-JOIN frame f ON f.id = k.frame WHERE f.form = {RAW} AND r.size > 0 AND b.kind = 'P' AND b.digest IN"""  # noqa: S608
+JOIN frame f ON f.id = k.frame WHERE f.form = {RAW} AND b.kind = 'P' AND b.digest IN"""  # noqa: S608
 _STRETCH: Final = 1 << 20  # bytes read at once
 _GAP: Final = 64 << 10  # bytes between two records, such as a manifest, that are read and passed over
 
@@ -34,30 +34,53 @@ class Place(NamedTuple):
 
 
 def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes, Place]:
-    """Return, by digest, where those of some bare records rest that have a Blob and rest in a pack as they are."""
+    """Return, by digest, where those of some bare records rest that lie in a pack as they are."""
     digests = list(dict.fromkeys(record.digest for record in records if record.kind == "P"))
     return {bytes(digest): Place(*map(int, place)) for digest, *place in select_in(db, _WHERE, digests)}
 
 
-def read_side_by_side(
-    packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]
-) -> Iterator[memoryview | None]:
+def blobs(packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> Iterator[memoryview | None]:
     """Yield the Blob's bytes of each record in order, compared with its hash; None for what must be read by itself.
 
     At most 1 MiB and a record are in memory at once.
     """
-    run: list[tuple[RecordHash, Place]] = []
-    for record in records:
+    at = 0
+    while at < len(records):
+        record = records[at]
         place = found.get(record.digest) if record.kind == "P" else None
-        if run and (place is None or not _goes_on(run[0][1], run[-1][1], place)):
-            yield from _read(packs, run)
-            run = []
-        if place is None:
+        if place is None or not place.blob:
             yield None
-        else:
-            run.append((record, place))
-    if run:
-        yield from _read(packs, run)
+            at += 1
+            continue
+        for stored, lies in read_on(packs, records, at, found):
+            yield stored[-lies.blob :] if stored is not None and lies.blob else None
+            at += 1
+
+
+def read_on(
+    packs: Packs, records: Sequence[RecordHash], at: int, found: dict[bytes, Place]
+) -> list[tuple[memoryview | None, Place]]:
+    """Return the stored bytes of the record with number `at`, and of those after it that lie behind it in its pack.
+
+    Each is compared with its hash, and None where it is not that record's.
+    """
+    first = last = found[records[at].digest]
+    run = [(records[at], first)]
+    for record in records[at + 1 :]:
+        place = found.get(record.digest) if record.kind == "P" else None
+        if place is None or not _goes_on(first, last, place):
+            break
+        run.append((record, place))
+        last = place
+    try:
+        stretch = memoryview(packs.stretch(first.pack, first.at, last.at + last.size - first.at))
+    except PackDamaged:  # which of them it is shows when each is read by itself
+        return [(None, place) for _, place in run]
+    read: list[tuple[memoryview | None, Place]] = []
+    for record, place in run:
+        stored = stretch[place.at - first.at : place.at - first.at + place.size]
+        read.append((stored if is_record(record, stored) else None, place))
+    return read
 
 
 def _goes_on(first: Place, last: Place, place: Place) -> bool:
@@ -65,13 +88,34 @@ def _goes_on(first: Place, last: Place, place: Place) -> bool:
     return place.pack == first.pack and end <= place.at <= end + _GAP and place.at - first.at < _STRETCH
 
 
-def _read(packs: Packs, run: Sequence[tuple[RecordHash, Place]]) -> Iterator[memoryview | None]:
-    start, last = run[0][1].at, run[-1][1]
-    try:
-        stretch = memoryview(packs.stretch(last.pack, start, last.at + last.size - start))
-    except PackDamaged:  # which of them it is shows when each is read by itself
-        yield from (None for _ in run)
-        return
-    for record, place in run:
-        stored = stretch[place.at - start : place.at - start + place.size]
-        yield stored[-place.blob :] if is_record(record, stored) else None
+class Ahead:
+    """The stored bytes of records that are asked for one after the other, read in stretches.
+
+    Args:
+        packs: where they rest.
+        records: in the order in which they are asked for; one that is not asked for costs nothing more.
+        found: see `places`.
+    """
+
+    def __init__(self, packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> None:
+        self._packs = packs
+        self._records = records
+        self._found = found
+        self._numbers = {record: number for number, record in enumerate(records)}
+        self._read: dict[RecordHash, memoryview] = {}
+
+    def rests_alone(self, record: RecordHash) -> bool:
+        """Tell whether a record rests in a pack as it is, and so on no other record."""
+        return record.kind == "P" and record.digest in self._found
+
+    def stored(self, record: RecordHash) -> bytes | None:
+        """Return the proven bytes of one of the records; None when it must be read by itself."""
+        stored = self._read.pop(record, None)
+        if stored is None and self.rests_alone(record) and record in self._numbers:
+            at = self._numbers[record]
+            read = read_on(self._packs, self._records, at, self._found)
+            self._read = {
+                each: found for each, (found, _) in zip(self._records[at:], read, strict=False) if found is not None
+            }
+            stored = self._read.pop(record, None)
+        return None if stored is None else bytes(stored)

@@ -28,7 +28,7 @@ from vault.store.database import connect, faults_named, select_in
 from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
-from vault.store.side import places, read_side_by_side
+from vault.store.side import Ahead, blobs, places
 from vault.store.views import Views
 
 __all__ = ["Store"]
@@ -272,7 +272,12 @@ class Store:
         """
         with faults_named(self.path):
             found = places(self.db, records)
-        return read_side_by_side(self.packs, records, found)
+        return blobs(self.packs, records, found)
+
+    def ahead(self, records: Sequence[RecordHash]) -> Ahead:
+        """Return what reads some hundred records faster, if they are asked for in this order."""
+        with faults_named(self.path):
+            return Ahead(self.packs, records, places(self.db, records))
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""

@@ -1,0 +1,82 @@
+"""A chunk is compared with the one record that its content has, where nothing else is parsed (CLAY-12, REC-5)."""
+
+from __future__ import annotations
+
+import pytest
+from blake3 import blake3
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vault.desks.content import MAX_DIRECT_BYTES, data_plex, known_data, tree_plex
+from vault.profile import Chunk, Manifest, ProfileError, read
+from vault.records import Plex, RecordError, RecordHash, Tai, b64a, parse_record
+from vault.records.hashes import MARKLINE_BYTES
+
+_GROUP = "friends/0123456789abcdef"
+
+
+@given(st.binary(max_size=3_000))
+@example(b"\n\n\n\n")
+@example(b"Data-Length: 1\n\n")
+def test_every_content_is_known_as_the_parser_knows_it(content: bytes) -> None:
+    plex = data_plex(_GROUP, content)
+    stored = plex.encode()
+    for carried in (True, False):
+        known = known_data(_GROUP, plex.hash, stored, carried=carried)
+        assert known == parse_record(stored)
+        assert known is not None
+        assert (known.hash, known.blob.hash, known.encode()) == (plex.hash, plex.blob.hash, stored)
+
+
+def renamed(stored: bytes) -> tuple[RecordHash, bytes]:
+    """Give bytes the hash that they carry, whatever they say."""
+    payload = stored[MARKLINE_BYTES:]
+    record = RecordHash("P", blake3(payload).digest())
+    return record, record.markline + payload
+
+
+@given(st.integers(0, 400), st.integers(0, 255), st.sampled_from(["change", "insert", "delete"]))
+def test_bytes_that_are_no_record_of_the_profile_are_never_known(at: int, byte: int, how: str) -> None:
+    """The mutant carries its own hash rightfully, as a hostile writer's would."""
+    good = data_plex(_GROUP, b"some content\n\nin two parts").encode()
+    at %= len(good)
+    middle = {"change": bytes([byte]) + good[at + 1 :], "insert": bytes([byte]) + good[at:], "delete": good[at + 1 :]}
+    record, stored = renamed(good[:at] + middle[how])
+    known = known_data(_GROUP, record, stored, carried=True)
+    try:
+        parsed = parse_record(stored)
+        assert isinstance(parsed, Plex)
+        read(parsed)
+    except (RecordError, ProfileError):
+        assert known is None
+        return
+    assert known is None or known == parsed
+
+
+@pytest.mark.parametrize(
+    "plex",
+    [
+        tree_plex(_GROUP, b"lace-tree/0 0\n"),
+        data_plex("friends/another_another_", b"x"),
+        Plex.build(group=_GROUP, app="lace/data", name=b64a.encode(bytes(32)), tai=Tai.ZERO, data=b"x"),
+        Plex.build(group=_GROUP, app="lace/data", name=data_plex(_GROUP, b"x").name, tai=Tai(1, 0), data=b"x"),
+        Plex.build(
+            group=_GROUP,
+            app="lace/data",
+            name=b64a.encode(blake3(bytes(MAX_DIRECT_BYTES + 1)).digest()),
+            tai=Tai.ZERO,
+            data=bytes(MAX_DIRECT_BYTES + 1),
+        ),
+        Manifest.to_plex(
+            group=_GROUP, digest=bytes(32), level=1, chunks=[Chunk(300_000, data_plex(_GROUP, b"x").hash)]
+        ),
+    ],
+)
+def test_what_is_anything_else_is_left_to_the_parser(plex: Plex) -> None:
+    assert known_data(_GROUP, plex.hash, plex.encode(), carried=True) is None
+
+
+def test_bytes_that_do_not_carry_the_hash_are_not_known() -> None:
+    one, other = data_plex(_GROUP, b"one"), data_plex(_GROUP, b"two")
+    assert known_data(_GROUP, one.hash, other.encode(), carried=False) is None
+    assert known_data(_GROUP, RecordHash("B", one.hash.digest), one.encode(), carried=False) is None
