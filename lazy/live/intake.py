@@ -87,7 +87,7 @@ class Intake:
         if self._batch:
             require_room(self._vault.around, self._vault.dot, self._size, "What this sync fetches")
             done = self._vault.store.have([name for name, _ in self._batch]) | self._refused
-            self._receiver.take([pair for pair in self._batch if pair[0] not in done])
+            self._receiver.take([pair for pair in self._batch if pair[0] not in done], carried=True)  # see `take`
             self.records += len(self._batch)
             self._moved += self._size
             if self._size >= self._most:
