@@ -40,7 +40,7 @@ def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
     """Before it is written and after; blobs of every size of a pack's header, trees and commits."""
     draw = Random(1)
     objects = Objects(git)
-    blobs = [draw.randbytes(size) for size in (0, 1, 15, 16, 2047, 2048, 300_000)]
+    blobs = [draw.randbytes(size) for size in (0, 1, 15, 16, 2047, 2048, 65_535, 65_536, 1 << 20, 2_000_001)]
     names = [objects.add("blob", blob) for blob in blobs]
     inner = objects.add("tree", tree_of([Row("z", "blob", names[1])]))
     rows = [
@@ -63,6 +63,23 @@ def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
     listed = [line.split("\t")[1] for line in _said(git, "ls-tree", tree).splitlines()]
     assert listed == sorted(row.name for row in rows)
     assert objects.info([f"{commit}^{{tree}}"]) == [(tree, "tree", len(tree_of(rows)))]
+
+
+def test_a_large_object_that_a_power_cut_tore_is_written_anew(git: GitRunner) -> None:
+    """Git would take the torn one for the object and never push again."""
+    piece = Random(2).randbytes(1 << 20)
+    objects = Objects(git)
+    name = objects.add("blob", piece)
+    path = git.repository / "objects" / name[:2] / name[2:]
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:70_000])
+    path.chmod(0o444)
+    with pytest.raises(subprocess.CalledProcessError):
+        _said(git, "fsck", "--strict", "--no-dangling")
+    assert Objects(git).add("blob", piece) == name
+    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
+    assert Objects(git).read([name]) == [piece]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner) -> None:

@@ -1,7 +1,8 @@
 """The objects of a private repository: asked of gits that stay, and written some at a time (decision 7a).
 
 To start git costs more than what it does for a head or a list. So one that answers questions stays for as long as the
-repository is used, and small objects are gathered, named by what they are, and handed to one git as a pack.
+repository is used, and small objects are gathered, named by what they are, and handed to one git as a pack. Large ones
+are written where git keeps them, for they are most of what travels.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from weakref import finalize
 
 from transports.errors import PlaceNotWritable
 from transports.git.command import GitRunner
+from vault.files import AtomicFile, refuse_write
 
 __all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
 
 _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
+_ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
 _PATIENCE = 5.0  # seconds that a git whose input ended has to go
 _NAME_BYTES = 20
@@ -73,16 +76,38 @@ class Objects:
         self._end = finalize(self, _end_all, self._running)
 
     def add(self, kind: str, data: bytes) -> str:
-        """Take an object and return its id; `flush` writes it where other gits find it."""
+        """Take an object and return its id; `flush` writes it where other gits find it.
+
+        Raises:
+            PlaceNotWritable, DiskFull, NotWritable: it cannot be written.
+        """
         oid = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
         oid.update(data)
         name = oid.hexdigest()
-        if name not in self._new:
+        if len(data) >= _ALONE:
+            self._write(name, kind, data)
+        elif name not in self._new:
             self._new[name] = kind, data
             self._size += len(data)
             if self._size > _GATHERED:
                 self.flush()
         return name
+
+    def _write(self, name: str, kind: str, data: bytes) -> None:
+        """Write an object where git looks for it, as git would, at a tenth of what git takes for it.
+
+        It is written anew where it lies already: a power cut may have left nothing of it but its name.
+        """
+        directory = self._git.repository / "objects" / name[:2]
+        deflate = zlib.compressobj(0)
+        try:
+            directory.mkdir(exist_ok=True)
+            with AtomicFile(directory / name[2:], mode=0o444, durable=False) as file:
+                for part in (b"%s %d\0" % (kind.encode(), len(data)), data):
+                    file.write(deflate.compress(part))
+                file.write(deflate.flush())
+        except OSError as error:
+            refuse_write(directory, error)
 
     def flush(self) -> None:
         """Let git write what was taken.

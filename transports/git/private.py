@@ -160,7 +160,7 @@ class PrivateRepository:
 
     def _tidy(self) -> None:
         """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
-        for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*"):
+        for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/??/*.tmp"):
             for leftover in self.path.glob(pattern):
                 with contextlib.suppress(OSError):
                     leftover.unlink()
