@@ -47,6 +47,7 @@ _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and 
 _LAST_BATCH_BYTES = 8 << 20  # ... lets the next be twice as large, up to this
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
+_HOLES = 100_000  # records that are reached and missing, which are looked for together
 
 
 class StrangersMailbox(PeerError):
@@ -359,10 +360,11 @@ class MailboxReader:
         self, listing: Listing, belongs: Callable[[RecordHash, str], bool], *, reached: bool = False
     ) -> Iterator[dict[RecordHash, str]]:
         part: dict[RecordHash, str] = {}
-        entries = (entry for entry in listing.by_place() if belongs(*entry))
+        holes = self._receiver.all_holes(_HOLES) if reached else None
+        entries = (entry for entry in listing.by_place() if belongs(*entry) and (holes is None or entry[0] in holes))
         while some := dict(islice(entries, _LOOK_RECORDS)):
             gone = self._vault.store.have(some)
-            left = self._receiver.holes(some) if reached else some.keys() - gone
+            left = self._receiver.holes(some) if reached and holes is None else some.keys() - gone
             part.update({record: app for record, app in some.items() if record in left})
             if len(part) >= _PART_RECORDS:
                 yield part

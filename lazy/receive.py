@@ -129,6 +129,11 @@ class Receiver:
             self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
         return record in self._refused or record in self._earlier
 
+    def all_holes(self, most: int) -> set[RecordHash] | None:
+        """Return what `holes` returns without an argument, or None where that is more than `most`."""
+        rows = self.vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
+        return self.holes() if int(rows[0][0]) <= most else None
+
     def holes(self, among: Collection[RecordHash] | None = None) -> set[RecordHash]:
         """Return what counted records reach and is missing here; only those `among` some records if they are given."""
         if among is None:

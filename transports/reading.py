@@ -59,11 +59,14 @@ class Proven:
 
     def __init__(self) -> None:
         self._bundles: dict[BundleRef, dict[RecordHash, tuple[int, int, int]]] = {}
+        self._last: tuple[BundleRef, dict[RecordHash, tuple[int, int, int]]] | None = None
 
     def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
         """Remember one that was read whole."""
         if record.length >= _PROVEN_BYTES:
-            self._bundles.setdefault(bundle, {})[record.hash] = (frame.offset, record.offset, record.length)
+            if self._last is None or self._last[0] is not bundle:  # one is read to its end before the next
+                self._last = (bundle, self._bundles.setdefault(bundle, {}))
+            self._last[1][record.hash] = (frame.offset, record.offset, record.length)
 
     def holds(self, record: RecordHash, at: Location) -> bool:
         """Tell whether a record was read from exactly there."""

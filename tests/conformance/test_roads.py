@@ -16,6 +16,7 @@ import pytest
 
 from tests.conformance.roads import ROADS, Copy, Road, chosen_roads, meet
 from tests.people import Person
+from vault.records import RecordHash
 
 _BIG = 3_000_000  # bytes: several frames, and pieces of git
 
@@ -178,8 +179,8 @@ def test_what_is_stopped_goes_on_where_it_was(
     take = Receiver.take
     calls = []
 
-    def stopping(self: Receiver, batch: list[tuple[object, bytes]]) -> None:
-        take(self, batch)  # type: ignore[arg-type]
+    def stopping(self: Receiver, batch: list[tuple[RecordHash, bytes]], *, carried: bool) -> None:
+        take(self, batch, carried=carried)
         calls.append(len(batch))
         if len(calls) == 2:
             raise KeyboardInterrupt
