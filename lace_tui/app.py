@@ -42,6 +42,7 @@ __all__ = ["LaceApp"]
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
+_TOLD = 3  # lines of a card that are told where the card itself is not in sight
 
 
 def _screen(place: Scope) -> Place:
@@ -59,7 +60,7 @@ class LaceApp(Working):
     Args:
         find: returns the shared folder, or None while there is no vault.
         surroundings: the world as the vault sees it; asked once, when there is a vault.
-        here: name of the folder it was started in.
+        here: path of the folder it was started in.
         called: what the person is probably called.
         monotonic: seconds of a clock that never goes back.
         look_every: seconds between two looks at the places; 0 looks only when the vault is read.
@@ -174,6 +175,11 @@ class LaceApp(Working):
 
         self._work("begin", work)
 
+    @property
+    def here(self) -> str:
+        """The folder it was opened in, which says which desk is meant."""
+        return self._here
+
     def offer_sync(self, following: str) -> None:
         """Offer a sync once everything is decided; the place that is here first.
 
@@ -184,7 +190,8 @@ class LaceApp(Working):
             said = f"Next: {following}" if following else "Nothing is left to send."
             self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
             return
-        names = [place.place.name for place in self.view.places] if self.view else []
+        known = sorted(self.view.places, key=lambda place: bool(place.trouble)) if self.view else []
+        names = [place.place.name for place in known]
         here = [name for name in names if (seen := self.reach.get(name)) is not None and seen.is_here]
         target = next(iter(here), following.removeprefix("lace sync "))
 
@@ -333,6 +340,9 @@ class LaceApp(Working):
         """Keep the card of work that ended, and read again what is shown."""
         if card is not None:
             self.keep(card)
+            if isinstance(self.screen, Place) and not isinstance(self.screen, Home):  # the card itself is on Home
+                told = "\n".join(line.plain for line in card.lines[:_TOLD])
+                self.notify(told, title=card.title, severity="warning" if card.is_bad else "information", markup=False)
         self.read()
         if isinstance(self.screen, Place):
             self.read_place(self.screen)

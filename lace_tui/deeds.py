@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from lazy.circle import invite
+from lazy.conflicts import update_desk
 from lazy.places import add_place
 from lazy.sync import sync
 from lazy.update import Updated, update
+from vault.desk_folders import MAIN, desk_at, desks
+from vault.errors import EnvironmentFault
 from vault.history import Relation
 from vault.names import Version, check_name
-from vault.work import next_version, release
+from vault.vault import Vault
+from vault.work import Watch, next_version, release
 
 __all__ = ["Relation", "Updated", "Version"]
-__all__ += ["add_place", "check_name", "invite", "next_version", "release", "sync", "update"]
+__all__ += ["add_place", "check_name", "invite", "next_release", "plan_updates", "release", "sync"]
+__all__ += ["update", "update_desk", "updates"]
+
+
+def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentFault]:
+    """Return what an update would do to each desk, or why that one cannot be updated; main even where it is nothing."""
+    found: dict[str, Updated | EnvironmentFault] = {}
+    for desk in desks(vault):
+        try:
+            plan = update(vault, desk.name, dry_run=True, watch=watch)
+        except EnvironmentFault as error:  # a folder that is gone keeps no other desk back
+            if desk.name == MAIN:
+                raise
+            found[desk.name] = error
+            continue
+        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting:
+            found[desk.name] = plan
+        elif desk.name == MAIN:
+            nothing = plan
+    return found or {MAIN: nothing}
+
+
+def updates(vault: Vault, chosen: Sequence[str], watch: Watch) -> dict[str, Updated]:
+    """Update some desks, one after the other; each is done by itself, as by a command of its own."""
+    return {desk: update(vault, desk, watch=watch) for desk in chosen}
+
+
+def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:
+    """Return the desk of the folder the app was opened in, its next version, and whether it is the only desk."""
+    desk = desk_at(vault, Path(here))
+    return desk, next_version(vault, desk), len(desks(vault)) == 1

@@ -7,8 +7,10 @@ outside `.vault`. Only `look_at` looks at a place.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from lace_tui.cli.output import moment
+from lace_tui.cli.status import place_problems, records_text
 from lace_tui.view import (
     FILES_LIMIT,
     ID_SHOWN,
@@ -22,7 +24,7 @@ from lace_tui.view import (
     Reach,
 )
 from lazy.circle import requests
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command
+from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
@@ -30,14 +32,15 @@ from lazy.status import PeerStatus, Status, status
 from lazy.update import ending_releases
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
+from vault.desk_folders import desks
 from vault.errors import LaceError
 from vault.graph import ancestors
 from vault.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.records import Tai
 from vault.vault import Vault
-from vault.work import MAIN, checkout_of
+from vault.work import checkout_of
 
-__all__ = ["look_at", "read_home"]
+__all__ = ["look_at", "read_home", "reason"]
 
 CAME_LIMIT = 50  # rows; more than anybody reads before updating
 
@@ -84,7 +87,13 @@ def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
     known = next(entry for entry in now.places if entry.name == place.name)
     serves = tuple(peer.name for peer in now.peers if place.peer in {None, peer.node})
     unsent = {entry.record for entry in waiting if entry.state == "queued" and place.name in entry.places}
-    return PlaceView(place, serves, len(unsent), known.last_sync)
+    fault = [(known.fault.message, known.fault.hint)] if known.fault is not None else []
+    found = [(_said(problem), problem["hint"]) for problem in place_problems(known)]
+    return PlaceView(place, serves, len(unsent), known.last_sync, records_text(known.waiting), (*fault, *found))
+
+
+def _said(problem: Mapping[str, str]) -> str:
+    return f"{problem['peer']}: {problem['message']}" if problem["peer"] else problem["message"]
 
 
 def _peer(peer: PeerStatus, known: tuple[PlaceView, ...], waiting: list[QueueEntry]) -> PeerView:
@@ -96,15 +105,19 @@ def _peer(peer: PeerStatus, known: tuple[PlaceView, ...], waiting: list[QueueEnt
 
 
 def _came(vault: Vault, still_open: list[Conflict]) -> list[ReleaseInfo]:
-    """Return friends' releases that my folder does not contain, newest first."""
-    base = checkout_of(vault, MAIN)
+    """Return friends' releases that my folders do not contain, the newest of each desk first."""
+    return [release for desk in desks(vault) for release in _came_to(vault, desk.name, still_open)]
+
+
+def _came_to(vault: Vault, desk: str, still_open: list[Conflict]) -> list[ReleaseInfo]:
+    base = checkout_of(vault, desk)
     line: set[str] = set()
     for commit in (base.commit, *base.also) if base else ():
         line |= ancestors(vault.store, commit)
     contested = {side.commit.text for conflict in still_open for side in conflict.sides}
     me = vault.node.text
     found = []
-    for release in releases(vault.store, MAIN):
+    for release in releases(vault.store, desk):
         if release.node == me or release.commit.text in line:  # most of them, so nothing else is read for these
             continue
         same = base is not None and commit_info(vault.store, release.commit).tree == base.tree
@@ -126,6 +139,7 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
         tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
         Tai.parse(release.tai).to_utc_iso(),
         release.commit in sides,
+        update_desk(release.desk),
     )
 
 
@@ -156,7 +170,23 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
                 (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
             )
         )
+    found += [
+        Need(
+            f"desk {desk}",
+            NeedKind.DESK,
+            f"{desk}: released by friends, no folder here",
+            "its files come into a sub-folder that you name",
+            f"lace desk add {shlex.quote(desk)} DIR",
+        )
+        for desk in now.unmapped
+    ]
     return tuple(found)
+
+
+def reason(conflict: Conflict) -> str:
+    """Return in a phrase why two sides need a person."""
+    is_version = conflict.kind is ConflictKind.VERSION
+    return "released with different content" if is_version else "do not merge by themselves"
 
 
 def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> list[Need]:
@@ -165,17 +195,17 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""
         detail.append(f"{name}{version}, {moment(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
-    reason = "released with different content" if conflict.kind is ConflictKind.VERSION else "do not merge cleanly"
+    why = reason(conflict)
     command = f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}"
     if ended is not None:
-        reason = f"{label_of(vault, ended.node)} {ended.version} ends it: update"
+        why = f"{label_of(vault, ended.node)} {ended.version} ends it: update"
         command = update_command(conflict)
     found = [
         Need(
             conflict.id,
             NeedKind.CONFLICT,
             f"{conflict.what}: {' <> '.join(names)}",
-            reason,
+            why,
             command,
             tuple(detail),
         )

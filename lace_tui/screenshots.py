@@ -172,13 +172,13 @@ def begin_visit(story: Story) -> None:
         sync(bob, ["stick"])
 
 
-def app_of(story: Story, name: str, *, taste: Taste | None = None) -> LaceApp:
+def app_of(story: Story, name: str, *, taste: Taste | None = None, here: Path | None = None) -> LaceApp:
     """Return the app as a friend of the story opens it."""
     folder = story.folder(name)
     return LaceApp(
         lambda: folder if (folder / ".vault").is_dir() else None,
         lambda: story.around(name),
-        here=str(folder),
+        here=str(here or folder),
         monotonic=lambda: float(story.seconds),
         look_every=0,
         taste=taste,

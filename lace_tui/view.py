@@ -43,6 +43,7 @@ class NeedKind(StrEnum):
     PROPOSAL = "proposal"
     REQUEST = "request"
     MEMBERSHIP = "membership"
+    DESK = "desk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,23 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class PlaceView:
-    """One place: whom it serves, how much waits to be put on it, and when it was last visited (ISO 8601 UTC)."""
+    """One place.
+
+    Args:
+        place: it.
+        serves: whom.
+        waiting: things of mine that are on no place yet and would go there.
+        last_sync: when it was last visited (ISO 8601 UTC).
+        records: how many the next visit would put there, such as `3 records`; empty for none.
+        trouble: what it refused last, or what was found there that somebody should know: a sentence and its way out.
+    """
 
     place: Place
     serves: tuple[str, ...]
     waiting: int
     last_sync: str | None
+    records: str = ""
+    trouble: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +97,7 @@ class Came:
         paths: the first few of them.
         when: ISO 8601 UTC, for display.
         contested: whether an open conflict keeps it out.
+        command: what brings it in.
     """
 
     id: str
@@ -95,6 +108,7 @@ class Came:
     paths: tuple[str, ...]
     when: str
     contested: bool
+    command: str = "lace update"
 
 
 @dataclass(frozen=True, slots=True)

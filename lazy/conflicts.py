@@ -50,6 +50,7 @@ __all__ = [
     "side_names",
     "side_words",
     "update_command",
+    "update_desk",
 ]
 
 
@@ -242,7 +243,12 @@ def deciding_command(vault: Vault, conflict: Conflict) -> str:
 
 def update_command(conflict: Conflict) -> str:
     """Return the command that brings what was released into the desk of a conflict."""
-    return "lace update" if conflict.desk == MAIN else f"lace update {shlex.quote(conflict.desk)}"
+    return update_desk(conflict.desk)
+
+
+def update_desk(desk: str) -> str:
+    """Return the command that brings what was released into a desk."""
+    return "lace update" if desk == MAIN else f"lace update {shlex.quote(desk)}"
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ __all__ = [
     "add_place",
     "clear_fault",
     "forget_place",
+    "hopeful",
     "is_mine",
     "keep_place",
     "known_faults",
@@ -133,7 +134,7 @@ class PlaceFault:
 
 def note_fault(w: Writer, name: str, error: LaceError) -> None:
     """Take note, inside a write, of what a place refused at this visit."""
-    fault = PlaceFault(error.code, error.message, error.hint, w.tai().text)
+    fault = PlaceFault(error.code, error.message, error.hint.replace(" NAME", f" {name}"), w.tai().text)
     w.store.set_meta(_FAULT + name, json.dumps(asdict(fault), sort_keys=True))
 
 
@@ -150,6 +151,12 @@ def known_faults(vault: Vault) -> dict[str, PlaceFault]:
     """Return by name of a place what it refused at its last visit."""
     found = {place.name: vault.store.meta(_FAULT + place.name) for place in places(vault)}
     return {name: PlaceFault(**json.loads(text)) for name, text in found.items() if text}
+
+
+def hopeful(vault: Vault, found: Sequence[Place]) -> list[Place]:
+    """Return places with those that refused the last visit behind the others: one of the first is worth a sync."""
+    faults = known_faults(vault)
+    return sorted(found, key=lambda place: place.name in faults)
 
 
 def places(vault: Vault) -> list[Place]:
@@ -225,7 +232,7 @@ def serving(vault: Vault, name: str) -> list[Place]:
 
 def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:
     """Return the command by which somebody who was left is synced with again, at an address or at a shared place."""
-    shared = [place.uri for place in places(vault) if place.peer is None and place.kind not in _OF_ONE]
+    shared = [place.uri for place in hopeful(vault, places(vault)) if place.peer is None and place.kind not in _OF_ONE]
     where = uri or next(iter(shared), "")
     return f"lace join {shlex.quote(name)} {shlex.quote(where) if where else 'URI'} --key {node}"
 
@@ -265,6 +272,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
     from transports.address import AddressKind, parse_address  # noqa: PLC0415 - naming a place opens no road
     from transports.drop import Drop  # noqa: PLC0415
+    from transports.errors import PlaceNotWritable  # noqa: PLC0415
 
     address = parse_address(uri, cwd)
     if address.kind is AddressKind.GIT:
@@ -281,7 +289,10 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         raise NoSuchPlace(f"{uri} is not a directory.")
     place_id = ""
     if create:
-        place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
+        try:
+            place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
+        except PlaceNotWritable as error:  # no place yet, so nothing can be pulled from it
+            raise type(error)(error.message, hint="Name a directory that you may write.") from error
     elif address.path.is_dir():
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
             place_id = Drop.open(address.path).place_id

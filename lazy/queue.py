@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places import known_faults, places
+from lazy.places import hopeful, places
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
@@ -73,8 +73,7 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     else:
         shared = {start: _shared(vault, start, most) for start in starts}
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-    failing = known_faults(vault)  # a way that failed last time is named last
-    configured = sorted(places(vault), key=lambda place: place.name in failing)
+    configured = hopeful(vault, places(vault))
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
@@ -92,7 +91,7 @@ def next_sync(vault: Vault) -> str:
     top = int(str(vault.store.rows("SELECT ifnull(max(seq), 0) FROM log WHERE node = ?", vault.node.text)[0][0]))
     confirmed = _confirmed(vault)
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-    configured, command = places(vault), ""
+    configured, command = hopeful(vault, places(vault)), ""
     for person in peers(vault):
         if confirmed.get(person.node, 0) >= top:
             continue

@@ -32,9 +32,9 @@ class Problem:
     hint: str = ""
 
     @classmethod
-    def of(cls, error: LaceError) -> Self:
-        """Return what went wrong with a whole place."""
-        return cls(error.code, error.message, hint=error.hint)
+    def of(cls, error: LaceError, place: str) -> Self:
+        """Return what went wrong with a whole place; the way out names it."""
+        return cls(error.code, error.message, hint=error.hint.replace(" NAME", f" {place}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from vault.history import Relation, line_head, relation
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
-from vault.records import RecordHash, Tai, Verifier
+from vault.records import Tai, Verifier
 from vault.vault import HELD_BACK, Vault
 from vault.work import MAIN, checkout_of, unreleased
 
-__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "status"]
+__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
 
 _DESKS_TOLD = 3  # of one peer, beside main
 _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an update would bring in
@@ -202,7 +202,13 @@ def desks_with_news(vault: Vault) -> list[str]:
     """Return the desks into which an update would bring something, as far as is stored (LAZ-54), main first."""
     with vault.store.reading():
         open_conflicts = conflicts(vault)
-        return [found.name for found in desks(vault) if _desk(vault, found.name, open_conflicts).relation in _NEWS]
+        return [found.name for found in desks(vault) if _standing(vault, found.name, open_conflicts) in _NEWS]
+
+
+def relation_of(vault: Vault, desk: str) -> Relation:
+    """Return how my folder of a desk stands to what friends released, and whether a conflict of it is open (LAZ-54)."""
+    with vault.store.reading():
+        return _standing(vault, desk, conflicts(vault))
 
 
 _Held = dict[str, dict[str, tuple[Version, Version]]]  # of each node, of each desk: lowest and highest
@@ -242,23 +248,22 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus
         version, is_mine = Version.parse(str(text)), node == me
         highest[is_mine] = max(highest.get(is_mine, version), version)
     head = line_head(vault.store, vault.node.text, desk)
-    heads, waiting = heads_to_update(vault, desk)
-    base = checkout_of(vault, desk)
     return DeskStatus(
         desk,
         highest.get(True),
         head.number if head else 0,
-        _relation(vault, base.commit if base else None, heads, waiting, [c for c in open_conflicts if c.desk == desk]),
+        _standing(vault, desk, open_conflicts),
         unreleased(vault, desk),
         max(highest.values(), default=None),
     )
 
 
-def _relation(
-    vault: Vault, ours: RecordHash | None, heads: list[RecordHash], waiting: list[str], open_conflicts: list[Conflict]
-) -> Relation:
-    if waiting or any(c.kind == "head" for c in open_conflicts):
+def _standing(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
+    heads, waiting = heads_to_update(vault, desk)
+    if waiting or any(one.kind == "head" and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
+    base = checkout_of(vault, desk)
+    ours = base.commit if base else None
     found = {relation(vault.store, ours, head) for head in heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
         if worst in found:

@@ -51,7 +51,7 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
             break
         except LaceError as error:
             failed = PlaceResult(place.name, place.kind, queued=True)
-            failed.problems.append(Problem.of(error))
+            failed.problems.append(Problem.of(error, place.name))
             results.append(failed)
     return results
 

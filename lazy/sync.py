@@ -206,7 +206,7 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     """Note a place that could not be reached; what waits stays queued (LAZ-24, LAZ-47)."""
     can_wait = isinstance(error, PlaceError) and error.can_wait
     result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
-    result.problems.append(Problem.of(error))
+    result.problems.append(Problem.of(error, place.name))
     result.vector_before = result.vector_after = vector_of(vault)
     result.next = f"lace sync {place.name}"
     if not dry_run:
@@ -344,7 +344,7 @@ def carry_out(
         refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
     if refusal is not None:
         result.refusal = refusal
-        result.problems.append(Problem.of(refusal))
+        result.problems.append(Problem.of(refusal, place.name))
     if pull:
         _note_closed(medium, result)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lazy.places import add_place, remove_place
-from lazy.update import follow
+from lazy.update import follow, paths_moved
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.history import Head, commit_info, line_head, revision
@@ -47,6 +47,8 @@ _COUNTER = {
     "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
     "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
     "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
+    "lazy-leave": "Sync with them again: lace peers shows the line for each friend you left.",
+    "lazy-join": "Stop syncing with them: lace leave NAME.",
     "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
 }
 _ACTS = {
@@ -104,13 +106,15 @@ class Undone:
         what: as a sentence.
         desk: whose line got shorter; empty for a place.
         revision: the number that is free again.
-        written: paths of the folder that changed.
+        written: paths written in the folder, or that would be.
+        deleted: paths deleted in it, or that would be.
     """
 
     what: str
     desk: str = ""
     revision: int | None = None
     written: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 def last_act(vault: Vault) -> Act | None:
@@ -167,34 +171,37 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
     _refuse_shared(vault, head)
     before = revision(vault.store, vault.node.text, desk, head.number - 1)
     if before is None:
-        raise NothingToUndo(f"{desk} has one revision only.", hint="Commit what should be there instead.")
+        only = f"{desk} has one revision only, and none before it to go back to."
+        raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
     info = commit_info(vault.store, head.commit)
     keeps_folder = info.signer == vault.node.text and info.parents == (before.commit,)
     what = f"{desk} revision {head.number} is taken back"
     what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
+    old, new = info.tree, commit_info(vault.store, before.commit).tree
     if dry_run:
-        return Undone(what, desk, head.number)
+        moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
+        return Undone(what, desk, head.number, *moved)
     finish_checkouts(vault, watch)
     if not keeps_folder and changes(vault, desk, watch).items:
-        raise NothingToUndo(
-            "Files were changed since, and going back would lose that.", hint="Commit them first: lace commit -m TEXT"
-        )
-    old, new = info.tree, commit_info(vault.store, before.commit).tree
+        # To commit them and say `undo` again would take back that commit, and no more.
+        way = f"Keep them: lace commit -m TEXT - then bring back what was before: lace checkout {desk}@{before.number}"
+        raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
     with vault.writing() as w:
         # While this waited for the vault somebody else may have released what it is about to take back.
         if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:
             raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
         _refuse_shared(vault, head)
         written: tuple[str, ...] = ()
+        deleted: tuple[str, ...] = ()
         if not keeps_folder:
-            moved = follow(w, vault, desk, old, new, watch)
-            written = (*moved.written, *moved.deleted)
+            result = follow(w, vault, desk, old, new, watch)
+            written, deleted = tuple(result.written), tuple(result.deleted)
         set_checkout(w, desk, Checkout(before.commit, new))
         _forget(vault, head, own=info.signer == vault.node.text)
         watch.progress(0, 0, "rebuild")
         w.store.rebuild(vault.node.text, vault.founding)  # numbers of names follow from all records in their order
         w.audit("lace-undo", act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
-    return Undone(what, desk, head.number, written)
+    return Undone(what, desk, head.number, written, deleted)
 
 
 def _refuse_shared(vault: Vault, head: Head) -> None:

@@ -98,7 +98,8 @@ def parse_live(text: str) -> LiveAddress:
     try:
         return LiveAddress(host, port or 443, Verifier.parse(parts.fragment))
     except RecordError as error:
-        raise UnknownPlaceKind(f"{text[:60]!r} names a key that is none.") from error
+        way = "Copy the whole line that lace serve printed, with # and the key at its end, and put it in quotes."
+        raise UnknownPlaceKind(f"{text[:60]!r} names a key that is none.", hint=way) from error
 
 
 def parse_address(text: str, cwd: Path) -> Address:

@@ -59,10 +59,10 @@ def _all(vault: Vault) -> Answer:
         lines[-1] += f", {said}" if said else ""
     lines += formers_lines(vault)
     lines = lines or ["You sync with nobody yet: lace invite NAME"]
-    for node in sorted(left(vault)):
-        name = label_of(vault, node)
-        lines.append(f"{inert(name)}, left: {inert(way_back(vault, name, node))}")
-    data = {"peers": rows, "revoked": formers_data(vault)}
+    ways = {node: way_back(vault, label_of(vault, node), node) for node in sorted(left(vault))}
+    lines += [f"{inert(label_of(vault, node))}, left: {inert(back)}" for node, back in ways.items()]
+    gone = [{"peer": label_of(vault, node), "key": node, "way_back": back} for node, back in ways.items()]
+    data = {"peers": rows, "revoked": formers_data(vault), "left": gone}
     return Answer(data, "\n".join(lines))
 
 
@@ -72,14 +72,17 @@ def _one(vault: Vault, name: str) -> Answer:
     gone = former(vault, found.node)
     seen, record = known_beacons(vault).get(found.node), peer_record(vault, found.node, called)
 
+    back = way_back(vault, called, found.node) if found.node in left(vault) else ""
+
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
         said = [f"  {beacon_note(seen)}"] if seen is not None else []
         first = f"{inert(called)}  {found.node}  {_standing_text(record)}"
-        return "\n".join([first, *others, *said, *_evidence_lines(found, gone, paint)])
+        away = [f"  {paint.warn('! left')}: nothing is synced with them; again: {inert(back)}"] if back else []
+        return "\n".join([first, *away, *others, *said, *_evidence_lines(found, gone, paint)])
 
     data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_standing(record)}
-    data |= {"beacon": beacon_data(seen), "revoked_by": gone.by if gone is not None else None}
+    data |= {"left": bool(back), "beacon": beacon_data(seen), "revoked_by": gone.by if gone is not None else None}
     return Answer({**data, **_evidence_data(found)}, text)
 
 

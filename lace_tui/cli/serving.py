@@ -103,9 +103,15 @@ def _tell(context: Context, served: Served) -> None:
     elif served.problem:
         text = f"! {who}: {inert(served.problem)}"
     else:
-        text = f"{who}: {served.received} in, {served.sent} out"
-        text += f", {served.refused} refused" if served.refused else ""
+        moved = bool(served.received or served.sent or served.refused)
+        text = f"{who}: received {_records(served.received)}, sent {_records(served.sent)}"
+        text += f", refused {served.refused}" if served.refused else ""
+        text = text if moved else f"{who}: nothing new on either side"
     context.emit(data, text)
+
+
+def _records(count: int) -> str:
+    return f"{count} record{'' if count == 1 else 's'}" if count else "nothing"
 
 
 def _parsed(text: str) -> tuple[str, int]:

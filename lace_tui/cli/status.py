@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
-__all__ = ["count_text", "fault_data", "status_data", "status_text", "waiting_text"]
+__all__ = ["count_text", "fault_data", "place_problems", "records_text", "status_data", "status_text", "waiting_text"]
 
 _PROBLEMS = 3  # of one place that are told
 _WORDS = {
@@ -110,7 +110,7 @@ def _place_data(place: PlaceStatus) -> dict[str, Any]:
         "last_sync": place.last_sync,
         "waiting": place.waiting,
         "fault": fault_data(place.fault),
-        "problems": _problems(place),
+        "problems": place_problems(place),
     }
 
 
@@ -228,14 +228,14 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
     if place.fault is not None:
         lines.append(f"    {paint.warn('!')} {moment(_utc(place.fault))}: {inert(place.fault.message)}")
         lines += [f"      {inert(place.fault.hint)}"] if place.fault.hint else []
-    for problem in _problems(place):
+    for problem in place_problems(place):
         who = f"{inert(problem['peer'])}: " if problem["peer"] else ""
         lines.append(f"    {paint.warn('!')} {who}{inert(problem['message'])}")
         lines += [f"      {inert(problem['hint'])}"] if problem["hint"] else []
     return lines
 
 
-def _problems(place: PlaceStatus) -> list[dict[str, str]]:
+def place_problems(place: PlaceStatus) -> list[dict[str, str]]:
     """Return what the last visit found that somebody should know, without what only waits for others."""
     told = place.last.get("problems")
     found = [problem for problem in told if isinstance(problem, dict)] if isinstance(told, list) else []
@@ -253,8 +253,14 @@ def _utc(fault: PlaceFault) -> str:
 
 def waiting_text(count: int) -> str:
     """Return how many records wait, as the start of a phrase."""
-    many = f"{MANY:,} records or more" if count == MANY else count_text(count, "record")
-    return f"{many} {'waits' if count == 1 else 'wait'}"
+    return f"{records_text(count)} {'waits' if count == 1 else 'wait'}"
+
+
+def records_text(count: int) -> str:
+    """Return a number of records of which at most `MANY` were counted; empty for none."""
+    if not count:
+        return ""
+    return f"{MANY:,} records or more" if count == MANY else count_text(count, "record")
 
 
 def fault_data(fault: PlaceFault | None) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.folder import moved_lines, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.undo import undo
@@ -28,6 +29,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "desk": done.desk or None,
         "revision": done.revision,
         "written": list(done.written),
+        "deleted": list(done.deleted),
     }
     lead = "Would be undone: " if args.dry_run else ""
-    return Answer(data, f"{lead}{inert(done.what)}.")
+    count = moved_text(len(done.written), len(done.deleted), planned=args.dry_run)
+    moved = f": {count}" if done.written or done.deleted else ""
+    lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
+    return Answer(data, "\n".join(lines))

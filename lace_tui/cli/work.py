@@ -173,10 +173,13 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    from lazy.places import places  # noqa: PLC0415
+    from lazy.places import hopeful, places  # noqa: PLC0415
+    from lazy.status import relation_of  # noqa: PLC0415
 
-    known = places(vault)
+    known = hopeful(vault, places(vault))
     following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
+    stands = relation_of(vault, desk)
+    left_out = _left_out(desk, stands)
     doubt, is_cut = _doubt(vault)
     following = "lace adopt" if is_cut else following
     say_pushed(context, pushed)
@@ -195,9 +198,21 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         "notices": notices(context, made.committed.problems if made.committed else ()),
         "pushed": [result.name for result in pushed if not result.queued],
         "counts": not doubt,
+        "relation": stands,
         "next": following,
     }
-    return Answer(data, "\n".join([_released(made), *doubt, f"Next: {inert(following)}"]))
+    return Answer(data, "\n".join([_released(made), *doubt, *left_out, f"Next: {inert(following)}"]))
+
+
+def _left_out(desk: str, stands: Relation) -> list[str]:
+    """Return what friends released and this release does not hold, with the command that deals with it."""
+    from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
+
+    if stands is Relation.CONFLICTING:
+        return [f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts"]
+    if stands in {Relation.SAME, Relation.AHEAD}:
+        return []
+    return [f"! It does not hold what friends released since: {update_desk(desk)}"]
 
 
 def _doubt(vault: Vault) -> tuple[list[str], bool]:

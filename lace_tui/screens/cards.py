@@ -10,7 +10,7 @@ from textual.content import Content
 
 from lace_tui.cli.folder import moved_text
 from lace_tui.cli.progress import bytes_text, duration_text
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import Cancelled, LaceError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lazy.resolve import Resolved
     from lazy.results import ExchangeResult, PlaceResult
     from lazy.update import Updated
+    from vault.errors import EnvironmentFault
     from vault.work import Released
 
 __all__ = [
@@ -28,15 +29,18 @@ __all__ = [
     "failed_card",
     "plan_lines",
     "planned_card",
+    "plans_lines",
     "released_card",
     "resolved_card",
     "stored_card",
     "sync_card",
     "update_card",
+    "updates_card",
     "working_card",
     "working_parts",
 ]
 
+_MAIN = "main"  # the desk that is meant where none is named
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -97,7 +101,7 @@ def stored_card(view: HomeView) -> Card:
     problems = summary.get("problems")
     for problem in problems[:_LISTED] if isinstance(problems, list) else []:
         if isinstance(problem, Mapping):
-            lines.append(_problem(str(problem.get("peer", "")), str(problem.get("message", "")), str(problem["code"])))
+            lines += _problem(*(str(problem.get(key, "")) for key in ("peer", "message", "code", "hint")))
     return Card(f"Last sync: {last.place}", tuple(lines), bool(problems), last.when)
 
 
@@ -121,7 +125,8 @@ def planned_card(results: list[PlaceResult]) -> Card:
         size = f" ({bytes_text(result.bytes_to_send)})" if result.bytes_to_send else ""
         text = f"{result.name}: would send {plural(result.sent, 'record')}{size}"
         lines.append(mark(f"{text}, and receive {plural(result.records_to_receive, 'record')}"))
-        lines += [_problem(problem.peer, problem.message, problem.code) for problem in result.problems[:_LISTED]]
+        for problem in result.problems[:_LISTED]:
+            lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines.append(mark("Nothing was moved. s syncs.", QUIET))
     return Card("What would move", tuple(lines), any(result.queued or result.problems for result in results))
 
@@ -149,7 +154,8 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     if len(result.releases) > _LISTED:
         lines.append(mark(f"  and {len(result.releases) - _LISTED} more", QUIET))
     lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
-    lines += [_problem(problem.peer, problem.message, problem.code) for problem in result.problems[:_LISTED]]
+    for problem in result.problems[:_LISTED]:
+        lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.rejected[:_LISTED]]
     lines += [_exchange(exchange) for exchange in result.exchanges]
     if result.next:
@@ -173,8 +179,10 @@ def _counts(sent: int, received: int, refused: int, conflicts: int) -> Content:
     return Content("   ").join(parts)
 
 
-def _problem(peer: str, message: str, code: str) -> Content:
-    return mark(f"! {peer}: {message} ({code})" if peer else f"! {message} ({code})", BAD)
+def _problem(peer: str, message: str, code: str, hint: str) -> list[Content]:
+    """Return what is wrong, and the way out of it."""
+    told = mark(f"! {peer}: {message} ({code})" if peer else f"! {message} ({code})", BAD)
+    return [told, mark(f"  {hint}", QUIET)] if hint else [told]
 
 
 def failed_card(what: str, trouble: Trouble) -> Card:
@@ -225,6 +233,16 @@ def _pace(far: Far) -> list[tuple[int, Content]]:
     return parts
 
 
+def plans_lines(plans: Mapping[str, Updated | EnvironmentFault]) -> list[Content]:
+    """Return what an update would do to one desk, or to each of several."""
+    lines: list[Content] = []
+    for desk, plan in plans.items():
+        if len(plans) > 1 or desk != _MAIN:
+            lines.append(mark(f"{desk}:", STRONG))
+        lines += [mark(f"! {plan.message}", BAD), mark(plan.hint)] if isinstance(plan, LaceError) else plan_lines(plan)
+    return lines
+
+
 def plan_lines(plan: Updated) -> list[Content]:
     """Return what an update would do, for a person to agree to."""
     from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
@@ -254,6 +272,16 @@ def plan_lines(plan: Updated) -> list[Content]:
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
         )
     return lines
+
+
+def updates_card(done: Mapping[str, Updated]) -> Card:
+    """Return the card of updates that just ended; one of them is most often all there is."""
+    cards = [(desk, update_card(one)) for desk, one in done.items()]
+    if list(done) == [_MAIN]:
+        return cards[0][1]
+    lines = [line for desk, card in cards for line in (mark(f"{desk}:", STRONG), *card.lines)]
+    bad = next((card.title for _, card in cards if card.is_bad), "")
+    return Card(bad or "Update: done", tuple(lines), bool(bad))
 
 
 def update_card(done: Updated) -> Card:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from lace_tui.actions import Action
 from lace_tui.cli.inert import inert
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.pane import Pane
@@ -31,7 +32,7 @@ from lazy.drafts import load_draft
 from vault.names import Version
 from vault.vault import Vault
 
-__all__ = ["Comparing"]
+__all__ = ["Comparing", "can_edit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class _Read:
     stale: tuple[str, ...]
     ids: tuple[str, ...]
     words: str
+
+
+def can_edit(file: OpenFile) -> bool:
+    """Tell whether some side is a text that can be edited."""
+    return file.has_lines or any(side is not None and side.text is not None for side in file.sides)
 
 
 class Comparing(Place):
@@ -219,7 +225,8 @@ class Comparing(Place):
             result.show(title, shown.rows[0], shown.starts.get(self._region))
         else:
             names = "   ".join(f"{key} {name} whole" for key, name in zip("LR", self._names(worked), strict=True))
-            result.show(title, [mark(f"?  undecided:  {names}   e edit", BAD)])
+            edit = "   e edit" if can_edit(file) else ""
+            result.show(title, [mark(f"?  undecided:  {names}{edit}", BAD)])
 
     def _draw_words(self, opened: Opened) -> None:
         file, worked = self.file, self._worked()
@@ -249,6 +256,14 @@ class Comparing(Place):
         if opened.others:
             said += f" {plural(len(opened.others), 'more path')} merged by itself."
         self.query_one("#said", Fitted).show([(0, mark(said, QUIET))])
+
+    def hinted(self) -> list[Action]:
+        """Leave out what this file cannot be decided by: lines that it has none of, or text that it is not."""
+        file = self.file
+        away = (
+            set() if file is None or file.has_lines else {"take-both"} if can_edit(file) else {"take-both", "edit-here"}
+        )
+        return [action for action in super().hinted() if action.id not in away]
 
     def words(self) -> dict[str, str]:
         """Name the sides in the footer, and say why `w` does nothing yet."""

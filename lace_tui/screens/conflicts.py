@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.reading import reason
 from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
@@ -16,8 +17,10 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words
+from lazy.conflicts import Conflict, conflicts, side_names, side_words, update_command
+from lazy.people import label_of
 from lazy.resolve import accept_resolution, next_step, resolve_prefer
+from lazy.update import ending_releases
 from vault.records import Tai
 from vault.vault import Vault
 from vault.work import Watch
@@ -37,16 +40,20 @@ class Conflicts(Listing):
     def __init__(self) -> None:
         super().__init__()
         self._conflicts: dict[str, Conflict] = {}
+        self._ended: dict[str, str] = {}  # of conflicts that an update ends: whose release does
         self._me = ""
 
-    def read(self, vault: Vault) -> tuple[str, list[Conflict]]:
-        """Read the open conflicts."""
+    def read(self, vault: Vault) -> tuple[str, list[Conflict], dict[str, str]]:
+        """Read the open conflicts, and which of them something that was released since ends."""
         with vault.store.reading():
-            return vault.node.text, conflicts(vault)
+            found = conflicts(vault)
+            ended = ending_releases(vault, found)
+            by = {key: f"{label_of(vault, release.node)} {release.version}" for key, release in ended.items()}
+            return vault.node.text, found, by
 
-    def show(self, value: tuple[str, list[Conflict]]) -> None:
+    def show(self, value: tuple[str, list[Conflict], dict[str, str]]) -> None:
         """Show the open conflicts."""
-        self._me, found = value
+        self._me, found, self._ended = value
         self._conflicts = {conflict.id: conflict for conflict in found}
         shown = sorted(found, key=lambda conflict: conflict.id in self.lace.aside)
         self.fill([(conflict.id, self._line(conflict)) for conflict in shown])
@@ -55,8 +62,9 @@ class Conflicts(Listing):
         aside = "aside " if conflict.id in self.lace.aside else ""
         text = mark("! ", BAD) + mark(aside, QUIET) + mark(f"{conflict.what}  ")
         text += mark(" <> ".join(side_names(conflict, self._me)), NOTE)
-        is_version = conflict.kind is ConflictKind.VERSION
-        why = "released with different content" if is_version else "do not merge by themselves"
+        why = reason(conflict)
+        if ended := self._ended.get(conflict.id):
+            return text + mark(f"  {ended} ends it: {update_command(conflict)}", GOOD)
         if conflict.proposals:  # before the reason, which a narrow screen may cut
             text += mark(f"  {', '.join(p.name for p in conflict.proposals)} decided: A accepts", GOOD)
         return text + mark(f"  {why}", QUIET)
@@ -71,7 +79,11 @@ class Conflicts(Listing):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
         lines += [f"{proposal.name} decided: {proposal.resolution}" for proposal in conflict.proposals]
+        if ended := self._ended.get(conflict.id):
+            lines.append(f"{ended} was released since and ends it: update")
         lines.append("Whatever you choose, every side stays readable in history.")
+        if conflict.id in self._ended:
+            return "A conflict", tuple(lines), update_command(conflict)
         words = side_words(conflict, self._me)
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {words}"
 
@@ -114,7 +126,7 @@ class Conflicts(Listing):
         aside = self.lace.aside
         self.lace.aside = aside - chosen if chosen <= aside else aside | chosen
         self.lines.marked = frozenset()
-        self.show((self._me, list(self._conflicts.values())))
+        self.show((self._me, list(self._conflicts.values()), self._ended))
         self.lines.action_first()
 
     def action_accept(self) -> None:

@@ -6,6 +6,7 @@ Time travel is by case: a revision's number, a version, a label or a date (CLAY-
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual.binding import BindingType
@@ -28,6 +29,7 @@ from lazy.parcels import show as show_record
 from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
+from vault.desk_folders import desk_at
 from vault.labels import Labelled, set_label
 from vault.profile import Release, Resolution
 from vault.vault import Vault
@@ -182,19 +184,25 @@ class History(Listing):
     def action_commit(self) -> None:
         """Say what changed in the folder, and ask why."""
         if self.lace.can_start:
-            self.lace.ask(changes, self._ask_why, "changes", asked="Commit")
+            here = Path(self.lace.here)
+            self.lace.ask(lambda vault: changes(vault, desk_at(vault, here)), self._ask_why, "changes", asked="Commit")
 
     def _ask_why(self, found: Changes) -> None:
         if not found.items:
-            self.notify("Nothing changed in the folder since the last commit.", markup=False)
+            self.notify(f"Nothing changed in {found.desk} since the last commit.", markup=False)
             return
+        desk = found.desk
         shown = ", ".join(item.path for item in found.items[:_NAMED])
         more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
         self.app.push_screen(
-            Question("Commit", f"{counted(found)}: {shown}{more}. What did you do, and why?"), self._commit
+            Question(
+                "Commit" if desk == MAIN else f"Commit {desk}",
+                f"{counted(found)}: {shown}{more}. What did you do, and why?",
+            ),
+            lambda text: self._commit(text, desk),
         )
 
-    def _commit(self, text: str | None) -> None:
+    def _commit(self, text: str | None, desk: str) -> None:
         if text is None:
             return
         if not text:
@@ -202,10 +210,11 @@ class History(Listing):
             return
 
         def do(vault: Vault, watch: Watch) -> tuple[Committed | None, list[PlaceResult]]:
-            made = commit(vault, text, watch=watch)
+            made = commit(vault, text, desk=desk, watch=watch)
             return made, follow(vault, Occasion.COMMIT, watch) if made else []
 
-        self.lace.begin("Commit", do, _committed, f"lace commit -m {shlex.quote(text)}")
+        where = "" if desk == MAIN else f" --desk {shlex.quote(desk)}"
+        self.lace.begin("Commit", do, _committed, f"lace commit -m {shlex.quote(text)}{where}")
 
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest."""
@@ -241,7 +250,7 @@ def _committed(done: tuple[Committed | None, list[PlaceResult]]) -> Card:
     made, pushed = done
     if made is None:
         return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."),))
-    lines = [mark(f"= {MAIN}@{made.revision}: {counted(made)}", GOOD)]
+    lines = [mark(f"= {made.desk}@{made.revision}: {counted(made)}", GOOD)]
     lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
     lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
     lines.append(mark("next: release it, so that your friends get it", QUIET))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import Card, plan_lines, planned_card, released_card, sync_card, update_card
+from lace_tui.screens.cards import Card, planned_card, plans_lines, released_card, sync_card, updates_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Place, bindings_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView, Reach
     from lazy.invitations import Invitation
     from lazy.update import Updated
+    from vault.errors import EnvironmentFault
     from vault.names import Version
 
 __all__ = ["Home", "Panel"]
@@ -197,9 +199,11 @@ class Home(Place):
         self.show_footer()
 
     def _prefer_present(self) -> None:
-        """Begin with a place that is here, unless the person has moved already."""
+        """Begin with a place that is here and refused nothing last time, unless the person has moved already."""
         panel = self.query_one("#meet", Panel)
+        failing = {place.place.name for place in self._view.places if place.trouble} if self._view else set()
         here = [number for number, name in enumerate(self._reach) if self._reach[name].is_here]
+        here.sort(key=lambda number: list(self._reach)[number] in failing)
         if panel.highlighted == 0 and here:
             panel.highlighted = here[0]
 
@@ -285,7 +289,7 @@ class Home(Place):
         match panel.id:
             case "came":
                 came = next(entry for entry in view.came if entry.id == key)
-                return "A release", came_detail(came, view), "lace conflicts" if came.contested else "lace update"
+                return "A release", came_detail(came, view), "lace conflicts" if came.contested else came.command
             case "needs":
                 need = next(need for need in view.needs if need.id == key)
                 return "Needs you", (need.title, need.facts, *need.detail), need.command
@@ -358,13 +362,21 @@ class Home(Place):
         """Ask for a version, proposing the next, and release what the folder holds."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
-        self.lace.ask(deeds.next_version, self._ask_version, "version")
+        here = self.lace.here
+        self.lace.ask(lambda vault: deeds.next_release(vault, here), self._ask_version, "version")
 
-    def _ask_version(self, proposed: Version) -> None:
+    def _ask_version(self, found: tuple[str, Version, bool]) -> None:
+        desk, proposed, is_alone = found
         text = "Your folder as it is now becomes this version; friends get it at the next sync."
-        self.app.push_screen(Question("Release", text, str(proposed)), self._release)
+        if not is_alone:
+            text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
+            text += " open lace in its folder."
+        self.app.push_screen(
+            Question("Release" if is_alone else f"Release {desk}", text, str(proposed)),
+            lambda answer: self._release(answer, desk, is_alone=is_alone),
+        )
 
-    def _release(self, text: str | None) -> None:
+    def _release(self, text: str | None, desk: str, *, is_alone: bool) -> None:
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         if not text:
@@ -375,10 +387,10 @@ class Home(Place):
             self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
             return
         self.lace.begin(
-            f"Release {version}",
-            lambda vault, watch: deeds.release(vault, version, watch=watch),
+            f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
+            lambda vault, watch: deeds.release(vault, version, desk=desk, watch=watch),
             lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
-            f"lace release {version}",
+            f"lace release {version}" if is_alone else f"lace release {version} --desk {shlex.quote(desk)}",
         )
 
     def action_new_place(self) -> None:
@@ -443,23 +455,32 @@ class Home(Place):
 
         self.lace.begin(
             "Update: making the plan",
-            lambda vault, watch: deeds.update(vault, dry_run=True, watch=watch),
+            deeds.plan_updates,
             self._planned,
         )
 
-    def _planned(self, plan: Updated) -> Card | None:
+    def _planned(self, plans: dict[str, Updated | EnvironmentFault]) -> Card | None:
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
-        if plan.relation in {deeds.Relation.SAME, deeds.Relation.AHEAD}:
-            return Card("Update: nothing to do", tuple(plan_lines(plan)), bool(plan.waiting))
-        self.app.push_screen(PlanPage("Update: the plan", plan_lines(plan)), self._decided)
+        nothing = {deeds.Relation.SAME, deeds.Relation.AHEAD}
+        good = {desk: plan for desk, plan in plans.items() if not isinstance(plan, LaceError)}
+        doing = [desk for desk, plan in good.items() if plan.relation not in nothing]
+        lines = plans_lines(plans)
+        if not doing:
+            is_bad = len(good) < len(plans) or any(plan.waiting for plan in good.values())
+            return Card("Update: nothing to do", tuple(lines), is_bad)
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self.lace.begin(
+                    "Update",
+                    lambda vault, watch: deeds.updates(vault, doing, watch),
+                    updates_card,
+                    "; ".join(map(deeds.update_desk, doing)),
+                )
+
+        self.app.push_screen(PlanPage("Update: the plan", lines), decided)
         return None
-
-    def _decided(self, is_agreed: bool | None) -> None:
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-
-        if is_agreed:
-            self.lace.begin("Update", lambda vault, watch: deeds.update(vault, watch=watch), update_card, "lace update")
 
 
 def _is_here(seen: Reach | None) -> bool:

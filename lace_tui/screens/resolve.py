@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.screens.cards import Card, Decided, resolved_card
-from lace_tui.screens.comparing import Comparing
+from lace_tui.screens.comparing import Comparing, can_edit
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
@@ -83,7 +83,8 @@ class Resolve(Comparing):
             if choice is None:
                 self._set(Pick())
             elif whole is None:
-                self.notify("Its lines cannot be joined: take one side, L or R, or edit it.", markup=False)
+                way = "take one side, L or R, or edit it" if can_edit(file) else "take one side, L or R"
+                self.notify(f"Its lines cannot be joined: {way}.", markup=False)
             else:
                 self._set(Pick(side=whole))
             self._draw()

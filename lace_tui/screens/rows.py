@@ -37,8 +37,11 @@ def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
     facts = [f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"]
     if view.waiting:
         facts.append(f"{view.waiting} to send")
+    elif view.records:
+        facts.append(f"{view.records} to send")
     facts.append(f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced")
-    return rows(first, mark("  " + ", ".join(facts), QUIET))
+    told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble[:1]]
+    return rows(first, mark("  " + ", ".join(facts), QUIET), *told)
 
 
 def _reach(reach: Reach | None) -> tuple[str, str, str]:
@@ -78,6 +81,8 @@ def came_row(came: Came, home: HomeView) -> Content:
 
 
 def _files(came: Came) -> str:
+    if not came.files:
+        return "no file changed"
     return f"{FILES_LIMIT} or more files" if came.files >= FILES_LIMIT else plural(came.files, "file")
 
 
@@ -119,8 +124,9 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             f"{name}: {place.place.uri}",
             f"Now: {seen.text if seen else 'looking'}",
             f"Serves: {', '.join(place.serves) or 'nobody yet'}",
-            f"Waiting to be sent there: {place.waiting}",
-            f"Last sync: {place.last_sync or 'never'}",
+            f"Waiting to be sent there: {place.records or 'nothing'}",
+            f"Last sync: {_when(place.last_sync, view)}",
+            *(line for message, hint in place.trouble for line in (f"! {message}", f"  {hint}") if line.strip()),
         )
         return "A place", lines, f"lace sync {name}"
     peer = next(peer for peer in view.peers if peer.status.node == name)
@@ -132,10 +138,16 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         f"Not confirmed by them: {peer.waiting}",
         f"Not released by them, so they say: {peer.status.unreleased}",
         f"Met at: {', '.join(peer.places) or 'no place yet'}",
-        f"Last read: {peer.status.last_sync or 'never'}",
+        f"Last read: {_when(peer.status.last_sync, view)}",
         *_said(peer.status.beacon),
     )
     return "A peer", lines, f"lace sync {target}"
+
+
+def _when(iso: str | None, view: HomeView) -> str:
+    from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
+
+    return f"{moment(iso)}, {ago(iso, view.now_ns)}" if iso else "never"
 
 
 def _said(seen: SeenBeacon | None) -> tuple[str, ...]:

@@ -354,6 +354,7 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
             }
         ],
         "revoked": [],
+        "left": [],
     }
     assert f"bob  {uri}" in alice.text("peers")
     assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
@@ -382,7 +383,7 @@ def test_join_at_an_impossible_place_joins_nobody(alice: Person) -> None:
     file = alice.write("file", "x")
     for uri in (str(file), "gopher://x"):
         assert alice.run("join", "bob", uri, "--key", KEY).code != 0
-    assert alice.lace("peers") == {"peers": [], "revoked": []}
+    assert alice.lace("peers") == {"peers": [], "revoked": [], "left": []}
     assert len(alice.lace("members")["members"]) == 1
 
 
@@ -392,7 +393,9 @@ def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     alice.lace("join", "bob", str(stick), "--key", KEY)
     data = alice.lace("leave", "bob")
     assert data == {"peer": "bob", "uri": stick.as_uri(), "key": KEY}
-    assert alice.lace("peers") == {"peers": [], "revoked": []}
+    peers = alice.lace("peers")
+    assert (peers["peers"], [gone["peer"] for gone in peers["left"]]) == ([], ["bob"])
+    assert alice.lace("peers", KEY)["left"]
     assert alice.lace("places") == {"places": []}
     assert "nobody yet" in alice.text("peers")
     error_of(alice.run("--json", "leave", "bob"), "no-such-peer")

@@ -354,6 +354,24 @@ def test_every_desk_says_what_waits_for_it(alice: Person, bob: Person, band: Cal
     ]
 
 
+def test_a_release_says_what_it_does_not_hold(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """LAZ-29, LAZ-38: what friends released since, or a conflict that it leaves open."""
+    bob.lace("update")
+    bob.write("song.txt", "bob\n")
+    bob.lace("release", "1.1.0")
+    band()
+    alice.write("other.txt", "alice\n")
+    assert "! It does not hold what friends released since: lace update" in alice.text("release", "1.2.0")
+    alice.write("song.txt", "alice\n")
+    alice.lace("commit", "-m", "mine")
+    alice.lace("update", expect=1)
+    made = alice.lace("release", "1.3.0")
+    assert made["relation"] == "conflicting"
+    assert "stays open" in alice.text("release", "1.4.0")
+    alice.lace("resolve", alice.lace("conflicts")["conflicts"][0]["id"], "--prefer", "local")
+    assert alice.lace("release", "1.5.0")["relation"] in {"same", "ahead"}
+
+
 def test_a_release_of_nothing_of_mine_says_so(alice: Person, bob: Person, band: Callable[[], None]) -> None:
     """LAZ-29: who never released anything has no last release."""
     bob.lace("update")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.people import Person
+from transports.drop import Drop
+from transports.errors import PlaceNotWritable
 
 
 @pytest.fixture
@@ -59,6 +61,20 @@ def test_a_place_that_is_away_beside_another_is_told_by_the_code(pair: tuple[Per
     assert [(place["waiting"], place["fault"]) for place in ann.lace("status")["places"]] == [(0, None), (0, None)]
 
 
+def test_a_place_that_failed_is_not_the_one_to_sync_next(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-46: the command that is named after a release leads to a place that took what was brought last."""
+    ann, _ = pair
+    ann.lace("place", "add", "a-first", str(tmp_path / "first"))
+    ann.write("ann.md", "ann\n")
+    assert ann.lace("release", "1.1.0")["next"] == "lace sync a-first"
+    (tmp_path / "first").rename(tmp_path / "away")
+    ann.lace("sync", expect=1)
+    assert ann.lace("release", "1.2.0")["next"] == "lace sync stick"
+    told = ann.text("status")
+    assert "Plug the stick in" in told
+    assert "a-first  never synced" in told
+
+
 def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person], second: Path) -> None:
     """LAZ-25, LAZ-47: the friend's release comes, mine stays queued, and the exit code is that of the place."""
     ann, bob = pair
@@ -68,9 +84,11 @@ def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person]
     assert [release["version"] for release in done["releases"]] == ["1.2.0"]
     assert (done["sent"], done["queued"], done["safe_to_remove"]) == (0, True, False)
     assert (done["error"]["code"], done["problems"][0]["code"]) == ("place-not-writable", "place-not-writable")
+    assert done["problems"][0]["hint"].endswith("lace pull second"), "the way out can be typed as it stands"
     assert ann.lace("push", "second", expect=23)["error"]["code"] == "place-not-writable"
     ann.lace("pull", "second")
     (fault,) = (place["fault"] for place in ann.lace("status")["places"] if place["place"] == "second")
+    assert fault["hint"].endswith("lace pull second")
     assert fault["code"] == "place-not-writable", "that it was read says nothing about writing"
     beside = ann.lace("sync", expect=1)
     assert {place["name"]: place["sent"] > 0 for place in beside["places"]} == {"second": False, "stick": True}
@@ -82,6 +100,25 @@ def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person]
     kept.rename(box)
     assert ann.lace("sync", "second")["sent"] > 0
     assert "! " not in ann.text("status")
+
+
+def test_an_address_that_is_copied_badly_says_what_to_copy(ann: Person) -> None:
+    """LAZ-25, APP-14: the way out fits what was wrong with the text."""
+    told = ann.lace("place", "add", "alices", "https://host:7433/#V.short", expect=2)["error"]
+    assert "the whole line that lace serve printed" in told["hint"]
+
+
+def test_a_place_that_cannot_be_made_names_no_place_to_pull_from(
+    ann: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-25: what is no place yet holds nothing that could be read."""
+
+    def refuse(path: Path, *, entropy: object) -> None:
+        raise PlaceNotWritable(f"The drop {path} cannot be written: read-only file system.")
+
+    monkeypatch.setattr(Drop, "create", refuse)
+    told = ann.lace("place", "add", "rom", str(tmp_path / "rom"), expect=23)["error"]
+    assert told["hint"] == "Name a directory that you may write."
 
 
 def test_what_waits_for_a_place_is_told_where_nobody_waits(ann: Person, tmp_path: Path) -> None:

@@ -91,10 +91,15 @@ def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_pat
     merged = bob.lace("update")
     assert (bob.folder / "c.txt").exists()
     bob.write("c.txt", "edited\n")
-    assert "lose" in bob.lace("undo", expect=2)["error"]["message"]
+    refused = bob.lace("undo", expect=2)["error"]
+    assert "lose" in refused["message"]
+    assert f"lace checkout main@{merged['revision'] - 1}" in refused["hint"]
     bob.write("c.txt", "alice\n")
+    planned = bob.lace("undo", "--dry-run")
+    assert (planned["written"], planned["deleted"]) == ([], ["c.txt"])
+    assert "as it was before: 1 file would be deleted.\n- c.txt" in bob.text("undo", "--dry-run")
     undone = bob.lace("undo")
-    assert (undone["revision"], undone["written"]) == (merged["revision"], ["c.txt"])
+    assert (undone["revision"], undone["written"], undone["deleted"]) == (merged["revision"], [], ["c.txt"])
     assert not (bob.folder / "c.txt").exists()
     assert (bob.folder / "b.txt").read_text() == "bob\n"
     assert bob.lace("fsck")["ok"]

@@ -286,6 +286,10 @@ async def test_binary_and_deleted_sides_are_told_and_decided(story: Story) -> No
         await pilot.press("L", "n")
         assert "a file, 9 bytes" in pane(app, "left")
         assert "89504e47" in pane(app, "right")
+        assert "e edit" not in pane(app, "result")
+        foot = text_of(app, "#foot")
+        assert "both" not in foot, "nothing is offered that this file cannot be decided by"
+        assert "edit" not in foot
         await pilot.press("o")
         await pilot.press("r")
         assert "= decided" in text_of(app, "#what")
