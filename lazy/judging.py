@@ -65,6 +65,8 @@ class Judge:
             carried: whether each name was compared with its bytes by who read them (REC-5).
         """
         found: Sorted = []
+        if proofs is not None:
+            proofs.expect(len(batch))
         for record_hash, stored in batch:
             try:
                 record = self.unproven(record_hash, stored, carried=carried)

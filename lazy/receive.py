@@ -190,7 +190,7 @@ class Receiver:
             return None
         if self._proofs is None:
             self._proofs = Proofs()
-        return self._proofs if self._proofs.is_ready() else None
+        return None if self._proofs.is_gone() else self._proofs
 
     def _remembered(self) -> dict[str, object]:
         """Return a copy of what a batch changes here."""

@@ -3,7 +3,8 @@
 To verify a signature takes as long as all the rest of taking a small record in, and Python runs one thread at a time.
 So where much arrives and there is a second processor, a process that is started anew, never forked, verifies: it is fed
 packed tasks, key, digest and signature of 128 bytes, and answers each with one byte, in order. What it says is as good
-as what this process would find: it runs the same suite. Where it cannot start, or ends, nothing depends on it.
+as what this process would find: it runs the same suite. Where it cannot start, or ends, nothing depends on it. And who
+has less to do verifies more: what this process waited for in one batch, it does half of in the next.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ LEAST = 400  # Seals in one batch from which on it is likely that enough follow 
 _KEY, _DIGEST, _SIGNATURE = 32, 32, 64
 _TASK = _KEY + _DIGEST + _SIGNATURE
 _TOGETHER = 64  # tasks handed over at once; far below what a pipe holds
+_AHEAD = 2 * _TOGETHER  # tasks that keep it busy while this process verifies _BY_ITSELF
+_BY_ITSELF = 32
 _READY, _RIGHT, _WRONG = b"r", b"1", b"0"
 _SECONDS = 60.0  # without a single answer; then what waits is verified here
 _CODE = "import sys; sys.path[:] = {path!r}; from vault.proofs import serve; serve()"
@@ -36,8 +39,11 @@ class Proofs:
     """One process beside this one. It ends when this is closed, or forgotten, or when this process ends."""
 
     def __init__(self) -> None:
-        self._asked: list[bytes] = []  # tasks without an answer, the last of them not handed over yet
-        self._handed = 0
+        self._asked: list[bytes] = []  # tasks since the last answer
+        self._handed = 0  # how many of them were handed over
+        self._answers = bytearray()
+        self._kept = 0  # how many of the next ones are left for this process, which waited for them the last time
+        self._until = sys.maxsize
         self._process: subprocess.Popen[bytes] | None = None
         self._ready = False
         with suppress(OSError):
@@ -63,27 +69,60 @@ class Proofs:
                 self.close()
         return self._ready
 
+    def is_gone(self) -> bool:
+        """Tell whether it never started, or ended."""
+        return self._process is None
+
+    def expect(self, count: int) -> None:
+        """Say how many signatures at most are asked for next, so that both processes end at once."""
+        self._until = count - self._kept
+
     def ask(self, seal: Seal) -> None:
-        """Have the signature of one Seal verified."""
+        """Have the signature of one Seal verified; by the other process if it has started."""
         self._asked.append(seal.signer.key + seal.plex.hash.digest + seal.signature)
-        if len(self._asked) - self._handed >= _TOGETHER:
-            self._hand_over()
+        if len(self._asked) - self._handed >= _TOGETHER and len(self._asked) <= self._until:
+            self._hand_over(len(self._asked))
 
     def are_right(self) -> bool:
-        """Tell whether every signature asked for since the last answer is right; waits until that is known."""
-        self._hand_over()
-        asked, self._asked, self._handed = self._asked, [], 0
-        answers = b""
+        """Tell whether every signature asked for since the last answer is right.
+
+        What was not handed over yet is verified by both processes, from both ends; then this waits for the other.
+        """
         try:
-            while self._ready and len(answers) < len(asked):
-                piece = self._read(len(asked) - len(answers)) if self._wait(_SECONDS) else b""
-                if not piece:
-                    self.close()
-                answers += piece
+            return self._meet()
         except BaseException:
             self.close()  # no later question may ever get an answer to these
             raise
-        return answers.count(_RIGHT) == len(answers) and all(map(_is_right, asked[len(answers) :]))
+        finally:
+            self._asked, self._handed, self._answers, self._until = [], 0, bytearray(), sys.maxsize
+
+    def _meet(self) -> bool:
+        self._collect(0)
+        asked, end, right = self._asked, len(self._asked), True
+        self._kept = (end - len(self._answers)) // 2 if self._handed else 0
+        while self._handed < end:
+            if self._handed - len(self._answers) < _AHEAD:
+                self._hand_over(min(end, self._handed + _TOGETHER))
+            start = max(self._handed, end - _BY_ITSELF)
+            right = all(map(_is_right, asked[start:end])) and right
+            end = start
+            self._collect(0)
+        while len(self._answers) < self._handed and not self.is_gone():
+            self._collect(_SECONDS)
+        right = right and self._answers.count(_RIGHT) == len(self._answers)
+        return right and all(map(_is_right, asked[len(self._answers) : self._handed]))
+
+    def _collect(self, seconds: float) -> None:
+        """Take the answers that are there, or wait for some; without any for that long it is given up."""
+        if not self._ready or len(self._answers) >= self._handed:
+            return
+        if self._wait(seconds):
+            piece = self._read(self._handed - len(self._answers))
+            self._answers += piece
+            if not piece:
+                self.close()
+        elif seconds:
+            self.close()
 
     def close(self) -> None:
         """Let the process end; what was asked and not answered is verified here."""
@@ -96,12 +135,12 @@ class Proofs:
             process.kill()  # it holds nothing
             process.wait()
 
-    def _hand_over(self) -> None:
-        tasks = self._asked[self._handed :]
-        if not self._ready or self._process is None:
+    def _hand_over(self, end: int) -> None:
+        process = self._process
+        if not self.is_ready() or process is None:
             return
-        pipe = cast("RawIOBase", self._process.stdin)
-        left = memoryview(b"".join(tasks))
+        pipe = cast("RawIOBase", process.stdin)
+        left = memoryview(b"".join(self._asked[self._handed : end]))
         try:
             while left:
                 written = pipe.write(left)  # None while the pipe is full
@@ -113,7 +152,8 @@ class Proofs:
             self.close()
             if not isinstance(fault, OSError):
                 raise
-        self._handed = len(self._asked)
+            return
+        self._handed = end
 
     def _wait(self, seconds: float) -> bool:
         process = self._process

@@ -59,6 +59,48 @@ def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
     assert not proofs.are_right()
 
 
+@pytest.mark.parametrize("when", ["never", "after the last", "in the middle"])
+def test_what_is_asked_before_it_has_started_is_shared(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """REC-39: nobody waits for it to start, and whoever verifies which, a wrong one is told."""
+    seals = _seals(500)
+    for wrong in (None, 0, 100, 255, 499):
+        made = Proofs()
+        assert made._wait(60)
+        asked = 0
+        is_ready = Proofs.is_ready
+
+        def starts(self: Proofs) -> bool:
+            return asked >= {"never": 1_000, "after the last": 500, "in the middle": 250}[when] and is_ready(self)  # noqa: B023
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Proofs, "is_ready", starts)
+            made.expect(len(seals))
+            for asked, seal in enumerate(seals, 1):
+                made.ask(_spoiled(seal) if asked - 1 == wrong else seal)
+            assert made.are_right() is (wrong is None)
+        assert not made.is_gone()
+        made.close()
+
+
+def test_what_is_waited_for_is_shared_the_next_time(proofs: Proofs) -> None:
+    """The share of this process follows what it waited for, down to nothing and up to half."""
+    seals = _seals(800)
+    for count, wrong in ((800, None), (800, 799), (800, 0), (10, 9), (800, None), (0, None)):
+        proofs.expect(count)
+        for number, seal in enumerate(seals[:count]):
+            proofs.ask(_spoiled(seal) if number == wrong else seal)
+        assert proofs.are_right() is (wrong is None)
+        assert 0 <= proofs._kept <= count // 2
+    proofs.expect(800)
+    for seal in seals:
+        proofs.ask(seal)
+    while len(proofs._answers) < proofs._handed:
+        proofs._collect(60)
+    assert proofs.are_right()
+    kept = proofs._kept
+    assert kept < 64, "it waited for next to nothing"
+
+
 def test_more_than_a_pipe_holds_is_handed_over(proofs: Proofs) -> None:
     """Whoever asks faster than answers come waits for room, and for nothing else."""
     for last in (SEAL, _spoiled(SEAL)):

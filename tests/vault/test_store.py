@@ -183,7 +183,7 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     alice.close()
 
 
-@pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 250, 333])
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 256, 333])
 def test_many_rows_go_in_as_one_by_one(count: int) -> None:
     """Whatever stands around the row of a statement, and however many rows there are."""
     tables = []
@@ -202,6 +202,11 @@ def test_many_rows_go_in_as_one_by_one(count: int) -> None:
             db.executemany(add, rows)
             db.executemany(note, keys)
         tables.append([db.execute(f"SELECT * FROM {name}").fetchall() for name in ("t", "n", "sqlite_sequence")])
+        twice = [(1_000 + number % (count + 9), 0) for number in range(300 + count)]
+        strict = "INSERT INTO t(k, v) VALUES (?, ?)"
+        with pytest.raises(sqlite3.IntegrityError):
+            insert_many(db, strict, twice) if at_once else db.executemany(strict, twice)
+        tables[-1] += db.execute("SELECT * FROM t").fetchall()
         db.close()
     assert tables[0] == tables[1]
 

@@ -18,7 +18,7 @@ from vault.store.schema import migrate
 __all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "insert_many", "select_in"]
 
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
-_ROWS = 50  # rows a statement; of at most ten values each
+_ROWS = 64  # rows a statement; of at most ten values each
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
@@ -114,7 +114,8 @@ def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Ite
 def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[object, ...]]) -> int:
     """Run a constant `INSERT ... VALUES (...)` for each row, some dozens a statement; return how many rows went in.
 
-    What a statement costs whatever it inserts, and for `AUTOINCREMENT` that is much, is shared by its rows.
+    What a statement costs whatever it inserts, and for `AUTOINCREMENT` that is much, is shared by its rows. Where a row
+    is refused, those before it stay, as when each had a statement of its own.
     """
     whole = len(rows) - len(rows) % _ROWS
     wide = _wide(insert) if whole else ""
@@ -128,7 +129,9 @@ def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[object
 def _wide(insert: str) -> str:
     """Return the statement for `_ROWS` rows at once."""
     start, end = insert.index("(", insert.index(" VALUES ")), insert.index(")", insert.index(" VALUES ")) + 1
-    return insert[:start] + ", ".join([insert[start:end]] * _ROWS) + insert[end:]
+    wide = insert[:start] + ", ".join([insert[start:end]] * _ROWS) + insert[end:]
+    # A statement that would be taken back whole keeps a copy of each page that it changes.
+    return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
 
 
 @contextmanager
