@@ -168,8 +168,11 @@ class _Planner:
         if fd is None or disk is None:
             self._absent(change, names, fd)
             return
-        with contextlib.suppress(FileNotFoundError):
+        try:
             status = os.stat(disk, dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:  # it was listed, and is gone: left out, it would count as deleted at the next commit
+            self._absent(change, names, fd)
+        else:
             self._judge(fd, Step(change, disk, signature(status)), status)
 
     def _absent(self, change: Change, names: tuple[str, ...], fd: int | None) -> None:
