@@ -20,19 +20,19 @@ import threading
 from collections.abc import Callable
 from hashlib import sha512
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from unicodedata import normalize
 
 from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
+from vault.desks.choosing import DOT_VAULT, Names, Problem, rules_of
 from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
-    TEMP_NAME,
     FileChanging,
     Signature,
     open_root,
@@ -42,7 +42,6 @@ from vault.desks.folder import (
     stream_file,
 )
 from vault.desks.glance import LOOKS, Look, encode_look, survey
-from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
@@ -52,8 +51,6 @@ from vault.desks.paths import (
     is_vault_name,
     join,
     leads_outside,
-    name_problem,
-    twin_key,
 )
 from vault.desks.ports import DirCache, MemoryObjects, NearSink, Sink, Source
 from vault.desks.scancache import Seen, SeenDirectory
@@ -64,26 +61,10 @@ from vault.records import RecordHash
 
 __all__ = ["Problem", "Snapshot", "snapshot"]
 
-_DOT_VAULT = ".vault"
 _PROBE = ".vault/.gitignore"
-_NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
 _STEP = 256  # files between two calls of progress and cancel
 
 Progress = Callable[[int, int, str], None]
-
-
-class Problem(NamedTuple):
-    r"""Something in the folder that a person should know of.
-
-    Args:
-        path: relative to the desk; bytes that are no UTF-8 are shown as `\xNN`.
-        reason: what is wrong, as the end of a sentence that starts with the path.
-        kind: "skipped" when it was not taken, "notice" when it was.
-    """
-
-    path: str
-    reason: str
-    kind: Literal["skipped", "notice"] = "skipped"
 
 
 class Snapshot(NamedTuple):
@@ -164,8 +145,8 @@ def snapshot(
     changes: tuple[Change, ...] | None = () if found == base else None
     if base is not None and found != base:
         found, changes = scan.keep_unknown(found, base)
-    problems = tuple(sorted(scan.problems))
-    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.unknown), changes)
+    problems = tuple(sorted(scan.names.problems))
+    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes)
 
 
 class _Scan:
@@ -190,29 +171,25 @@ class _Scan:
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
         self._progress = progress or (lambda _done, _total, _what: None)
-        self._ignore = Ignore()
         self._context = b""
+        self.names = Names(b"", frozenset())
         self._has_modes = True
         self._old_pages = OldPages(source)
         self._steps = 0
         self._surveyed = 0
-        self._doubtful: set[str] = set()  # directories of which something has to be said again at each scan
         self._same: dict[str, Look] = {}  # directories whose names and files are as the scan before saw them
         self._whole: dict[str, int] = {}  # files in those below which that is so too
         self.processes = 1
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
-        self.problems: list[Problem] = []
-        self.unknown: set[str] = set()
         self.files = 0
         self.read = 0
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self._ignore = Ignore(_rules(root, fd))
-        self.problems += [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
-        self._context = scancache.context_of(self._group, self._ignore.digest, self.without)
+        self.names = Names(rules_of(root, fd), self.without)
+        self._context = scancache.context_of(self._group, self.names.digest, self.without)
         self._has_modes = _has_modes(fd)
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
@@ -228,7 +205,7 @@ class _Scan:
         Where there are none, the changes from the base come with it.
         """
         kept: dict[str, Entry | None] = {}
-        for path in self.unknown:
+        for path in self.names.unknown:
             with contextlib.suppress(BadPath):  # too long to be in a tree
                 entry = lookup(self._source, base, path)
                 if entry is not None:
@@ -253,7 +230,8 @@ class _Scan:
             try:
                 found = apply_changes(self._source, self._sink, self._group, found, {path: kept[path]})
             except TwinNames:
-                self.problems.append(Problem(path, "could not be kept beside a new name that differs only in case"))
+                reason = "could not be kept beside a new name that differs only in case"
+                self.names.problems.append(Problem(path, reason))
         return found
 
     def _cannot_be_here(self, path: str, entry: Entry) -> bool:
@@ -266,14 +244,6 @@ class _Scan:
             return True
         target = self._source.content(entry.hash)
         return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))
-
-    def _skip(self, where: str, name: str, reason: str) -> None:
-        shown = join(where, name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self.problems.append(Problem(shown, reason))
-        self._doubtful.add(where)
-        plain = normalize("NFC", name)
-        if not name_problem(plain):  # else no tree holds it
-            self.unknown.add(join(where, plain))
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps
@@ -289,17 +259,17 @@ class _Scan:
         """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
         self._cancel()
         look = self._same.get(where)
-        is_same = look is not None and self._is_of_base(look.tree, base)
+        is_same = look is not None and self.names.is_of_base(look.tree, base)
         with os.scandir(fd) as listing:
-            found = [entry for entry in listing if where or entry.name != _DOT_VAULT]
-        if where and any(entry.name == _DOT_VAULT for entry in found):
-            self._skip(*_split(where), "holds a vault of its own and was left out")
+            found = [entry for entry in listing if where or entry.name != DOT_VAULT]
+        if where and any(entry.name == DOT_VAULT for entry in found):
+            self.names.skip(*_split(where), "holds a vault of its own and was left out")
             return None
         blob = self._cache.load(where)
         seen = scancache.decode(blob, self._context)
         known = seen.items if seen is not None else {}
         is_same = is_same and look is not None and seen is not None and seen.digest == look.tree
-        names = self._choose(found, where, seen, base)
+        names = self.names.choose(found, where, seen, base)
         items: dict[str, Seen] = {}
         for disk, (entry, name) in names.items():
             self._tick(where)
@@ -327,16 +297,9 @@ class _Scan:
         self._keep_look(where, now, found)
         return tree.digest, size
 
-    def _is_of_base(self, tree: bytes, base: BaseDirectory) -> bool:
-        """Tell whether the rules say now what they said when a tree was made: what the base has is always taken."""
-        if not self._ignore.has_rules:
-            return True
-        root = base.root()
-        return root is not None and root.digest == tree
-
     def _known(self, where: str, base: BaseDirectory) -> tuple[bytes, int] | None:
         """Return digest and size of the tree of a directory in and below which nothing changed, else None."""
-        if where not in self._whole or not self._is_of_base(self._same[where].tree, base):
+        if where not in self._whole or not self.names.is_of_base(self._same[where].tree, base):
             return None
         self.files += self._whole[where]
         return self._same[where].tree, self._same[where].size
@@ -344,7 +307,7 @@ class _Scan:
     def _keep_look(self, where: str, now: SeenDirectory, found: list[os.DirEntry[str]]) -> None:
         """Keep the look of a directory; an empty one where a look does not suffice."""
         look = b""
-        if where not in self._doubtful and scancache.is_plain(now.items.values(), self._now_ns):
+        if where not in self.names.doubtful and scancache.is_plain(now.items.values(), self._now_ns):
             names = [entry.name for entry in found]
             below = {name: item.digest for name, item in now.items.items() if item.kind == b"d"}
             files = [item.signature for item in now.items.values() if item.kind != b"d"]
@@ -364,86 +327,6 @@ class _Scan:
             mode = old.mode if old is not None else "-"
         return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
 
-    def _choose(
-        self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory
-    ) -> dict[str, tuple[os.DirEntry[str], str]]:
-        """Return the entries to take, by name on the disk, each with its name in the tree."""
-        chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
-        known = before.items if before is not None else {}
-        versioned = None if before is None or self._is_of_base(before.digest, base) else base.entries()
-        fresh = 0
-        for entry in found:
-            name = entry.name
-            seen = known.get(name)
-            if seen is not None and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
-                plain = name if name.isascii() else normalize("NFC", name)
-                old = versioned.get(plain) if versioned is not None else None
-                if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):
-                    chosen[name] = (entry, plain)
-                    if seen.is_noticed:
-                        self._notice(where, name)
-                    continue
-            plain = self._named(entry, where, base)
-            if plain:
-                chosen[name] = (entry, plain)
-                fresh += 1
-        if fresh:  # names that all stood together before cannot be twins
-            self._drop_twins(chosen, where, base)
-        return chosen
-
-    def _named(self, entry: os.DirEntry[str], where: str, base: BaseDirectory) -> str:
-        """Return the name in the tree of an entry not seen before; empty when it is not to be taken."""
-        disk = entry.name
-        if (not where and disk == _DOT_VAULT) or TEMP_NAME.fullmatch(disk) is not None:
-            return ""
-        name = disk if disk.isascii() else normalize("NFC", disk)
-        problem = name_problem(name)
-        if not problem and is_vault_name(name):
-            problem = "has a name that some disks take for the vault itself"
-        path = join(where, name)
-        if problem:
-            self._skip(where, disk, problem)
-            return ""
-        if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
-            self._skip(where, disk, f"has a path of more than {MAX_PATH_BYTES} bytes")
-            return ""
-        if path in self.without:
-            self.unknown.add(path)
-            self._doubtful.add(where)
-            return ""
-        is_dir = entry.is_dir(follow_symlinks=False)
-        if self._ignore.matches(path, is_dir=is_dir):
-            versioned = base.entries().get(name)
-            if versioned is None or versioned.is_dir != is_dir:
-                return ""
-        self._notice(where, name)
-        return name
-
-    def _notice(self, where: str, name: str) -> None:
-        reason = illegal_elsewhere(name)
-        if reason:
-            self.problems.append(Problem(join(where, name), reason, "notice"))
-
-    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: BaseDirectory) -> None:
-        """Leave out all but one of names that differ only in case or form: the base's, else the first."""
-        groups: dict[str, list[str]] = {}
-        for disk, (_, name) in chosen.items():
-            groups.setdefault(twin_key(name), []).append(disk)
-        for twins in groups.values():
-            if len(twins) == 1:
-                continue
-            versioned = base.entries()
-            twins.sort(key=lambda disk: (chosen[disk][1] not in versioned, chosen[disk][1] != disk, disk))
-            kept = chosen[twins[0]][1]
-            self._doubtful.add(where)
-            for disk in twins[1:]:
-                name = chosen.pop(disk)[1]
-                self.problems.append(
-                    Problem(join(where, name), f"differs from {kept!r} only in a way some disks ignore")
-                )
-                if name != kept:
-                    self.unknown.add(join(where, name))
-
     def _item(self, fd: int, entry: os.DirEntry[str], path: str, depth: int, base: BaseDirectory) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
         where, name = _split(path)
@@ -452,17 +335,17 @@ class _Scan:
                 return self._subdirectory(fd, entry.name, path, depth, base.below(name))
             return self._take(fd, entry.name, path, entry.stat(follow_symlinks=False), base)
         except FileChanging:
-            self._skip(where, name, "was being written while it was read; it is taken next time")
+            self.names.skip(where, name, "was being written while it was read; it is taken next time")
         except OSError as error:
             if error.errno == errno.ENOENT:
-                self._doubtful.add(where)  # it was listed, and is gone
+                self.names.doubtful.add(where)  # it was listed, and is gone
             else:
-                self._skip(where, name, f"cannot be read: {_reason(error)}")
+                self.names.skip(where, name, f"cannot be read: {_reason(error)}")
         return None
 
     def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: BaseDirectory) -> Seen | None:
         if depth + 2 > MAX_DEPTH:
-            self._skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
+            self.names.skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
             return None
         found = self._known(path, base)
         if found is None:
@@ -482,15 +365,15 @@ class _Scan:
             content = read_link(fd, disk)
             reason = _link_problem(path, content)
             if reason:
-                self._skip(where, name, reason)
+                self.names.skip(where, name, reason)
                 return None
             kind, now, size = b"l", signature(status), len(content)
             digest = self._keep(content, None)
         elif not stat.S_ISREG(status.st_mode):
-            self._skip(where, name, "is neither a file, a folder nor a link")
+            self.names.skip(where, name, "is neither a file, a folder nor a link")
             return None
         elif status.st_size > MAX_FILE_BYTES:
-            self._skip(where, name, f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
+            self.names.skip(where, name, f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
             return None
         elif status.st_size > MAX_DIRECT_BYTES:
             kind = b"f"
@@ -564,25 +447,6 @@ def _has_modes(fd: int) -> bool:
         return not os.stat(_PROBE, dir_fd=fd, follow_symlinks=False).st_mode & stat.S_IXUSR
     except OSError:
         return True
-
-
-def _rules(root: Path, fd: int) -> bytes:
-    """Return the bytes of the folder's rules; none where it has no such file.
-
-    Raises:
-        Unreadable: they are there and cannot be told. To go on without them would take, and with the next release give
-            away, what they keep out.
-    """
-    try:
-        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES)[0]
-    except FileNotFoundError:
-        return b""
-    except FileChanging as error:
-        reason = f"it is being written, or is no plain file of at most {MAX_IGNORE_BYTES} bytes"
-        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
-    except OSError as error:
-        reason = "it is a symbolic link" if error.errno == errno.ELOOP else _reason(error)
-        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -1,0 +1,186 @@
+"""Which names of a folder a scan takes, and what it says of those that it leaves (CLAY-27, CLAY-71, APP-12).
+
+A name may be one that the rules keep out, that no tree holds, that some disks take for another's, or that leads to a
+desk or vault of its own. What is left out becomes a `Problem`, or is noted as unknown, so that it never turns into a
+deletion for friends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Literal, NamedTuple
+from unicodedata import normalize
+
+from vault.desks.basetree import BaseDirectory
+from vault.desks.folder import TEMP_NAME, FileChanging, read_file
+from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
+from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
+from vault.desks.scancache import SeenDirectory
+from vault.files import Unreadable
+
+__all__ = ["DOT_VAULT", "Names", "Problem", "rules_of"]
+
+DOT_VAULT = ".vault"
+_NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
+
+
+class Problem(NamedTuple):
+    r"""Something in the folder that a person should know of.
+
+    Args:
+        path: relative to the desk; bytes that are no UTF-8 are shown as `\xNN`.
+        reason: what is wrong, as the end of a sentence that starts with the path.
+        kind: "skipped" when it was not taken, "notice" when it was.
+    """
+
+    path: str
+    reason: str
+    kind: Literal["skipped", "notice"] = "skipped"
+
+
+class Names:
+    """Chooses among the names of one folder, and gathers what a person should know of it.
+
+    Args:
+        rules: the bytes of its rules.
+        without: sub-directories that are desks of their own.
+
+    Attributes:
+        problems: what was found, in no order.
+        unknown: paths that could not be taken; where the base has something there, it is kept.
+        doubtful: directories of which something has to be said again at each scan.
+    """
+
+    def __init__(self, rules: bytes, without: frozenset[str]) -> None:
+        self._ignore = Ignore(rules)
+        self._without = without
+        self.problems = [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
+        self.unknown: set[str] = set()
+        self.doubtful: set[str] = set()
+
+    @property
+    def digest(self) -> bytes:
+        """What stands for the rules in a scan's context."""
+        return self._ignore.digest
+
+    def skip(self, where: str, name: str, reason: str) -> None:
+        """Leave a name out, and say why."""
+        shown = join(where, name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self.problems.append(Problem(shown, reason))
+        self.doubtful.add(where)
+        plain = normalize("NFC", name)
+        if not name_problem(plain):  # else no tree holds it
+            self.unknown.add(join(where, plain))
+
+    def is_of_base(self, tree: bytes, base: BaseDirectory) -> bool:
+        """Tell whether the rules say now what they said when a tree was made: what the base has is always taken."""
+        if not self._ignore.has_rules:
+            return True
+        root = base.root()
+        return root is not None and root.digest == tree
+
+    def choose(
+        self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory
+    ) -> dict[str, tuple[os.DirEntry[str], str]]:
+        """Return the entries to take, by name on the disk, each with its name in the tree."""
+        chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
+        known = before.items if before is not None else {}
+        versioned = None if before is None or self.is_of_base(before.digest, base) else base.entries()
+        fresh = 0
+        for entry in found:
+            name = entry.name
+            seen = known.get(name)
+            if seen is not None and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
+                plain = name if name.isascii() else normalize("NFC", name)
+                old = versioned.get(plain) if versioned is not None else None
+                if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):
+                    chosen[name] = (entry, plain)
+                    if seen.is_noticed:
+                        self._notice(where, name)
+                    continue
+            plain = self._named(entry, where, base)
+            if plain:
+                chosen[name] = (entry, plain)
+                fresh += 1
+        if fresh:  # names that all stood together before cannot be twins
+            self._drop_twins(chosen, where, base)
+        return chosen
+
+    def _named(self, entry: os.DirEntry[str], where: str, base: BaseDirectory) -> str:
+        """Return the name in the tree of an entry not seen before; empty when it is not to be taken."""
+        disk = entry.name
+        if (not where and disk == DOT_VAULT) or TEMP_NAME.fullmatch(disk) is not None:
+            return ""
+        name = disk if disk.isascii() else normalize("NFC", disk)
+        problem = name_problem(name)
+        if not problem and is_vault_name(name):
+            problem = "has a name that some disks take for the vault itself"
+        path = join(where, name)
+        if problem:
+            self.skip(where, disk, problem)
+            return ""
+        if len(path) * 4 > MAX_PATH_BYTES and len(path.encode()) > MAX_PATH_BYTES:
+            self.skip(where, disk, f"has a path of more than {MAX_PATH_BYTES} bytes")
+            return ""
+        if path in self._without:
+            self.unknown.add(path)
+            self.doubtful.add(where)
+            return ""
+        is_dir = entry.is_dir(follow_symlinks=False)
+        if self._ignore.matches(path, is_dir=is_dir):
+            versioned = base.entries().get(name)
+            if versioned is None or versioned.is_dir != is_dir:
+                return ""
+        self._notice(where, name)
+        return name
+
+    def _notice(self, where: str, name: str) -> None:
+        reason = illegal_elsewhere(name)
+        if reason:
+            self.problems.append(Problem(join(where, name), reason, "notice"))
+
+    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: BaseDirectory) -> None:
+        """Leave out all but one of names that differ only in case or form: the base's, else the first."""
+        groups: dict[str, list[str]] = {}
+        for disk, (_, name) in chosen.items():
+            groups.setdefault(twin_key(name), []).append(disk)
+        for twins in groups.values():
+            if len(twins) == 1:
+                continue
+            versioned = base.entries()
+            twins.sort(key=lambda disk: (chosen[disk][1] not in versioned, chosen[disk][1] != disk, disk))
+            kept = chosen[twins[0]][1]
+            self.doubtful.add(where)
+            for disk in twins[1:]:
+                name = chosen.pop(disk)[1]
+                self.problems.append(
+                    Problem(join(where, name), f"differs from {kept!r} only in a way some disks ignore")
+                )
+                if name != kept:
+                    self.unknown.add(join(where, name))
+
+
+def rules_of(root: Path, fd: int) -> bytes:
+    """Return the bytes of the folder's rules; none where it has no such file.
+
+    Raises:
+        Unreadable: they are there and cannot be told. To go on without them would take, and with the next release give
+            away, what they keep out.
+    """
+    try:
+        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES)[0]
+    except FileNotFoundError:
+        return b""
+    except FileChanging as error:
+        reason = f"it is being written, or is no plain file of at most {MAX_IGNORE_BYTES} bytes"
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
+    except OSError as error:
+        reason = "it is a symbolic link" if error.errno == errno.ELOOP else _reason(error)
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
