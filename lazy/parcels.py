@@ -19,7 +19,7 @@ from vault.candidates import candidates, parse_record_address
 from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
 from vault.errors import CallerError
-from vault.files import FileMissing, Unreadable
+from vault.files import FileMissing, Unreadable, reason_of
 from vault.history import releases
 from vault.names import BadVersion, Version
 from vault.nodelog import reaches
@@ -289,4 +289,4 @@ def _records(path: Path) -> Iterator[Record]:
     except FileNotFoundError as error:
         raise FileMissing(f"{path} does not exist.") from error
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from vault.desks.paths import split_path
 from vault.errors import CallerError, EnvironmentFault
+from vault.files import reason_of
 from vault.names import check_name
 from vault.vault import DOT_VAULT, Vault
 
@@ -169,4 +170,4 @@ def _make(target: Path) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotWritable(f"{target} cannot be made: {(error.strerror or str(error)).lower()}.") from error
+        raise NotWritable(f"{target} cannot be made: {reason_of(error)}.") from error

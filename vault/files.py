@@ -32,6 +32,7 @@ __all__ = [
     "fsync_directory",
     "make_directory",
     "read_bounded",
+    "reason_of",
     "refuse_write",
     "remove_leftovers",
     "write_atomic",
@@ -295,7 +296,7 @@ def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:
     except OSError as error:
         if error.errno in _MISSING:
             raise FileMissing(f"{path} does not exist.") from error
-        raise Unreadable(f"{path} cannot be read: {_reason(error)}.") from error
+        raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
     if room <= 0:
         raise FileTooLarge(f"{path} has more than the {limit} bytes that such a file may have.")
     return b"".join(parts)
@@ -341,9 +342,10 @@ def refuse_write(path: Path, error: OSError) -> NoReturn:
     """
     if error.errno in _FULL:
         raise DiskFull(f"There is no room left on the disk to write {path}.") from error
-    raise NotWritable(f"{path} cannot be written: {_reason(error)}.") from error
+    raise NotWritable(f"{path} cannot be written: {reason_of(error)}.") from error
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Return what the system says of a fault, as the end of a sentence without its full stop."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]

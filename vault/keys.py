@@ -23,6 +23,7 @@ from vault.files import (
     Unreadable,
     make_directory,
     read_bounded,
+    reason_of,
     remove_leftovers,
     write_atomic,
 )
@@ -250,7 +251,7 @@ class KeyStore:
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise Unreadable(f"{self.directory} cannot be listed: {(error.strerror or str(error)).lower()}.") from error
+            raise Unreadable(f"{self.directory} cannot be listed: {reason_of(error)}.") from error
         return tuple(sorted(Verifier(bytes.fromhex(match[1])) for match in found if match))
 
     def _make_directory(self) -> None:
@@ -259,7 +260,7 @@ class KeyStore:
             if os.name != "nt":
                 self.directory.chmod(0o700)
         except OSError as error:
-            raise NotWritable(f"{self.directory} cannot be made: {(error.strerror or str(error)).lower()}.") from error
+            raise NotWritable(f"{self.directory} cannot be made: {reason_of(error)}.") from error
 
     def _sealed(self, key: SigningKey, passphrase: bytes) -> str:
         # Salt and nonce must differ between keys and need not be secret: both follow from the seed, one way.
@@ -300,7 +301,7 @@ class KeyStore:
         except FileNotFoundError:
             return  # reading says so
         except OSError as error:
-            raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+            raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
 
     def _damaged(self, verifier: Verifier, why: str) -> LaceError:
         return KeyFileDamaged(f"The key file {self.path(verifier)} is damaged: {why}.")

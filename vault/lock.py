@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault.errors import EnvironmentFault
-from vault.files import FileMissing, NotWritable, Unreadable, read_bounded
+from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, reason_of
 
 __all__ = ["Holder", "Locked", "VaultLock", "lock_now"]
 
@@ -203,7 +203,7 @@ class VaultLock:
             if error.errno in _BUSY and fd >= 0:
                 return False
             raise NotWritable(
-                f"The lock {self.path} cannot be taken: {(error.strerror or str(error)).lower()}.",
+                f"The lock {self.path} cannot be taken: {reason_of(error)}.",
                 hint="Check that the vault is yours and lies on a disk that knows file locks.",
             ) from error
         self._fd = fd

@@ -25,7 +25,7 @@ from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import NotWritable, Unreadable, write_atomic
+from vault.files import NotWritable, Unreadable, reason_of, write_atomic
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -200,9 +200,7 @@ def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise NotWritable(
-                    f"{target.parent} cannot be made: {(error.strerror or str(error)).lower()}."
-                ) from error
+                raise NotWritable(f"{target.parent} cannot be made: {reason_of(error)}.") from error
             write_atomic(target, path.draft)
             written.append(path.conflict.path)
     return written
@@ -391,7 +389,7 @@ def _edited(folder: Path | None, path: str) -> bytes | None:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise Unreadable(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise Unreadable(f"{file} cannot be read: {reason_of(error)}.") from error
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:

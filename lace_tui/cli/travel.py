@@ -16,6 +16,7 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, EnvironmentFault
+from vault.files import reason_of
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, plan_folder
@@ -151,7 +152,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise FolderNotMade(f"{folder} cannot be made: {(error.strerror or str(error)).lower()}.") from error
+        raise FolderNotMade(f"{folder} cannot be made: {reason_of(error)}.") from error
 
 
 def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch()) -> CheckoutResult:
@@ -164,7 +165,7 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
     try:
         result = export_tree(vault, found.tree, to, watch)
     except OSError as error:
-        raise FolderNotMade(f"{to} cannot be made: {(error.strerror or str(error)).lower()}.") from error
+        raise FolderNotMade(f"{to} cannot be made: {reason_of(error)}.") from error
     blocking = [skip for skip in result.skipped if skip.blocking]
     if blocking:
         shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
-from vault.files import FileMissing, Unreadable
+from vault.files import FileMissing, Unreadable, reason_of
 from vault.nodelog import ForkProof, proofs_in
 from vault.records import RecordError
 from vault.records.reader import Readable, Verdict, iter_records, iter_verdicts
@@ -67,7 +67,7 @@ class _Told:
         try:
             return self._file.read(size)
         except OSError as error:
-            raise Unreadable(f"{self._name} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+            raise Unreadable(f"{self._name} cannot be read: {reason_of(error)}.") from error
 
 
 def _open(path: Path) -> BinaryIO:
@@ -76,7 +76,7 @@ def _open(path: Path) -> BinaryIO:
     except FileNotFoundError as error:
         raise FileMissing(f"{path} does not exist.") from error
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
 
 
 def _proofs(path: Path) -> dict[str, ForkProof]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transports.errors import NotAGitPlace, PlaceUnreachable
+from vault.files import reason_of
 
 if TYPE_CHECKING:
     from transports.git.command import GitRunner
@@ -82,9 +83,7 @@ def check_directory(git: GitRunner) -> None:
     try:
         bad = _leading_away(inner)
     except OSError as error:
-        raise PlaceUnreachable(
-            f"The git repository {path} cannot be read: {(error.strerror or str(error)).lower()}."
-        ) from error
+        raise PlaceUnreachable(f"The git repository {path} cannot be read: {reason_of(error)}.") from error
     if bad:
         raise NotAGitPlace(
             f"{bad} in the repository {path} leads elsewhere, and lace does not follow it.",

@@ -34,6 +34,7 @@ from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, REVOKED, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
 from vault.errors import DataError, LaceError
+from vault.files import reason_of
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai
 
@@ -385,7 +386,7 @@ def _listening(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         return socket.create_server(found[0][4][:2], family=found[0][0], backlog=_CONNECTIONS)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
         raise AddressInUse(f"Nobody can listen at {host or 'this machine'}, port {port}: {reason}.") from error
 
 

@@ -25,7 +25,7 @@ from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, ManySource, Source
 from vault.desks.tree import Entry, lookup, read_entry
-from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything
+from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
 from vault.records import RecordHash
 
 __all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout", "remove_temporary"]
@@ -294,7 +294,7 @@ class _Writer:
             is_link = entry is not None and entry.kind == "l"
             if error.errno not in _CANNOT_CARRY and not (is_link and error.errno in _NO_LINKS):
                 raise
-            self._skip(path, f"cannot be on this disk: {_reason(error)}", blocking=False)
+            self._skip(path, f"cannot be on this disk: {reason_of(error)}", blocking=False)
 
     def _make_directory(self, fd: int, name: str, step: Step) -> None:
         if step.disk is not None:
@@ -412,9 +412,4 @@ def _refuse(root: Path, path: str, error: OSError) -> NoReturn:
     shown = root / path if path else root
     if error.errno in _FULL:
         raise DiskFull(f"There is no room left on the disk to write {shown}.") from error
-    raise NotWritable(f"{shown} cannot be written: {_reason(error)}.") from error
-
-
-def _reason(error: OSError) -> str:
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
+    raise NotWritable(f"{shown} cannot be written: {reason_of(error)}.") from error

@@ -18,7 +18,7 @@ from vault.desks.folder import TEMP_NAME, FileChanging, read_file
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
 from vault.desks.scancache import SeenDirectory
-from vault.files import Unreadable
+from vault.files import Unreadable, reason_of
 
 __all__ = ["DOT_VAULT", "Names", "Problem", "rules_of"]
 
@@ -177,10 +177,5 @@ def rules_of(root: Path, fd: int) -> bytes:
         reason = f"it is being written, or is no plain file of at most {MAX_IGNORE_BYTES} bytes"
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
     except OSError as error:
-        reason = "it is a symbolic link" if error.errno == errno.ELOOP else _reason(error)
+        reason = "it is a symbolic link" if error.errno == errno.ELOOP else reason_of(error)
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
-
-
-def _reason(error: OSError) -> str:
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]

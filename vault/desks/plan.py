@@ -23,7 +23,7 @@ from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, join, leads_outside
 from vault.desks.ports import ManySource, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
-from vault.files import NotWritable
+from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
 __all__ = ["CheckoutPlan", "Skip", "Step", "plan_checkout"]
@@ -121,8 +121,7 @@ def plan_checkout(
                     planner.plan(change)
             planner.check_cleared()
     except OSError as error:
-        text = error.strerror or str(error)
-        raise NotWritable(f"{root} cannot be changed: {text[:1].lower() + text[1:]}.") from error
+        raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
     return CheckoutPlan(before, after, tuple(planner.deletes), tuple(planner.writes), tuple(sorted(planner.skipped)))
 
 

@@ -56,7 +56,7 @@ from vault.desks.ports import DirCache, MemoryObjects, NearSink, Sink, Source
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink
 from vault.desks.tree import Entry, TwinNames, build_directory, lookup
-from vault.files import Unreadable
+from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 
 __all__ = ["Problem", "Snapshot", "snapshot"]
@@ -128,7 +128,7 @@ def snapshot(
     try:
         fd = open_root(root)
     except OSError as error:
-        raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
+        raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     try:
         pages = MemoryObjects(source, trees_only=True)
         scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
@@ -139,7 +139,7 @@ def snapshot(
             scan.room = room
         found = scan.run(root, fd, base)
     except OSError as error:
-        raise Unreadable(f"{root} cannot be read: {_reason(error)}.") from error
+        raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     finally:
         os.close(fd)
     changes: tuple[Change, ...] | None = () if found == base else None
@@ -340,7 +340,7 @@ class _Scan:
             if error.errno == errno.ENOENT:
                 self.names.doubtful.add(where)  # it was listed, and is gone
             else:
-                self.names.skip(where, name, f"cannot be read: {_reason(error)}")
+                self.names.skip(where, name, f"cannot be read: {reason_of(error)}")
         return None
 
     def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: BaseDirectory) -> Seen | None:
@@ -452,8 +452,3 @@ def _has_modes(fd: int) -> bool:
 def _split(path: str) -> tuple[str, str]:
     where, _, name = path.rpartition("/")
     return where, name
-
-
-def _reason(error: OSError) -> str:
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
