@@ -32,7 +32,8 @@ __all__ = ["Proven", "SeenHead", "check_bundle", "fetch", "newest_runs", "read_h
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
-_PROVEN_BYTES = 4096  # of a record that is worth remembering: what is smaller is soon read again
+_PROVEN_BYTES = 4096  # of a record that is always worth remembering ...
+_PROVEN_SMALL = 100_000  # ... and so many smaller ones, which take 30 MB: the rest of them is read again
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -55,15 +56,18 @@ class SeenHead:
 
 
 class Proven:
-    """Where large records lie on a medium that were read from there in this visit, each compared with its hash."""
+    """Where records lie on a medium that were read from there in this visit, each compared with its hash."""
 
     def __init__(self) -> None:
+        self._small = _PROVEN_SMALL
         self._bundles: dict[BundleRef, dict[RecordHash, tuple[int, int, int]]] = {}
         self._last: tuple[BundleRef, dict[RecordHash, tuple[int, int, int]]] | None = None
 
     def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
         """Remember one that was read whole."""
-        if record.length >= _PROVEN_BYTES:
+        is_small = record.length < _PROVEN_BYTES
+        if not is_small or self._small > 0:
+            self._small -= is_small
             if self._last is None or self._last[0] is not bundle:  # one is read to its end before the next
                 self._last = (bundle, self._bundles.setdefault(bundle, {}))
             self._last[1][record.hash] = (frame.offset, record.offset, record.length)

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 from vault.desks.paths import name_problem
 from vault.errors import DataError
-from vault.records import B64AError, RecordHash
+from vault.records import RecordHash, b64a
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "Page", "PageRef", "TreeError", "TreeTooLarge", "TwinNames"]
 __all__ += ["format_page", "parse_page"]
@@ -19,10 +19,15 @@ _MAX_LEVEL = 8
 _SIZE_LIMIT = 1 << 63
 _HEADER = "lace-tree/0 "
 
-_HASH = r"P\.[0-9A-Z_a-z~]{43}\.H3"
+_HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbol has no bits to spare
 _NUMBER = r"0|[1-9][0-9]{0,18}"
-_ENTRY = re.compile(rf"([fld]) ([-x]) ({_NUMBER}) ({_HASH}) (.+)", re.DOTALL | re.ASCII)
-_REF = re.compile(rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) ({_HASH}) (.+)", re.DOTALL | re.ASCII)
+_ENTRY = re.compile(rf"([fld]) ([-x]) ({_NUMBER}) {_HASH} (.+)", re.DOTALL | re.ASCII)
+_REF = re.compile(rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)", re.DOTALL | re.ASCII)
+
+
+# A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other.
+_KEPT_ITEMS = 16_384  # of pages read last: some 7 MB
+_parsed: dict[bytes, Page] = {}
 
 
 class TreeError(DataError):
@@ -149,6 +154,19 @@ def parse_page(body: bytes) -> Page:
     Raises:
         TreeError: a byte is out of place.
     """
+    found = _parsed.get(body)
+    if found is None:
+        found = _page(body)
+        if (
+            len(_parsed) * MAX_PAGE_ITEMS >= _KEPT_ITEMS
+            and sum(len(page.items) for page in _parsed.values()) > _KEPT_ITEMS
+        ):
+            _parsed.clear()
+        _parsed[body] = found
+    return found
+
+
+def _page(body: bytes) -> Page:
     if len(body) > MAX_PAGE_BYTES:
         raise TreeTooLarge(f"A tree page has {len(body)} bytes, more than {MAX_PAGE_BYTES}.")
     try:
@@ -164,10 +182,7 @@ def parse_page(body: bytes) -> Page:
     del lines[0], lines[-1]
     if len(lines) > MAX_PAGE_ITEMS:
         raise TreeTooLarge(f"A tree page lists {len(lines)} items, more than {MAX_PAGE_ITEMS}.")
-    try:
-        items: list[Entry | PageRef] = [_entry(x) for x in lines] if level == "0" else [_ref(x) for x in lines]
-    except B64AError as error:
-        raise TreeError(f"A tree page names a record wrongly: {error.message}.") from error
+    items: list[Entry | PageRef] = [_entry(x) for x in lines] if level == "0" else [_ref(x) for x in lines]
     if level != "0" and len(items) < 2:
         raise TreeError("A tree page of pages lists fewer than two.")
     for before, after in pairwise(items):
@@ -189,7 +204,7 @@ def _entry(line: str) -> Entry:
         raise TreeError(f"The name {name!r} {problem}.")
     if mode == "x" and kind != "f":
         raise TreeError(f"{name!r} is executable but no file.")
-    return tuple.__new__(Entry, (kind, mode, int(size), RecordHash.parse(record), name))
+    return tuple.__new__(Entry, (kind, mode, int(size), _hash(record), name))
 
 
 def _ref(line: str) -> PageRef:
@@ -200,4 +215,9 @@ def _ref(line: str) -> PageRef:
     problem = name_problem(name)
     if problem:
         raise TreeError(f"The name {name!r} {problem}.")
-    return PageRef(int(entries), int(size), RecordHash.parse(record), name)
+    return PageRef(int(entries), int(size), _hash(record), name)
+
+
+def _hash(symbols: str) -> RecordHash:
+    """Return the hash of these symbols, which the form of a line has checked."""
+    return tuple.__new__(RecordHash, ("P", b64a.unchecked(symbols.encode())))
