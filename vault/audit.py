@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from unicodedata import normalize
 
 from vault.errors import DataError
@@ -40,6 +41,7 @@ APP = "lace/audit"
 MAX_BODY_BYTES = 262_144  # far above what any action has to say
 _TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
 _NONE = Symbol("none")
+_word = lru_cache(maxsize=64)(Symbol)  # the words of an entry's form, the same in each
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -166,24 +168,24 @@ class AuditEntry:
     def to_sexp(self) -> Sexp:
         """Return the entry as an S-expression, as docs/formats.md section 6 has it."""
         return (
-            Symbol("audit"),
-            (Symbol("sequence"), self.sequence),
-            (Symbol("timestamp"), self.timestamp),
-            (Symbol("parent"), _NONE if self.parent is None else self.parent.text),
-            (Symbol("actor"), (Symbol("principal"), self.actor.text), (Symbol("name"), self.name)),
+            _word("audit"),
+            (_word("sequence"), self.sequence),
+            (_word("timestamp"), self.timestamp),
+            (_word("parent"), _NONE if self.parent is None else self.parent.text),
+            (_word("actor"), (_word("principal"), self.actor.text), (_word("name"), self.name)),
             (
-                Symbol("action"),
-                (Symbol("verb"), self.verb),
-                (Symbol("object"), self.object),
-                (Symbol("parameters"), *self.parameters),
+                _word("action"),
+                (_word("verb"), self.verb),
+                (_word("object"), self.object),
+                (_word("parameters"), *self.parameters),
             ),
             (
-                Symbol("context"),
-                (Symbol("motivation"), self.motivation),
-                (Symbol("relates-to"), *self.relates_to),
-                (Symbol("language"), self.language),
+                _word("context"),
+                (_word("motivation"), self.motivation),
+                (_word("relates-to"), *self.relates_to),
+                (_word("language"), self.language),
             ),
-            (Symbol("environment"), (Symbol("lace"), self.lace)),
+            (_word("environment"), (_word("lace"), self.lace)),
         )
 
     def to_plex(self) -> Plex:
@@ -206,7 +208,7 @@ class AuditEntry:
 
 
 def make_entry(
-    previous: Seal | None,
+    previous: Seal | tuple[int, RecordHash] | None,
     *,
     tai: Tai,
     actor: Verifier,
@@ -219,7 +221,7 @@ def make_entry(
     language: str = "en",
     lace: str = "",
 ) -> AuditEntry:
-    """Return the entry that follows `previous`, dated by `tai`; None begins the chain.
+    """Return the entry that follows `previous`, or the one of that number and hash, dated by `tai`; None begins.
 
     Texts are brought to NFC, cut after 4,096 characters, and rid of characters that would do harm on a
     terminal (they become U+FFFD), so that whatever a peer sent can be written down (CYB-11).
@@ -227,11 +229,13 @@ def make_entry(
     Raises:
         AuditError: the previous Seal is no audit entry, or a part has not its form.
     """
+    if isinstance(previous, Seal):
+        previous = (_number_of(previous), previous.hash)
     return AuditEntry(
-        sequence=1 if previous is None else _number_of(previous) + 1,
+        sequence=1 if previous is None else previous[0] + 1,
         timestamp=tai.to_utc_iso(),
         tai=tai,
-        parent=None if previous is None else previous.hash,
+        parent=None if previous is None else previous[1],
         actor=actor,
         name=_clean(name),
         verb=verb,
@@ -414,5 +418,6 @@ def _fault(seal: Seal, sequence: int, parent: RecordHash | None, expected: Colle
 
 
 def _clean(text: str) -> str:
-    text = normalize("NFC", clean_text(text))
+    if not (text.isascii() and text.isprintable()):
+        text = normalize("NFC", clean_text(text))
     return text if len(text) <= _TEXT_CHARACTERS else text[: _TEXT_CHARACTERS - 1] + "…"

@@ -27,6 +27,7 @@ __all__ = [
     "ReleaseInfo",
     "changed_paths",
     "commit_info",
+    "commit_time",
     "has_released",
     "highest_release_below",
     "highest_version",
@@ -133,6 +134,16 @@ def commit_info(store: Store, commit: RecordHash) -> CommitInfo:
         raise CommitMissing(f"Commit {commit} is not in this vault.")
     value = Commit.read(sealed_record(stored))
     return CommitInfo(commit, value.desk, value.tree, value.parents, value.signer.text, value.tai.text, value.message)
+
+
+def commit_time(store: Store, commit: RecordHash) -> str:
+    """Return the TAI text of one commit, for the next one to be later.
+
+    Raises:
+        CommitMissing: it is not here.
+    """
+    row = store.rows("SELECT tai FROM commits WHERE hash = ?", commit.text)
+    return str(row[0][0]) if row else commit_info(store, commit).tai
 
 
 def sealed_record(stored: bytes) -> Seal:

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import sexpdata
-
 from vault.errors import DataError
 
 __all__ = ["MAX_DEPTH", "Sexp", "SexpError", "Symbol", "clean_text", "dumps", "loads"]
@@ -26,6 +24,7 @@ _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._/+-]{0,63}")
 _NOT_SYMBOLS = frozenset({"inf", "infinity", "nan"})
 # What a string may not hold: control characters that have no escape, and halves of characters.
 _UNPRINTABLE = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _TOKEN = re.compile(
     r"""[ \n]+
     | (?P<open>\()
@@ -80,8 +79,8 @@ def dumps(value: Sexp, pretty: bool = True) -> str:
         SexpError: a string holds a control character without an escape (see `clean_text`), a number is out of
             range, or lists nest too deep.
     """
-    _check(value, 0)
-    return _pretty(value, 0) if pretty else _flat(value)
+    flat = _flat(value, 0)
+    return _pretty(value, 0) if pretty else flat
 
 
 def loads(text: str, limit: int) -> Sexp:
@@ -97,7 +96,9 @@ def loads(text: str, limit: int) -> Sexp:
     if len(text) > limit:
         raise SexpError(f"An S-expression of {len(text)} characters is longer than the {limit} allowed here.")
     _check_tokens(text)
-    return _from_library(sexpdata.loads(text, nil=None, true=None, false=None))
+    import sexpdata  # noqa: PLC0415 - most commands only write
+
+    return _from_library(sexpdata.loads(text, nil=None, true=None, false=None), sexpdata.Symbol)
 
 
 def clean_text(text: str) -> str:
@@ -135,42 +136,39 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _from_library(found: object) -> Sexp:
+def _from_library(found: object, symbol: type) -> Sexp:
     if isinstance(found, list):
-        return tuple(_from_library(item) for item in found)
-    if isinstance(found, sexpdata.Symbol):
+        return tuple(_from_library(item, symbol) for item in found)
+    if isinstance(found, symbol):
         return Symbol(str(found))
     if isinstance(found, int | str):
         return found
     raise SexpError(f"An S-expression holds {found!r}.")  # the token check lets nothing else through
 
 
-def _check(value: Sexp, depth: int) -> None:
+def _flat(value: Sexp, depth: int) -> str:
+    """Return a value on one line, checked on the way."""
+    if isinstance(value, str):
+        if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+            return f'"{value}"'
+        if (found := _UNPRINTABLE.search(value)) is not None:
+            raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
+        return f'"{value.translate(_ESCAPES)}"'
+    if isinstance(value, Symbol):
+        return value.name
     if isinstance(value, tuple):
         if depth >= MAX_DEPTH:
             raise SexpError(f"An S-expression nests deeper than {MAX_DEPTH} lists.")
-        for item in value:
-            _check(item, depth + 1)
-    elif isinstance(value, str):
-        if (found := _UNPRINTABLE.search(value)) is not None:
-            raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
-    elif isinstance(value, bool) or not isinstance(value, int | Symbol):
+        return f"({' '.join([_flat(item, depth + 1) for item in value])})"
+    if isinstance(value, bool) or not isinstance(value, int):
         raise SexpError(f"{value!r} cannot be written as an S-expression.")
-    elif isinstance(value, int) and abs(value) >= MAX_NUMBER:
+    if abs(value) >= MAX_NUMBER:
         raise SexpError(f"The number {value} is too large for an S-expression.")
-
-
-def _flat(value: Sexp) -> str:
-    if isinstance(value, tuple):
-        return f"({' '.join(map(_flat, value))})"
-    if isinstance(value, Symbol):
-        return value.name
-    text: str = sexpdata.dumps(value)
-    return text
+    return str(value)
 
 
 def _pretty(value: Sexp, indent: int) -> str:
-    flat = _flat(value)
+    flat = _flat(value, 0)
     if not isinstance(value, tuple) or len(value) < 2 or indent + len(flat) <= _WIDTH:
         return flat
     inner = indent + _INDENT

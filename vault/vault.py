@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -61,6 +62,11 @@ class VaultUnfinished(EnvironmentFault):
 
 def _lock(dot: Path, around: Surroundings) -> VaultLock:
     return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+
+
+@lru_cache(maxsize=64)
+def _verifier(text: str) -> Verifier:
+    return Verifier.parse(text)
 
 
 def _holds_records(store: Store) -> bool:
@@ -231,7 +237,7 @@ class Vault:
     @property
     def node(self) -> Verifier:
         """The node's verifier."""
-        return Verifier.parse(self.store.meta("node"))
+        return _verifier(self.store.meta("node"))
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from vault.desks.tree import tree_size
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError, EnvironmentFault
 from vault.graph import ancestors, newest
-from vault.history import commit_info, has_released, highest_version, line_head, releases
+from vault.history import commit_info, commit_time, has_released, highest_version, line_head, releases
 from vault.names import Version
 from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
 from vault.records import RecordHash
@@ -265,13 +265,14 @@ def commit(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        made = seal_commit(w, vault, message, paths, desk=desk, watch=watch)
-        head = line_head(vault.store, vault.node.text, desk)
-        if made and head and shares_commits(vault):
+        made = _seal_commit(w, vault, message, paths, desk=desk, watch=watch)
+        if made and shares_commits(vault):
             from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
 
+            w.flush()
+            head = line_head(vault.store, vault.node.text, desk)
             check_readers(vault, desk, commit_info(vault.store, made.commit).tree)
-            w.log([made.commit, head.rev])
+            w.log([made.commit, *([head.rev] if head else ())])
         if made:
             w.audit(
                 "seal-commit",
@@ -299,6 +300,22 @@ def seal_commit(
     parents: Sequence[RecordHash] = (),
 ) -> Committed | None:
     """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit."""
+    made = _seal_commit(w, vault, message, paths, desk=desk, watch=watch, parents=parents)
+    w.flush()
+    return made
+
+
+def _seal_commit(
+    w: Writer,
+    vault: Vault,
+    message: str,
+    paths: Sequence[str] = (),
+    *,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+    parents: Sequence[RecordHash] = (),
+) -> Committed | None:
+    """Commit the folder; what is new may still be queued, so that one batch brings all of a commit."""
     left = finish_checkout(vault, desk, watch)
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
@@ -316,9 +333,9 @@ def seal_commit(
         processes=vault.around.processors,
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
-    w.flush()
     root = snap.root
     if paths:
+        w.flush()
         from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
 
         root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
@@ -326,11 +343,12 @@ def seal_commit(
     cache.keep()
     items = snap.changes if root == snap.root else None
     if items is None:
+        w.flush()
         items = tuple(diff_trees(vault.store, base.tree if base else None, root))
     if not items and not parents:
         return None
     standing = [base.commit, *base.also] if base else []
-    made = record_commit(w, vault, desk, root, newest(vault.store, [*parents, *standing]), message)
+    made = _record_commit(w, vault, desk, root, newest(vault.store, [*parents, *standing]), message)
     if left and not paths:
         forget_unfinished(w, desk)
     return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
@@ -340,8 +358,16 @@ def record_commit(
     w: Writer, vault: Vault, desk: str, root: RecordHash, parents: Sequence[RecordHash], message: str
 ) -> tuple[RecordHash, int]:
     """Seal a commit of a tree and number it on my line; the folder stands on it from now."""
-    known = [commit_info(vault.store, parent).tai for parent in parents]
-    sealed = w.seal(
+    made = _record_commit(w, vault, desk, root, parents, message)
+    w.flush()
+    return made
+
+
+def _record_commit(
+    w: Writer, vault: Vault, desk: str, root: RecordHash, parents: Sequence[RecordHash], message: str
+) -> tuple[RecordHash, int]:
+    known = [commit_time(vault.store, parent) for parent in parents]
+    sealed = w.seal_later(
         Commit.to_plex(
             group=vault.group,
             desk=desk,
@@ -351,7 +377,7 @@ def record_commit(
             tai=w.tai(*known),
         )
     )
-    return sealed.hash, adopt_commit(w, vault, desk, sealed.hash, root)
+    return sealed.hash, _adopt_commit(w, vault, desk, sealed.hash, root)
 
 
 def adopt_commit(
@@ -363,9 +389,22 @@ def adopt_commit(
     also: Sequence[RecordHash] = (),
 ) -> int:
     """Give a commit the next number of my line and make the folder stand on it; return the number."""
+    number = _adopt_commit(w, vault, desk, commit_hash, root, also)
+    w.flush()
+    return number
+
+
+def _adopt_commit(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    commit_hash: RecordHash,
+    root: RecordHash,
+    also: Sequence[RecordHash] = (),
+) -> int:
     head = line_head(vault.store, vault.node.text, desk)
     number = head.number + 1 if head else 1
-    w.seal(
+    w.seal_later(
         Revision.to_plex(
             group=vault.group,
             desk=desk,

@@ -10,7 +10,7 @@ from vault.desks.chunks import Part, pieces_of, whole_of
 from vault.mark import MarkState, MarkVerdict, VaultForked, check, require_writable
 from vault.nodelog import tick
 from vault.profile import LogEntry
-from vault.records import Plex, RecordHash, Seal, Tai, parse_record
+from vault.records import Plex, RecordHash, Seal, Tai
 
 if TYPE_CHECKING:
     from vault.vault import Vault
@@ -34,9 +34,11 @@ class Writer:
         self._vault = vault
         self.store = vault.store
         self._pending: list[Plex] = []
+        self._sealed: list[tuple[Seal, bytes]] = []
         self._near: dict[RecordHash, Sequence[RecordHash]] = {}
         self._sums: dict[RecordHash, str] = {}
         self._pending_bytes = 0
+        self._audited: tuple[int, RecordHash] | None = None  # the audit chain's end, once it was asked for
         self._logged: tuple[int, bytes] | None = None
         self._afterwards: list[Callable[[], object]] = []
 
@@ -46,6 +48,7 @@ class Writer:
         self, records: Iterable[Seal | Plex], near: Mapping[RecordHash, Sequence[RecordHash]] | None = None
     ) -> None:
         """Store validated records; see `Store.add`."""
+        self.flush()
         self.store.add(((record, record.encode()) for record in records), near)
 
     def add(self, plex: Plex) -> None:
@@ -85,22 +88,28 @@ class Writer:
 
     def flush(self) -> None:
         """Store what is queued."""
-        if not self._pending and not self._sums:
+        if not self._pending and not self._sums and not self._sealed:
             return
         pending, self._pending, self._pending_bytes = self._pending, [], 0
+        sealed, self._sealed = self._sealed, []
         near, self._near = self._near, {}
         sums, self._sums = self._sums, {}
-        self.put(pending, near)
+        self.store.add([*((plex, plex.encode()) for plex in pending), *sealed], near)
         if sums:
             self.store.keep_sums(sums)
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""
+        sealed = self.seal_later(plex)
+        self.flush()
+        return sealed
+
+    def seal_later(self, plex: Plex) -> Seal:
+        """Seal a Plex with this node's key and queue it; before anything asks the store for it, `flush` stores it."""
         if not self._may_sign:
             raise RuntimeError("a receiving write signs nothing")
-        self.flush()
-        sealed = Seal.sign(plex, self._vault.key())
-        self.put([sealed])
+        sealed, stored = Seal.sign_stored(plex, self._vault.key())
+        self._sealed.append((sealed, stored))
         return sealed
 
     def tai(self, *after: str) -> Tai:
@@ -143,12 +152,13 @@ class Writer:
         relates_to: Sequence[str] = (),
     ) -> None:
         """Append one sealed entry to the private audit chain (CYB-9, CYB-11)."""
-        row = self.store.db.execute(
-            "SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT 1"
-        ).fetchone()
-        previous = parse_record(bytes(row[0]), verify=False) if row else None
+        if self._audited is None:
+            row = self.store.db.execute(
+                "SELECT a.seq, b.kind, b.digest FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT 1"
+            ).fetchone()
+            self._audited = (int(row[0]), RecordHash(str(row[1]), bytes(row[2]))) if row else None
         entry = make_entry(
-            previous if isinstance(previous, Seal) else None,
+            self._audited,
             tai=self.tai(),
             actor=self._vault.node,
             name=self._vault.name,
@@ -159,7 +169,7 @@ class Writer:
             relates_to=tuple(relates_to),
             lace=self._vault.around.program,
         )
-        self.seal(entry.to_plex())
+        self._audited = (entry.sequence, self.seal_later(entry.to_plex()).hash)
 
     # Mark
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault.desks.ports import MemoryObjects, NearSink, Sink, Source
+from vault.desks.ports import MemoryObjects, NearSink, Sink, Source, takes_hints
 from vault.desks.tree import Entry, MissingObject, read_directory
 from vault.records import Plex, RecordHash
 
@@ -39,7 +39,7 @@ class _NearTee(Tee):
 
 def tee(sink: Sink, pages: MemoryObjects) -> Tee:
     """Return a sink for both, which takes hints if the first does."""
-    return _NearTee(sink, pages) if isinstance(sink, NearSink) else Tee(sink, pages)
+    return _NearTee(sink, pages) if takes_hints(sink) else Tee(sink, pages)
 
 
 class BaseDirectory:

@@ -23,7 +23,7 @@ from vault.desks.absent import add_absent
 from vault.desks.chunks import entry_pieces
 from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
-from vault.desks.ports import DirCache, ManySource, Source
+from vault.desks.ports import DirCache, Source, answers_for_many
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
 from vault.records import RecordHash
@@ -230,7 +230,7 @@ class _Writer:
 
     def _look_ahead(self) -> None:
         """Ask for the small contents of the writes that come next, all at once."""
-        if self._left == 0 and isinstance(self._source, ManySource):
+        if self._left == 0 and answers_for_many(self._source):
             entries = [step.change.after for step in itertools.islice(self._ahead, _AHEAD)]
             self._left = len(entries)
             small = [entry.hash for entry in entries if entry and entry.kind == "f" and entry.size <= _SMALL_BYTES]

@@ -20,7 +20,7 @@ from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
 from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, join, leads_outside, twin_key
-from vault.desks.ports import ManySource, Source
+from vault.desks.ports import Source, answers_for_many
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.files import NotWritable, reason_of
@@ -143,7 +143,7 @@ class _Planner:
 
     def look_ahead(self, changes: Sequence[Change]) -> None:
         """Ask for the lengths of what these changes would write, all at once."""
-        if isinstance(self._source, ManySource):
+        if answers_for_many(self._source):
             entries = (change.after for change in changes)
             self._lengths = self._source.lengths([entry.hash for entry in entries if entry and not entry.is_dir])
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
 from vault.records import Plex, RecordHash
 
-__all__ = ["DirCache", "ManySource", "MemoryCache", "MemoryObjects", "NearSink", "Sink", "Source", "SumCache"]
+__all__ = [
+    "DirCache",
+    "ManySource",
+    "MemoryCache",
+    "MemoryObjects",
+    "NearSink",
+    "Sink",
+    "Source",
+    "SumCache",
+    "answers_for_many",
+    "takes_hints",
+]
 
 
 class Source(Protocol):
@@ -28,7 +39,6 @@ class Source(Protocol):
         """Return the bytes of the record's Blob without reading them, 0 for a manifest; None when not here."""
 
 
-@runtime_checkable
 class ManySource(Protocol):
     """A source that answers for many records at once; what it leaves out is asked for singly."""
 
@@ -39,6 +49,11 @@ class ManySource(Protocol):
         """Return what `Source.part` gives of those that are here, are no manifests, and have few bytes."""
 
 
+def answers_for_many(source: Source) -> TypeGuard[ManySource]:
+    """Tell whether a source is a `ManySource`; to ask the protocol itself costs as much as a small query."""
+    return hasattr(source, "small_parts")
+
+
 class Sink(Protocol):
     """Where new content and tree pages go; adding one twice is no error."""
 
@@ -46,7 +61,6 @@ class Sink(Protocol):
         """Take one record."""
 
 
-@runtime_checkable
 class NearSink(Protocol):
     """A sink that can use a hint."""
 
@@ -55,6 +69,11 @@ class NearSink(Protocol):
 
     def add_near(self, plex: Plex, bases: Sequence[RecordHash], /) -> object:
         """Take one record whose bytes are like those of `bases`, which are here."""
+
+
+def takes_hints(sink: Sink) -> TypeGuard[NearSink]:
+    """Tell whether a sink is a `NearSink`."""
+    return hasattr(sink, "add_near")
 
 
 class DirCache(Protocol):

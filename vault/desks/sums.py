@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha512
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
 
@@ -19,7 +19,7 @@ from vault.records import RecordHash
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "Turns", "content_sha512"]
+__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "Turns", "content_sha512", "keeps_sums"]
 
 SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
 _ASKED = 500  # entries of a directory whose values are asked for together
@@ -112,12 +112,16 @@ class _Tree:
         return known
 
 
-@runtime_checkable
 class SumSink(Protocol):
     """A sink that keeps the SHA-512 of a content beside its record, so that no release reads it all again."""
 
     def add_sum(self, record: RecordHash, sha512: str, /) -> object:
         """Take the value, 128 hex digits, of the content that a record stands for."""
+
+
+def keeps_sums(sink: object) -> TypeGuard[SumSink]:
+    """Tell whether a sink is a `SumSink`; to ask the protocol itself costs as much as a small query."""
+    return hasattr(sink, "add_sum")
 
 
 class Turns:

@@ -29,7 +29,7 @@ from vault.desks.pages import (
     parse_page,
 )
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
-from vault.desks.ports import NearSink, Sink, Source
+from vault.desks.ports import Sink, Source, takes_hints
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _add_page(group: str, page: Page, sink: Sink, like: Like | None) -> PageRef:
     plex = tree_plex(group, format_page(page))
     name = page.items[0].name if page.items else ""
     old = like(page.level, name) if like is not None else None
-    if old is not None and old != plex.hash and isinstance(sink, NearSink):
+    if old is not None and old != plex.hash and takes_hints(sink):
         sink.add_near(plex, (old,))
     else:
         sink.add(plex)

@@ -52,9 +52,9 @@ from vault.desks.paths import (
     join,
     leads_outside,
 )
-from vault.desks.ports import DirCache, MemoryObjects, NearSink, Sink, Source
+from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink
+from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums
 from vault.desks.tree import Entry, TwinNames, build_directory, lookup
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
@@ -134,7 +134,7 @@ def snapshot(
         scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
         scan.processes = processes
-        scan.sums = sink if isinstance(sink, SumSink) else None
+        scan.sums = sink if keeps_sums(sink) else None
         if room is not None:
             scan.room = room
         found = scan.run(root, fd, base)
@@ -288,7 +288,7 @@ class _Scan:
             if was.kind == b"d" and (disk not in items or items[disk].kind != b"d"):
                 self._cache.drop(join(where, normalize("NFC", disk)))
         made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
-        like = self._old_pages.of(base.root()) if isinstance(self._sink, NearSink) else None
+        like = self._old_pages.of(base.root()) if takes_hints(self._sink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
         now = SeenDirectory(tree.digest, size, items)
         blob = scancache.encode(now, self._context, self._now_ns)
@@ -399,7 +399,7 @@ class _Scan:
         near = None
         # A new version of a large file mostly adds little: what it surely adds is what it grew by.
         self.room(size - (old.size if old is not None and old.kind == "f" else 0))
-        if isinstance(sink, NearSink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
+        if takes_hints(sink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
         # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.

@@ -44,7 +44,9 @@ __all__ = [
 
 NUMBER_LIMIT = 2**63  # Seq, Lamport and revision numbers stay below it, so they fit a signed 64-bit column
 _LINK = "+Link"
-_NOBODY = Verifier(bytes(32))  # the signer of a Plex that is checked before it is sealed
+# The signer and the Seal of a Plex that is checked before it is sealed.
+_NOBODY = Verifier(bytes(32))
+_NOTHING = RecordHash("S", bytes(32))
 
 Origin = tuple[RecordHash, bytes, Verifier, str, Tai]
 
@@ -98,7 +100,7 @@ class Sealed:
     @classmethod
     def _checked(cls, plex: Plex, signer: Verifier = _NOBODY) -> Plex:
         """Return the Plex if it reads as this kind; a bad name stays the caller's error."""
-        cls._of((plex.hash, plex.hash.digest, signer, plex.group, plex.tai), plex)
+        cls._of((_NOTHING, _NOTHING.digest, signer, plex.group, plex.tai), plex)
         return plex
 
     @classmethod

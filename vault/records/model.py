@@ -243,6 +243,16 @@ class Seal:
         """Return the Plex sealed with a key (REC-39)."""
         return cls(signing_key.verifier, signing_key.sign_digest(plex.hash.digest), plex)
 
+    @classmethod
+    def sign_stored(cls, plex: Plex, signing_key: SigningKey) -> tuple[Self, bytes]:
+        """Return the Plex sealed with a key, and the stored record; each part of it is written and hashed once."""
+        body = plex.payload
+        _set(plex, "_hash", RecordHash("P", blake3(body).digest()))
+        sealed = cls(signing_key.verifier, signing_key.sign_digest(plex.hash.digest), plex)
+        payload = b"".join((seal_headers(sealed), plex.hash.markline, body))
+        _set(sealed, "_hash", RecordHash("S", blake3(payload).digest()))
+        return sealed, sealed.hash.markline + payload
+
     @property
     def hash(self) -> RecordHash:
         """The Seal's identity."""

@@ -8,7 +8,7 @@ a table inside lace would be wrong after the next leap second.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar, NamedTuple, Self
 
 from vault.records.errors import TaiError
@@ -18,6 +18,7 @@ __all__ = ["LEAP_SECONDS", "MAX_SECONDS", "Tai"]
 LEAP_SECONDS = 37
 MAX_SECONDS = 9_999_999_999
 _NS = 1_000_000_000
+_EPOCH = datetime(1970, 1, 1)
 _SHAPE = re.compile(r"([0-9]{10}):([0-9]{9})")
 
 
@@ -108,8 +109,7 @@ class Tai(_TaiFields):
 
         For display only: times before 2017 are off by the leap seconds that came later.
         """
-        whole = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds - leap)
-        return f"{whole:%Y-%m-%dT%H:%M:%S}.{self.nanos:09d}Z"
+        return f"{(_EPOCH + timedelta(seconds=self.seconds - leap)).isoformat()}.{self.nanos:09d}Z"
 
     def __str__(self) -> str:
         return self.text

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from vault.errors import DataError, EnvironmentFault
@@ -134,18 +134,30 @@ def _wide(insert: str) -> str:
     return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
 
 
-@contextmanager
-def faults_named(path: Path) -> Iterator[None]:
+class faults_named:  # noqa: N801 - used as a word of the language; a generator costs as much as a small query
     """Turn SQLite's faults inside the block into the error tree."""
-    try:
-        yield
-    except sqlite3.DatabaseError as fault:
-        text = str(fault)
-        if isinstance(fault, sqlite3.OperationalError):
-            if "locked" in text or "busy" in text:
-                raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
-            if "readonly" in text or "full" in text or "unable to open" in text or "I/O" in text:
-                raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
-        if "malformed" in text or "not a database" in text or "no such table" in text:
-            raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault
-        raise
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(fault, sqlite3.DatabaseError):
+            _name(fault, self._path)
+
+
+def _name(fault: sqlite3.DatabaseError, path: Path) -> None:
+    text = str(fault)
+    if isinstance(fault, sqlite3.OperationalError):
+        if "locked" in text or "busy" in text:
+            raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
+        if "readonly" in text or "full" in text or "unable to open" in text or "I/O" in text:
+            raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
+    if "malformed" in text or "not a database" in text or "no such table" in text:
+        raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault

@@ -35,6 +35,7 @@ __all__ = ["Store"]
 
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 _FRESH_SUMS = 50_000
+_IDENTITY = frozenset({"founding", "group", "instance", "name", "node"})
 _CHUNK = "Chunk+Link"  # header of a manifest
 _NEXT_GENERATION = (
     "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
@@ -55,6 +56,8 @@ class Store:
         self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
         self._views = Views(self.db, self.content_sum)
+        self._is_writing = False
+        self._identity: dict[str, str] = {}  # whose vault it is, asked for a dozen times while nobody else can write
         self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
 
     def close(self) -> None:
@@ -76,6 +79,7 @@ class Store:
                 yield
                 return
             self.db.execute("BEGIN IMMEDIATE")
+            self._is_writing = True
             try:
                 before = self.db.total_changes
                 yield
@@ -86,6 +90,9 @@ class Store:
             except BaseException:
                 self._roll_back()
                 raise
+            finally:
+                self._is_writing = False
+                self._identity.clear()
 
     def _roll_back(self) -> None:
         if self.db.in_transaction:
@@ -356,11 +363,17 @@ class Store:
 
     def meta(self, key: str, default: str = "") -> str:
         """Return one local setting of the store itself."""
+        known = self._identity.get(key)
+        if known is not None:
+            return known
         rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
+        if rows and key in _IDENTITY and self._is_writing:
+            self._identity[key] = str(rows[0][0])
         return str(rows[0][0]) if rows else default
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep one local setting of the store itself; inside `transaction`."""
+        self._identity.pop(key, None)
         self.db.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
             (key, value),
