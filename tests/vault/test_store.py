@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from tests.people import ROOT
 from tests.vault.vaults import befriend, derived, found, lived_in, write
 from vault.fsck import check
-from vault.profile import LogEntry
+from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.store import Store
 from vault.store.database import StoreDamaged, insert_many
 from vault.store.schema import SCHEMA_VERSION, StoreTooNew
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import adopt_commit, checkout_of, commit, release
 
 # What a view says, without positions and symbol numbers, which follow the order of arrival.
 _SAID = {
@@ -275,6 +275,44 @@ def test_two_members_see_the_same(tmp_path: Path) -> None:
     assert said(alice.store)["vector"] == said(bob.store)["vector"]
     alice.close()
     bob.close()
+
+
+def test_a_long_line_is_shared_as_if_all_of_it_had_come_at_once(tmp_path: Path) -> None:
+    """A line that was never shared is read ahead by its links; a header that no kind knows is no link of it."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "0\n")
+    first = commit(alice, "First")
+    assert first is not None
+    tree = checkout_of(alice)
+    assert tree is not None
+    with alice.writing() as w:
+        told = Commit.to_plex(
+            group=alice.group, desk="main", parents=(), tree=tree.tree, message="To nobody", tai=w.tai()
+        )
+        secret = w.seal(told).hash
+        extras = [("+Link", f"parent {first.commit}"), ("+Link", f"tree {tree.tree}")]
+        extras += [("Other+Link", f"parent {secret}")]
+        odd = w.seal(
+            Plex.build(group=alice.group, app=Commit.APP, name="main", tai=w.tai(), extras=extras, data=b"Odd")
+        )
+        adopt_commit(w, alice, "main", odd.hash, tree.tree)
+    for number in range(60):
+        write(alice, "a.txt", f"{number + 1}\n")
+        commit(alice, f"Step {number}")
+        if number == 40:
+            release(alice, None, "Some")
+    release(alice, None, "All")
+    shared = set(alice.store.rows("SELECT b.kind, b.digest FROM shared JOIN body b USING (p)"))
+    assert odd.hash in shared
+    assert first.commit in shared
+    assert secret not in shared
+    records = [(parse_record(stored), stored) for _, _, stored in alice.store.bodies()]
+    again = fill(tmp_path / "at-once.db", records, alice.node.text, alice.founding or "", len(records))
+    assert {view: said(again)[view] for view in ("shared", "exposure", "hole", "release")} == {
+        view: said(alice.store)[view] for view in ("shared", "exposure", "hole", "release")
+    }
+    again.close()
+    alice.close()
 
 
 def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:

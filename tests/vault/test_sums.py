@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found
-from vault import work
 from vault.desks import sums
 from vault.desks.chunks import check_content
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
 from vault.fsck import check
+from vault.store import Store
 from vault.work import commit, release
 
 SIZES = (0, 1, SUM_AT_ONCE_BYTES, SUM_AT_ONCE_BYTES + 1, 262_144, 262_145, 5 << 20)
@@ -85,11 +85,12 @@ def test_a_commit_that_is_rolled_back_leaves_no_sum(tmp_path: Path, monkeypatch:
     assert commit(alice, "an older version") is not None
     (alice.folder / "large.bin").write_bytes(random.Random(3).randbytes(300_000))
 
-    def cut(*_: object) -> None:
+    def cut(*_: object, **__: object) -> None:
         raise Cancelled("cut off once everything was read")
 
-    monkeypatch.setattr(work, "record_commit", cut)
-    with pytest.raises(Cancelled):
-        commit(alice, "never made")
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "settle", cut)
+        with pytest.raises(Cancelled):
+            commit(alice, "never made")
     assert alice.store.rows("SELECT count(*) FROM sums") == [(0,)]
     assert check(alice).ok

@@ -21,12 +21,22 @@ __all__ = ["Found", "Sharing"]
 
 _LEAF = "lace/data"
 _TREE = "lace/tree"
+_LINES = frozenset({"lace/commit", "lace/rev"})
 
 _PRESENT = f"""
 SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{_LEAF}' AND r.size > 0 THEN x''
     WHEN s.s = '{_TREE}' THEN substr(stored(b.p, b.bytes), -r.size)
     WHEN b.bytes <> x'' THEN b.bytes ELSE stored(b.p, b.bytes) END
 FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
+
+# What stands before a commit or revision in the store, with what is known of its links and whether it is shared.
+_BEFORE = """
+SELECT b.kind, b.digest, b.p, s.s, x.content, w.s, k.t FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app
+    JOIN link k ON k.p = b.p JOIN sym n ON n.id = k.name AND n.s = '+Link' JOIN sym w ON w.id = k.data
+    LEFT JOIN shared x ON x.p = b.p
+WHERE b.p < ? AND b.p >= ? AND s.s IN ('lace/commit', 'lace/rev') ORDER BY b.p, k.idx"""
+_NARROW = 4  # records of a level that may be the end of a line
+_FAR = 4_096  # positions before it that are looked through at once
 
 _STEP = 256  # records looked at together: a manifest lists 500, and the next step takes the last ones first
 
@@ -35,8 +45,9 @@ _QUEUE = 8_192  # wants of one level
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
 Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
-# Position and App of a record that is here, with its stored bytes, none for content, or with what they say.
-Found = tuple[int, str, bytes | ProfileValue]
+# Position and App of a record that is here, with its stored bytes, none for content, or with what they say, or with
+# the links of a commit or revision: their word and target.
+Found = tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]
 
 
 class Sharing:
@@ -51,6 +62,8 @@ class Sharing:
         self._db = db
         self._at_hand = {} if at_hand is None else at_hand
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
+        self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
+        self._narrow = 0  # levels one after another of hardly a record
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
@@ -63,6 +76,7 @@ class Sharing:
     def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
         """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
         self._done.clear()
+        self._narrow = 0
         waiting: list[Want] = [(root, True) for root in roots]
         waiting += self._filled(added)
         grown = False
@@ -72,6 +86,7 @@ class Sharing:
             following, more = self._level(step)
             waiting += following
             grown = grown or more
+        self._before.clear()
         return grown
 
     def walk(self, roots: Iterable[RecordHash], enter: Callable[[list[int]], set[int]]) -> None:
@@ -126,6 +141,7 @@ class Sharing:
         """Share one level of the closure with what is at hand below it; return what follows and if anything was new."""
         at_hand = self._at_hand
         present = self._present([want[0] for want in wants])
+        before = self._read_ahead(present)
         # What is at hand is new: none of it is shared yet but what `_done` says.
         positions = sorted({found[0] for record, found in present.items() if record not in at_hand})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
@@ -134,7 +150,7 @@ class Sharing:
         following: dict[Want, None] = {}
         queue = list(wants)
         for record, content in queue:  # which grows by what is at hand: a long chain is one level and not thousands
-            found = present.get(record) or at_hand.get(record)
+            found = present.get(record) or at_hand.get(record) or before.get(record)
             if found is None:
                 missing.append((record.text, int(content)))
                 continue
@@ -143,11 +159,11 @@ class Sharing:
             if had or (had is not None and not content):
                 continue
             have_content[p] = content
-            if record in at_hand:
+            if record in at_hand or record in before:
                 self._done[p] = content
             fresh[p] = int(content)
             for child in dict.fromkeys(self._children(record, found, content)):
-                if child[0] in at_hand and len(queue) < _QUEUE:
+                if (child[0] in at_hand or child[0] in before) and len(queue) < _QUEUE:
                     queue.append(child)
                 else:
                     following[child] = None
@@ -162,6 +178,31 @@ class Sharing:
         )
         insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", [(p,) for p in fresh])
         return list(following), bool(fresh)
+
+    def _read_ahead(self, present: Mapping[RecordHash, Found]) -> Mapping[RecordHash, Found]:
+        """Return what probably follows a level: a line of commits that was never shared stands one before the other.
+
+        Each level of hardly a record lets it look twice as far, so a short line costs no more than itself.
+        """
+        self._before.clear()
+        ends = [p for p, app, _ in present.values() if app in _LINES]
+        if not ends or len(present) > _NARROW:
+            self._narrow = 0
+            return self._before
+        self._narrow += 1
+        first, reach = min(ends), min(2**self._narrow, _FAR)
+        if reach < _FAR // 512:
+            return self._before
+        for kind, digest, p, app, content, word, target in self._db.execute(_BEFORE, (first, first - reach)):
+            record = RecordHash(kind, bytes(digest))
+            found = self._before.get(record)
+            if found is None:
+                found = self._before[record] = (int(p), str(app), [])
+                if content is not None:
+                    self._done[int(p)] = bool(content)
+            if isinstance(found[2], list):
+                found[2].append((str(word), str(target)))
+        return self._before
 
     def _let_go(self, texts: Collection[str], wanted: str) -> set[str]:
         """Return those of some records that were let go here on purpose: nothing waits for them but who asks again."""
@@ -184,6 +225,8 @@ class Sharing:
     @staticmethod
     def _children(record: RecordHash, found: Found, content: bool) -> list[Want]:
         _, app, stored = found
+        if isinstance(stored, list):
+            return [(RecordHash.parse(text), word == "tree") for word, text in stored if content or word != "tree"]
         if not isinstance(stored, bytes):
             return list(reaches(stored, content))
         if not stored:
