@@ -34,12 +34,12 @@ def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
     """Return a place: whether it is here, whom it serves, what waits, and the last visit."""
     sign, text, style = _reach(reach)
     first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
-    facts = [f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"]
+    facts = [f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced"]
     if view.waiting:
         facts.append(f"{view.waiting} to send")
     elif view.records:
         facts.append(f"{view.records} to send")
-    facts.append(f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced")
+    facts.append(f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet")  # may be cut: it is longest
     told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble[:1]]
     return rows(first, mark("  " + ", ".join(facts), QUIET), *told)
 

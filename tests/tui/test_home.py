@@ -57,8 +57,8 @@ async def test_home_shows_where_i_stand(app: LaceApp) -> None:
         assert "^ 1 waiting" in head
         assert "v 2 new" in head
         meet = text_of(app, "#meet")
-        assert "stick  drop  * here now\n  serves bob, cara, synced 12 min ago" in meet
-        assert re.search(r"office  drop  o not here\n  serves bob, cara, \d+ records to send, never synced", meet)
+        assert "stick  drop  * here now\n  synced 12 min ago, serves bob, cara" in meet
+        assert re.search(r"office  drop  o not here\n  never synced, \d+ records to send, serves bob, cara", meet)
         assert "bob  peer  ^ lacks 1 that you have\n  released 1.1.0, 1 waiting" in meet
         came = text_of(app, "#came")
         assert 'cara  main 1.0.1  1 file, 2 h ago\n  "prices for November"' in came
