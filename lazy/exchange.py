@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
+_STRANGE = "This is the mailbox of no member: only who belongs is looked up there."  # whoever tells it names them
+
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...
 _LAST_BATCH_BYTES = 8 << 20  # ... lets the next be twice as large, up to this
@@ -225,7 +227,7 @@ class MailboxReader:
         """
         node, head = reading.node, reading.head
         if self._is_strange(node):
-            raise self._strange(node)
+            raise StrangersMailbox(_STRANGE)
         seen = self._seen(node)
         if self._is_read(head, seen):
             return 0, 0
@@ -259,11 +261,6 @@ class MailboxReader:
             return False
         return former(self._vault, node.text) is None
 
-    def _strange(self, node: Verifier) -> StrangersMailbox:
-        return StrangersMailbox(
-            f"{label_of(self._vault, node.text)} is no member; of the mailbox only what says who belongs is looked at."
-        )
-
     def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
         """Look in a stranger's mailbox for what makes its owner a member (decision 4); tell whether that is so now.
 
@@ -272,7 +269,7 @@ class MailboxReader:
         Raises:
             StrangersMailbox: its owner is none.
         """
-        stranger = self._strange(node)
+        stranger = StrangersMailbox(_STRANGE)
         receiver, number = self._receiver, len(self._receiver.received)
         if looked_at and self._whole(node) == LOOKED_AT:
             raise stranger

@@ -115,6 +115,7 @@ class PlaceResult:
         bytes_to_send: only planned: their stored bytes.
         records_to_receive: only planned: advertised records that are missing here.
         bytes_to_receive: only planned: their bytes as they rest there; None where the place does not say.
+        joined: whether this visit brought the word that made me a member.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
@@ -142,6 +143,7 @@ class PlaceResult:
     vector_after: dict[str, int] = field(default_factory=dict)
     unreleased: dict[str, int] = field(default_factory=dict)
     safe_to_remove: bool = False
+    joined: bool = False
     left_out: bool = False
     next: str = ""
 

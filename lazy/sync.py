@@ -179,15 +179,23 @@ def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
     return visited
 
 
+def _belongs(vault: Vault) -> bool:
+    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text))
+
+
 def _each(
     vault: Vault, visited: Sequence[Place], act: Callable[[Place], PlaceResult], *, pull: bool, dry_run: bool
 ) -> list[PlaceResult]:
     """Visit each place; one that fails is told beside the others, unless it is all there is."""
     results: list[PlaceResult] = []
     failed: list[LaceError] = []
+    was_member = _belongs(vault)
     for place in visited:
         try:
-            results.append(act(place))
+            result = act(place)
+            result.joined = not was_member and _belongs(vault)
+            was_member = was_member or result.joined
+            results.append(result)
         except PlaceError as error:
             if pull or not error.can_wait:
                 failed.append(error)

@@ -308,6 +308,7 @@ def _data(
         "fixed_point": all(place["fixed_point"] for place in found),
         "cursor_updated": any(place["cursor_updated"] for place in found),
         "planned": any(result.planned for result in results),
+        "joined": any(result.joined for result in results),
         "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
         "conflicts": conflicts_data(vault, open_ones),
@@ -340,9 +341,12 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "bytes_sent": result.bytes_to_send if result.planned else result.bytes_written,
         "round_trips": result.round_trips,
         "rounds": sum(exchange.rounds for exchange in result.exchanges),
-        "fixed_point": not result.queued and all(exchange.fixed_point for exchange in result.exchanges),
+        "fixed_point": not result.queued
+        and result.refusal is None
+        and all(exchange.fixed_point for exchange in result.exchanges),
         "cursor_updated": any(exchange.cursor_updated for exchange in result.exchanges),
         "admitted": result.admitted,
+        "joined": result.joined,
         "releases": [_release_data(release) for release in result.releases],
         "new_conflicts": result.new_conflicts,
         "problems": [
@@ -431,6 +435,7 @@ def _joined(values: Iterable[Any]) -> Any:
 
 def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
+    lines += ["  you are a member now"] if result.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.admitted]
     for release in result.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "

@@ -153,6 +153,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     ]
     if len(result.releases) > _LISTED:
         lines.append(mark(f"  and {len(result.releases) - _LISTED} more", QUIET))
+    lines += [mark("+ you are a member now", GOOD)] if result.joined else []
     lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)

@@ -83,6 +83,7 @@ def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person]
     done = ann.lace("sync", "second", expect=23)
     assert [release["version"] for release in done["releases"]] == ["1.2.0"]
     assert (done["sent"], done["queued"], done["safe_to_remove"]) == (0, True, False)
+    assert not done["fixed_point"], "what could not be written is left to do"
     assert (done["error"]["code"], done["problems"][0]["code"]) == ("place-not-writable", "place-not-writable")
     assert done["problems"][0]["hint"].endswith("lace pull second"), "the way out can be typed as it stands"
     assert ann.lace("push", "second", expect=23)["error"]["code"] == "place-not-writable"

@@ -93,6 +93,9 @@ def test_admission_is_told(alice: Person, bob: Person, stick: Path) -> None:
     bob.lace("accept", alice.lace("invite", "bob")["invite"])
     bob.lace("sync", "stick")
     assert "bob is a member now" in alice.text("sync", "stick")
+    joined = bob.run("sync", "stick")
+    assert b"  you are a member now\n" in joined.out, "who was let in learns of it"
+    assert not bob.lace("sync", "stick")["joined"]
 
 
 def test_push_and_pull_are_the_halves(alice: Person, bob: Person, stick: Path) -> None:
