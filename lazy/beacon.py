@@ -24,6 +24,7 @@ from vault.work import MAIN
 
 if TYPE_CHECKING:
     from transports.mailbox import MailboxPlace
+    from vault.store.store import Store
 
 __all__ = [
     "APP",
@@ -33,6 +34,7 @@ __all__ = [
     "Beacon",
     "Presence",
     "SeenBeacon",
+    "beacon_words",
     "due_on",
     "hear_beacon",
     "keep_beacon",
@@ -216,6 +218,11 @@ def my_beacon(vault: Vault) -> Beacon | None:
         Presence(status),
         vault.store.meta(_NEXT) or DEFAULT_NEXT,
     )
+
+
+def beacon_words(store: Store) -> tuple[str, str]:
+    """Return what my beacon says by my own choice."""
+    return store.meta(_STATUS), store.meta(_NEXT)
 
 
 def my_record(vault: Vault) -> bytes:

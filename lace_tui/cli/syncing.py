@@ -22,22 +22,19 @@ from lazy.places import NoSuchPlace, places
 from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync
-from transports.address import AddressKind
 from transports.onefile import OneFile
 from vault.errors import PlaceError
 from vault.names import check_name
 from vault.vault import Vault
-from vault.work import MAIN, Watch
+from vault.work import MAIN
 
 if TYPE_CHECKING:
-    from lace_tui.cli.progress import CancelToken
     from lazy.interlace.scope import Scope
 
 __all__ = ["answer", "configure", "run"]
 
 _SHOWN_REFUSALS = 20
 _YES = frozenset({"y", "yes"})
-_LOOK_NEAR, _LOOK_FAR, _STEP = 2.0, 30.0, 0.2  # seconds between two visits that follow, by what a visit costs
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -96,7 +93,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         if getattr(args, "follow", False):
             if dry_run:
                 raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
-            return _follow(context, vault, names, scope)
+            from lace_tui.cli.following import follow  # noqa: PLC0415 - the web is needed by who follows
+
+            return follow(context, vault, names, scope, lambda found: answer(context, vault, names, found, verb, scope))
         push, pull = verb != "pull", verb != "push"
         if getattr(args, "confirm", False):
             if dry_run:
@@ -186,29 +185,6 @@ def _confirmed(
     with context.watching() as watch:
         results = move(vault, prepared, watch)
     return answer(context, vault, asked, results, context.verb)
-
-
-def _follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | None) -> int:
-    """Visit again and again, and say so whenever a visit moved something, until the person stops it."""
-    told = False
-    with context.cancellable() as token:
-        while True:
-            results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope)
-            if not told or any(result.received or result.sent or result.admitted for result in results):
-                said = answer(context, vault, names, results, "sync", scope)
-                context.emit(said.data, said.text(context.output.paint) if callable(said.text) else said.text)
-                told = True
-            _wait_for_news(context, vault, token, results)
-
-
-def _wait_for_news(context: Context, vault: Vault, token: CancelToken, results: Sequence[PlaceResult]) -> None:
-    """Wait until somebody wrote to this vault, or until it is time to look there again."""
-    is_near = all(result.kind in {AddressKind.LIVE, AddressKind.DROP} for result in results)
-    until = context.world.monotonic() + (_LOOK_NEAR if is_near else _LOOK_FAR)
-    seen = vault.store.rows("PRAGMA data_version")
-    while context.world.monotonic() < until and vault.store.rows("PRAGMA data_version") == seen:
-        token.check()
-        context.world.sleep(_STEP)
 
 
 def answer(

@@ -12,7 +12,9 @@ from dataclasses import replace
 from threading import Lock
 from typing import TypeGuard
 
-from lazy.beacon import my_record
+from blake3 import blake3
+
+from lazy.beacon import beacon_words, my_record
 from lazy.circle import consider
 from lazy.interlace.tiers import pack_offer
 from lazy.live.evidence import note_vector
@@ -29,6 +31,7 @@ from lazy.results import PlaceResult
 from lazy.rounds import close_round, held_back
 from transports.address import AddressKind
 from transports.errors import BadStream
+from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import LaceError
 from vault.history import releases
@@ -82,6 +85,41 @@ class Service:
         self._tell = tell
         self._turned: set[Verifier] = set()
         self._turning = Lock()
+        self._watched: Vault | None = None
+        self._version: object = None
+        self._state = b""
+
+    def state(self) -> bytes:
+        """Return some bytes that are others whenever a visit would bring something else (INT-125, INT-127).
+
+        The vault stays open between two calls, which come from one thread: SQLite then tells by a number in memory
+        that nothing was committed.
+
+        Raises:
+            LaceError: the vault cannot be read now.
+        """
+        if self._watched is None:
+            self._watched, self._version = self._open(), None
+        store = self._watched.store
+        version = store.rows("PRAGMA data_version")
+        if version != self._version:
+            with store.reading():
+                said = repr(
+                    (
+                        store.meta("epoch"),
+                        store.rows("SELECT max(at) FROM exposure"),
+                        store.rows("SELECT node, tai FROM request ORDER BY node LIMIT ?", _REQUESTS),
+                        beacon_words(store),
+                    )
+                )
+            self._state, self._version = blake3(said.encode()).hexdigest()[:STATE_BYTES].encode(), version
+        return self._state
+
+    def rest(self) -> None:
+        """Close the vault that `state` keeps open."""
+        if self._watched is not None:
+            self._watched.close()
+            self._watched = None
 
     def admits(self, node: Verifier) -> bool:
         """Whether the node is a member, and not this one."""

@@ -101,6 +101,12 @@ class _Handler:
     def turned_away(self, node: Verifier) -> None:
         """Do nothing."""
 
+    def state(self) -> bytes:
+        return b""
+
+    def rest(self) -> None:
+        """Do nothing."""
+
     def request(self, record: bytes) -> bool | None:
         del record
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import select
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -102,6 +103,15 @@ class LiveConnection:
             PlaceUnreachable: the connection broke, or the server can answer nothing now.
             WrongServer: somebody else answers there by now.
         """
+        self.ask(path, key, body)
+        return self.answer()
+
+    def ask(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> None:
+        """Send one body; its answer is to be taken before the next is sent.
+
+        Raises:
+            PlaceUnreachable, WrongServer: as `post`.
+        """
         if self._monotonic() - self._asked > _KEPT:
             # On a thin line the server said all of it long before all of it came.
             self.close()
@@ -113,6 +123,26 @@ class LiveConnection:
         self.count.trips += 1
         try:
             self._http.request("POST", path, self._counted(body), headers, encode_chunked=True)
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from error
+
+    def is_answered(self, seconds: float) -> bool:
+        """Wait at most so long for an answer to begin, or for the connection to end; tell whether one of both came."""
+        sock = self._http.sock
+        if sock is None:
+            return True
+        if isinstance(sock, ssl.SSLSocket) and sock.pending():
+            return True
+        return bool(select.select([sock], [], [], seconds)[0])
+
+    def answer(self) -> Incoming:
+        """Return the answer to what was asked, to be read.
+
+        Raises:
+            RefusedThere, PlaceUnreachable: as `post`.
+        """
+        try:
             response = self._http.getresponse()
         except (OSError, http.client.HTTPException) as error:
             self.close()

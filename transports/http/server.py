@@ -13,6 +13,7 @@ import socket
 import ssl
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -21,7 +22,7 @@ from typing import Any, Final, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
@@ -31,7 +32,7 @@ from transports.errors import AddressInUse
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
-from transports.http.paths import REQUEST_PATH, REVOKED, SYNC_PATH, TAKEN, WAITS
+from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
 from vault.errors import DataError, LaceError
 from vault.files import reason_of
@@ -45,6 +46,9 @@ _CONNECTIONS = 64
 _SILENCE = 30.0  # seconds without a byte, either way
 _HEAD_SECONDS = 15.0  # for a whole request head
 _IDLE_SECONDS = 60  # between two requests of one connection
+_HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
+_LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
+_WAITING, _WAITING_EACH = 32, 4  # questions for news at a time, of all and of one node; others are asked to come back
 _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
@@ -71,6 +75,12 @@ class Handler(Protocol):
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Read one body and write its answer."""
+
+    def state(self) -> bytes:
+        """Return some bytes that are others whenever a visit would bring something else; called from one thread."""
+
+    def rest(self) -> None:
+        """Let go of what `state` keeps open; called from the same thread, last."""
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited: whether it is granted or waits; None when it is refused."""
@@ -107,12 +117,15 @@ class LiveServer:
         self._gate = HelloGate(session, now)
         self._pace = pace
         self._pool = ThreadPoolExecutor(_EXCHANGES, thread_name_prefix="lace-serve")
+        self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
+        self._waiting: Counter[Verifier] = Counter()
         self._busy = 0
         self._socket = _listening(host, port)
         self.port: int = self._socket.getsockname()[1]
         routes = [
             Route(SYNC_PATH, self._exchange, methods=["POST"]),
             Route(REQUEST_PATH, self._request, methods=["POST"]),
+            Route(NEWS_PATH, self._news, methods=["POST"]),
             Route("/{rest:path}", _refused, methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         ]
         config = uvicorn.Config(
@@ -152,9 +165,12 @@ class LiveServer:
         if self._thread.ident is not None:
             self._thread.join(_STOP_SECONDS * 2)
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._looker.submit(self._handler.rest)
+        self._looker.shutdown()
         self._socket.close()
 
-    async def _exchange(self, request: Request) -> Any:
+    async def _member(self, request: Request) -> Verifier | Response:
+        """Return which member asks, or the answer to somebody else."""
         loop = asyncio.get_running_loop()
         who = self._gate.check(request.headers.get(HEADER, ""), request.url.path)
         if who is None:
@@ -163,19 +179,48 @@ class LiveServer:
             was = await loop.run_in_executor(self._pool, self._handler.was_revoked, who)
             await loop.run_in_executor(self._pool, self._handler.turned_away, who)
             return await _refused(request, REVOKED if was else _REFUSAL)
+        return who
+
+    async def _exchange(self, request: Request) -> Any:
+        who = await self._member(request)
+        if isinstance(who, Response):
+            return who
         if self._busy >= _EXCHANGES:
-            return Response(b"busy\n", 503, {"Retry-After": "5"})
+            return _busy()
         return _Exchange(self, who, self._handler.exchange)
 
-    async def _request(self, request: Request) -> Response:
-        data = b""
+    async def _news(self, request: Request) -> Response:
+        """Answer with where this vault stands, as soon as that is not what the client names, or after some time."""
+        who = await self._member(request)
+        if isinstance(who, Response):
+            return who
+        known = await _short(request, STATE_BYTES)
+        if known is None:
+            return await _refused(request)
+        if self._waiting.total() >= _WAITING or self._waiting[who] >= _WAITING_EACH:
+            return _busy()
+        self._waiting[who] += 1
         try:
-            async with asyncio.timeout(_SILENCE):
-                async for piece in request.stream():
-                    data += piece
-                    if len(data) > _REQUEST_BYTES:
-                        return await _refused(request)
-        except TimeoutError:
+            return Response(await self._other_than(known, request), 200, {"Cache-Control": "no-store"})
+        except LaceError:
+            return Response(b"cannot answer now\n", 503, {"Connection": "close"})
+        finally:
+            self._waiting[who] -= 1
+            if not self._waiting[who]:
+                del self._waiting[who]
+
+    async def _other_than(self, known: bytes, request: Request) -> bytes:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _HOLD
+        while True:
+            state = await loop.run_in_executor(self._looker, self._handler.state)
+            if state != known or loop.time() >= until or self._server.should_exit or await request.is_disconnected():
+                return state
+            await asyncio.sleep(_LOOK)
+
+    async def _request(self, request: Request) -> Response:
+        data = await _short(request, _REQUEST_BYTES)
+        if data is None:
             return await _refused(request)
         loop = asyncio.get_running_loop()
         is_granted = await loop.run_in_executor(self._pool, self._handler.request, data)
@@ -334,6 +379,24 @@ class _Answer:
         async with asyncio.timeout(_SILENCE):  # a slow line is no silent one
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
         self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else _STEP_BYTES
+
+
+async def _short(request: Request, most: int) -> bytes | None:
+    """Return a body of at most so many bytes; None for a longer one, or one that does not come."""
+    data = b""
+    try:
+        async with asyncio.timeout(_SILENCE):
+            async for piece in request.stream():
+                data += piece
+                if len(data) > most:
+                    return None
+    except (TimeoutError, ClientDisconnect):
+        return None
+    return data
+
+
+def _busy() -> Response:
+    return Response(b"busy\n", 503, {"Retry-After": "5"})
 
 
 async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:

@@ -1,0 +1,103 @@
+"""`lace sync --follow`: two people at work at once, each of whom has at once what the other shares (INT-127).
+
+A friend who serves says when there is news; other places are looked at every few seconds. What is shared here goes out
+as soon as it is written. A place that goes away is looked for again, and said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.live.news import NewsLines
+from lazy.results import PlaceResult
+from lazy.sync import sync
+from transports.address import AddressKind
+from vault.errors import PlaceError
+from vault.vault import Vault
+from vault.work import Watch
+
+if TYPE_CHECKING:
+    from lace_tui.cli.progress import CancelToken
+    from lazy.interlace.scope import Scope
+
+__all__ = ["follow"]
+
+# Seconds between two visits, by what a visit costs and whether anybody would say that one is due.
+_LOOK_NEAR, _LOOK_FAR, _LOOK_TOLD = 2.0, 30.0, 60.0
+_STEP = 0.2  # seconds
+_NEAR = frozenset({AddressKind.LIVE, AddressKind.DROP})
+
+Said = Callable[[Sequence[PlaceResult]], Answer]
+
+
+def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | None, said: Said) -> int:
+    """Visit again and again, and say so whenever a visit moved something, until the person stops it.
+
+    Args:
+        context: of the command.
+        vault: who follows.
+        names: peers or places.
+        scope: what is fetched of content; everything when there is none.
+        said: makes the answer of visits.
+
+    Raises:
+        PlaceError: no place could be reached at the first visit.
+        Cancelled: the person stopped it.
+    """
+    is_told = has_begun = False
+    with context.cancellable() as token, closing(NewsLines(vault)) as lines:
+        while True:
+            try:
+                results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope)
+            except PlaceError as error:
+                if not has_begun or not error.can_wait:
+                    raise
+                if is_told:
+                    _say_gone(context, error)
+                is_told = False
+                _wait(context, vault, token, lines, _LOOK_NEAR, _LOOK_NEAR)
+                continue
+            has_moved = any(result.received or result.sent or result.admitted for result in results)
+            if not is_told or has_moved:
+                answer = said(results)
+                text = answer.text(context.output.paint) if callable(answer.text) else answer.text
+                context.emit(answer.data, text)
+            is_told = has_begun = True
+            if not lines.keep(results):
+                # Whoever says again and again that there is news, and has none, is believed every other second.
+                _wait(context, vault, token, lines, _pause(results, lines), 0.0 if has_moved else _LOOK_NEAR)
+
+
+def _say_gone(context: Context, error: PlaceError) -> None:
+    data = {"code": error.code, "message": error.message}
+    context.emit(data, f"! {inert(error.message)} It is looked for again until you stop this.")
+
+
+def _pause(results: Sequence[PlaceResult], lines: NewsLines) -> float:
+    kinds = {result.kind for result in results if result.name not in lines.names}
+    if not kinds:
+        return _LOOK_TOLD
+    return _LOOK_NEAR if kinds <= _NEAR else _LOOK_FAR
+
+
+def _wait(
+    context: Context, vault: Vault, token: CancelToken, lines: NewsLines, longest: float, news_after: float
+) -> None:
+    """Wait until somebody wrote to this vault, until a friend has news, or until it is time to look."""
+    now = context.world.monotonic
+    began = now()
+    seen = vault.store.rows("PRAGMA data_version")
+    is_news = False
+    while now() < began + longest and vault.store.rows("PRAGMA data_version") == seen:
+        token.check()
+        if lines.names:
+            is_news |= lines.heard(_STEP)
+        if is_news or not lines.names:
+            if is_news and now() >= began + news_after:
+                return
+            context.world.sleep(_STEP)
