@@ -63,7 +63,7 @@ _WRITTEN_TOGETHER = 256 * 1024  # bytes that are handed to the sink at once
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 _MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
-_DENSE = 0.4  # of the raw bytes: above, a level that looks for less may find more
+_DENSE = 0.47  # of the raw bytes: above, a level that looks for less may find more
 
 
 class ByteSink(Protocol):

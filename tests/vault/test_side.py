@@ -181,12 +181,31 @@ def test_records_asked_for_in_order_are_read_ahead(store: Store) -> None:
     assert all(ahead.stored(record) == wanted[record] for record in chunks[:200])
     assert counted.reads < 20
     assert ahead.rests_alone(chunks[0])
-    assert ahead.stored(small.hash) is None
-    assert not ahead.rests_alone(small.hash)
+    assert ahead.stored(small.hash) == small.encode()
+    assert ahead.rests_alone(small.hash)
     assert [ahead.stored(record) for record in chunks[205::7]] == [wanted[record] for record in chunks[205::7]]
     assert ahead.stored(chunks[205]) == wanted[chunks[205]]
     assert ahead.stored(RecordHash("P", bytes(32))) is None
     assert ahead.stored(RecordHash("S", chunks[0].digest)) is None
+
+
+def test_small_records_and_such_as_rest_on_others_are_read_ahead(store: Store) -> None:
+    """CLAY-37: what rests on another record is said to."""
+    words = random.Random(7)
+    text = b"".join(b"%d lines of text\n" % words.randrange(10**6) for _ in range(900))
+    base, changed = data_plex(_GROUP, text), data_plex(_GROUP, text + b"and one\n")
+    small = [data_plex(_GROUP, b"small %d" % number) for number in range(5)]
+    with store.transaction():
+        store.add([(plex, plex.encode()) for plex in (base, *small)])
+        store.settle(None, None)
+    with store.transaction():
+        store.add([(changed, changed.encode())], {changed.hash: [base.hash]})
+        store.settle(None, None)
+    made = [base, changed, *small]
+    ahead = store.ahead([plex.hash for plex in made])
+    assert [ahead.stored(plex.hash) for plex in made] == [plex.encode() for plex in made]
+    assert [ahead.rests_alone(plex.hash) for plex in made] == [True, False, True, True, True, True, True]
+    assert bool(store.resting_on(changed.hash)) is True
 
 
 def test_what_is_read_ahead_is_proven_one_by_one(store: Store) -> None:

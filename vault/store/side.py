@@ -9,17 +9,22 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from vault.errors import DataError
 from vault.frames import RAW
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.store.database import select_in
 from vault.store.packs import PackDamaged, Packs
 
-__all__ = ["Ahead", "Place", "blobs", "places"]
+__all__ = ["Ahead", "Place", "Row", "blobs", "places", "rows_of"]
 
 _WHERE: Final = f"""
 SELECT b.digest, r.size, f.pack, f.at + k.at, k.size FROM body b JOIN rec r USING (p) JOIN packed k USING (p)
 JOIN frame f ON f.id = k.frame WHERE f.form = {RAW} AND b.kind = 'P' AND b.digest IN"""  # noqa: S608
+_ROWS: Final = """
+SELECT b.kind, b.digest, b.p, CASE WHEN length(b.bytes) < 4096 THEN b.bytes ELSE x'' END, k.p,
+    ifnull(length(f.bases), 0)
+FROM body b LEFT JOIN packed k USING (p) LEFT JOIN frame f ON f.id = k.frame WHERE b.digest IN"""
 _STRETCH: Final = 1 << 20  # bytes read at once
 _GAP: Final = 64 << 10  # bytes between two records, such as a manifest, that are read and passed over
 
@@ -88,6 +93,24 @@ def _goes_on(first: Place, last: Place, place: Place) -> bool:
     return place.pack == first.pack and end <= place.at <= end + _GAP and place.at - first.at < _STRETCH
 
 
+class Row(NamedTuple):
+    """A record here: its position, its bytes where they are few and in the row, and whether it rests on others."""
+
+    p: int
+    stored: bytes
+    is_packed: bool
+    rests_on_others: bool
+
+
+def rows_of(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[RecordHash, Row]:
+    """Return what the store says of some hundred records."""
+    digests = list(dict.fromkeys(record.digest for record in records))
+    return {
+        RecordHash(str(kind), bytes(digest)): Row(int(p), bytes(stored), packed is not None, bases > 0)
+        for kind, digest, p, stored, packed, bases in select_in(db, _ROWS, digests)
+    }
+
+
 class Ahead:
     """The stored bytes of records that are asked for one after the other, read in stretches.
 
@@ -95,27 +118,48 @@ class Ahead:
         packs: where they rest.
         records: in the order in which they are asked for; one that is not asked for costs nothing more.
         found: see `places`.
+        here: see `rows_of`.
     """
 
-    def __init__(self, packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> None:
+    def __init__(
+        self,
+        packs: Packs,
+        records: Sequence[RecordHash],
+        found: dict[bytes, Place],
+        here: dict[RecordHash, Row],
+    ) -> None:
         self._packs = packs
+        self._here = here
         self._records = records
         self._found = found
         self._numbers = {record: number for number, record in enumerate(records)}
         self._read: dict[RecordHash, memoryview] = {}
 
     def rests_alone(self, record: RecordHash) -> bool:
-        """Tell whether a record rests in a pack as it is, and so on no other record."""
-        return record.kind == "P" and record.digest in self._found
+        """Tell whether a record rests on no other record."""
+        row = self._here.get(record)
+        return row is not None and not row.rests_on_others
 
     def stored(self, record: RecordHash) -> bytes | None:
         """Return the proven bytes of one of the records; None when it must be read by itself."""
+        row = self._here.get(record)
+        if row is not None and row.stored:
+            return row.stored
         stored = self._read.pop(record, None)
-        if stored is None and self.rests_alone(record) and record in self._numbers:
+        if stored is None and record.kind == "P" and record.digest in self._found and record in self._numbers:
             at = self._numbers[record]
             read = read_on(self._packs, self._records, at, self._found)
             self._read = {
                 each: found for each, (found, _) in zip(self._records[at:], read, strict=False) if found is not None
             }
             stored = self._read.pop(record, None)
+        if stored is None and row is not None and row.is_packed:
+            return self._unpacked(record, row.p)
         return None if stored is None else bytes(stored)
+
+    def _unpacked(self, record: RecordHash, p: int) -> bytes | None:
+        try:
+            found = self._packs.read(p) or b""
+        except DataError:  # what is wrong with it is said when it is read by itself
+            return None
+        return found if is_record(record, found) else None

@@ -28,7 +28,7 @@ from vault.store.database import connect, faults_named, select_in
 from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
-from vault.store.side import Ahead, blobs, places
+from vault.store.side import Ahead, blobs, places, rows_of
 from vault.store.views import Views
 
 __all__ = ["Store"]
@@ -36,6 +36,7 @@ __all__ = ["Store"]
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 _FRESH_SUMS = 50_000
 _IDENTITY = frozenset({"founding", "group", "instance", "name", "node"})
+_PAGES_BYTES = 4 << 20
 _CHUNK = "Chunk+Link"  # header of a manifest
 _NEXT_GENERATION = (
     "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
@@ -59,6 +60,8 @@ class Store:
         self._is_writing = False
         self._identity: dict[str, str] = {}  # whose vault it is, asked for a dozen times while nobody else can write
         self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
+        self._pages: dict[RecordHash, bytes] = {}  # bodies of pages just stored, which rest in packs
+        self._pages_bytes = 0
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
@@ -99,6 +102,7 @@ class Store:
             self.db.execute("ROLLBACK")
         self.packs.abort()
         self._fresh.clear()
+        self._forget_pages()
         self._symbols.forget()
         self._views.forget()
 
@@ -137,11 +141,24 @@ class Store:
         intake = Intake(self.db, self.packs, batch, self._views, self._note_sum)
         for record, stored in records:
             if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT:
+                if record.app == TREE_APP:
+                    self._keep_page(record)
                 intake.take_packed(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))
             else:
                 intake.take(record, stored)
         intake.finish()
         return intake.added
+
+    def _keep_page(self, page: Plex) -> None:
+        """Keep a page at hand that is asked for again soon: it rests in a frame with content beside it."""
+        self._pages_bytes += len(page.blob.data)
+        if self._pages_bytes > _PAGES_BYTES:
+            self._forget_pages()
+        self._pages[page.hash] = page.blob.data
+
+    def _forget_pages(self) -> None:
+        self._pages.clear()
+        self._pages_bytes = 0
 
     def _note_sum(self, record: Plex) -> None:
         """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
@@ -264,6 +281,8 @@ class Store:
             if row is None:
                 return None
             size, found = int(row[0]), bytes(row[1] or b"")
+            if not found and size and record in self._pages:
+                return self._pages[record]
             if not found:
                 found = self._packed(record, int(row[2]))
                 found = found[-size:] if size else found
@@ -284,7 +303,7 @@ class Store:
     def ahead(self, records: Sequence[RecordHash]) -> Ahead:
         """Return what reads some hundred records faster, if they are asked for in this order."""
         with faults_named(self.path):
-            return Ahead(self.packs, records, places(self.db, records))
+            return Ahead(self.packs, records, places(self.db, records), rows_of(self.db, records))
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""
