@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lazy.forks import fork_ends, note_forks
 from lazy.invitations import SECRET_BYTES, Invitation, check_proof, invitation_id, proof
-from lazy.people import ASKS, NoSuchPeer, former, label_of, left, node_of, peers
+from lazy.people import ASKS, NoSuchPeer, former, is_member, label_of, left, node_of, peers
 from lazy.places import NameTaken, Place, forget_place, keep_place, make_place, places, places_of, way_back
 from lazy.receive import forget_strangers
 from lazy.revoking import AlreadyRevoked
@@ -194,7 +194,7 @@ def wants_in(vault: Vault) -> bool:
     if vault.store.meta("admission"):
         return True
     has_words = vault.store.meta("invitation") or vault.store.meta(ASKS)
-    return bool(has_words) and not _is_member(vault, vault.node.text)
+    return bool(has_words) and not is_member(vault, vault.node.text)
 
 
 def request_record(vault: Vault) -> bytes:
@@ -259,7 +259,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
     value = Request.read(sealed)
     if value.group != vault.group:
         raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
-    if _is_member(vault, node.text):
+    if is_member(vault, node.text):
         return None
     problem = _request_problem(vault, value)
     known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
@@ -267,7 +267,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         return None
     with vault.writing() as w:
         # Judged again under the lock: another process may have admitted somebody since.
-        if _is_member(vault, node.text):
+        if is_member(vault, node.text):
             return None
         problem = _request_problem(vault, value) or _use_up(w, vault, value)
         if problem:
@@ -285,7 +285,7 @@ def _list(w: Writer, node: Verifier, label: str, place: str, tai: Tai, problem: 
 
 def _admission_problem(vault: Vault, value: Member) -> str:
     """Return why an admission lets nobody in, where a person can do something about it."""
-    if _is_member(vault, value.node.text):
+    if is_member(vault, value.node.text):
         return ""
     gone = former(vault, value.signer.text)
     return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
@@ -327,7 +327,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier) -> s
 
 def _counts(vault: Vault, value: Member) -> bool:
     """Tell whether an admission makes somebody a member who is none yet."""
-    return not _is_member(vault, value.node.text) and _is_member(vault, value.signer.text)
+    return not is_member(vault, value.node.text) and is_member(vault, value.signer.text)
 
 
 def _request_problem(vault: Vault, value: Request) -> str:
@@ -337,7 +337,7 @@ def _request_problem(vault: Vault, value: Request) -> str:
 
 
 def _invitation_problem(vault: Vault, value: Request) -> str:
-    if not _is_member(vault, vault.node.text):
+    if not is_member(vault, vault.node.text):
         return "I am no member myself yet"
     rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
     if not rows:
@@ -356,7 +356,7 @@ def _invitation_problem(vault: Vault, value: Request) -> str:
 def requests(vault: Vault) -> list[RequestInfo]:
     """Return who asked to belong and is not admitted, sorted by name."""
     rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
-    return [RequestInfo(*(str(value) for value in row)) for row in rows if not _is_member(vault, str(row[0]))]
+    return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
 
 
 def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:
@@ -379,7 +379,7 @@ def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, 
         key = found[0].node
     node = Verifier.parse(key)
     with vault.writing() as w:
-        if _is_member(vault, node.text):
+        if is_member(vault, node.text):
             raise AlreadyMember(f"{name} is a member already.")
         _refuse_revoked(vault, name, node)
         return _admit(w, vault, node, name, None), node
@@ -414,7 +414,7 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:
         _refuse_revoked(vault, name, node)
-        if _is_member(vault, vault.node.text) and not _is_member(vault, node.text):
+        if is_member(vault, vault.node.text) and not is_member(vault, node.text):
             _admit(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
         w.store.set_meta("left", " ".join(sorted(left(vault) - {node.text})))
@@ -472,7 +472,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     except KeyMissing:
         old_key = None
     is_cut = former(vault, old.text) is not None
-    was_member = is_cut or _is_member(vault, old.text)
+    was_member = is_cut or is_member(vault, old.text)
     by_hand = (old_key is None or is_cut) and (was_member or not vault.store.meta("invitation"))
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
@@ -492,7 +492,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     except BaseException:
         vault.forget_key()
         raise
-    return _is_member(vault, vault.node.text)
+    return is_member(vault, vault.node.text)
 
 
 def _card(w: Writer, vault: Vault, name: str) -> RecordHash:
@@ -527,10 +527,6 @@ def _refuse_revoked(vault: Vault, name: str, node: Verifier) -> None:
         )
 
 
-def _is_member(vault: Vault, node: str) -> bool:
-    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node))
-
-
 def _require_member(vault: Vault) -> None:
-    if not _is_member(vault, vault.node.text):
+    if not is_member(vault, vault.node.text):
         raise NotMember("This node is no member of the group yet.")

@@ -17,7 +17,7 @@ from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.interlace.port import Verdict
 from lazy.interlace.result import CloseReason, InterlaceResult
-from lazy.people import former, label_of
+from lazy.people import former, is_member, label_of
 from lazy.receive import LOOKED_AT, Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
@@ -253,7 +253,7 @@ class MailboxReader:
         return self._is_member(node)
 
     def _is_member(self, node: Verifier) -> bool:
-        return bool(self._vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
+        return is_member(self._vault, node.text)
 
     def _is_strange(self, node: Verifier) -> bool:
         """Tell whether a node never belonged, as far as is known here."""

@@ -23,6 +23,7 @@ __all__ = [
     "former",
     "formers",
     "has_gone_on",
+    "is_member",
     "label_of",
     "left",
     "linked",
@@ -174,7 +175,12 @@ def waits_by_name(vault: Vault) -> bool:
     """Tell whether this is the new node of an adopted vault, which somebody has to admit by hand."""
     if not (vault.store.meta("admission") or vault.store.meta(ASKS)) or former(vault, vault.node.text) is not None:
         return False
-    return not vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)
+    return not is_member(vault, vault.node.text)
+
+
+def is_member(vault: Vault, node: str) -> bool:
+    """Tell whether a node is a member now: admitted, and not revoked."""
+    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node))
 
 
 def label_of(vault: Vault, node: str) -> str:

@@ -13,6 +13,7 @@ from lazy.additions import additions, exposed_sizes, others
 from lazy.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
+from lazy.people import is_member
 from lazy.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.listing import Listing
@@ -151,7 +152,7 @@ def publish_mine(
         writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
         rebased(vault, place.place_id)
     writer.discard(done.obsolete)
-    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text) and not vault.store.meta("admission"):
+    if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
     _remember(vault, place, SeenHead(head, sealed), plan.upto, rest)

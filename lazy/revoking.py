@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lazy.people import NoSuchPeer, former, label_of, node_of
+from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
 from vault.errors import CallerError
 from vault.history import sealed_record
 from vault.profile import MAX_KEPT, Revocation, plain_text
@@ -207,9 +207,9 @@ def _check(vault: Vault, node: str) -> None:
     if known is not None:
         what = f"entry {known.last_seq} of their log counts last"
         raise AlreadyRevoked(f"{known.name} was revoked by {known.by} already; {what}.")
-    if not _is_member(vault, vault.node.text):
+    if not is_member(vault, vault.node.text):
         raise RevokerNotMember("This node is no member of the group, so its word cuts nobody.")
-    if not _is_member(vault, node):
+    if not is_member(vault, node):
         raise NoSuchPeer(f"{label_of(vault, node)} is no member, so there is nothing to revoke.")
 
 
@@ -251,7 +251,7 @@ def _above(vault: Vault, node: str) -> list[str]:
     while one in uppers and one not in found:
         found.append(one)
         one = str(uppers[one])
-    return [one for one in found if _is_member(vault, one)]
+    return [one for one in found if is_member(vault, one)]
 
 
 def _admitted(vault: Vault, node: str) -> tuple[str, ...]:
@@ -273,7 +273,3 @@ def _unshared_admissions(vault: Vault, node: str) -> tuple[RecordHash, ...]:
 
 def _record(vault: Vault, text: str) -> Revocation:
     return Revocation.read(sealed_record(vault.store.stored(RecordHash.parse(text)) or b""))
-
-
-def _is_member(vault: Vault, node: str) -> bool:
-    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node))

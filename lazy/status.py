@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
-from lazy.people import FormerMember, Person, formers, linked, peers, waits_by_name
+from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.reputation import counts
@@ -166,7 +166,7 @@ def status(vault: Vault) -> Status:
             node=vault.node.text,
             name=vault.name,
             group=vault.group,
-            member=bool(store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text)),
+            member=is_member(vault, vault.node.text),
             desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in mapped),
             peers=found_peers,
             places=tuple(

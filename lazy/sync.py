@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lazy.beacon import read_beacons
 from lazy.circle import consider, leave_request
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
-from lazy.people import label_of, left
+from lazy.people import is_member, label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, is_current, publish_mine
@@ -421,7 +421,7 @@ def _read_all(
 
 def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, result: PlaceResult) -> bool:
     """Look at a node's request; tell whether somebody was admitted. What a member left there asks for nothing."""
-    if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
+    if is_member(vault, node.text):
         return False
     try:
         stored = medium.read_request(vault.group, node)

@@ -217,11 +217,11 @@ def _left_out(desk: str, stands: Relation) -> list[str]:
 
 def _doubt(vault: Vault) -> tuple[list[str], bool]:
     """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
-    from lazy.people import former  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
 
     if former(vault, vault.node.text) is not None:
         return ["! This device's key was revoked: it counts for nobody else, now or later."], True
-    if not vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text):
+    if not is_member(vault, vault.node.text):
         return ["! You are no member yet: it counts for your friends once you are admitted."], False
     return [], False
 

@@ -24,7 +24,7 @@ from lazy.live.outcome import Outcome
 from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, vector_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
-from lazy.people import former, label_of
+from lazy.people import former, is_member, label_of
 from lazy.receive import Receiver
 from lazy.reputation import note_turned_away
 from lazy.results import PlaceResult
@@ -124,8 +124,7 @@ class Service:
     def admits(self, node: Verifier) -> bool:
         """Whether the node is a member, and not this one."""
         with closing(self._open()) as vault:
-            is_member = bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text))
-            return is_member and node != vault.node
+            return node != vault.node and is_member(vault, node.text)
 
     def was_revoked(self, node: Verifier) -> bool:
         """Whether the node was a member once; only its own key is told so."""
@@ -161,7 +160,7 @@ class Service:
                 if not isinstance(sealed, Seal) or not _may_ask(value, sealed, vault):
                     return None
                 node = sealed.signer if isinstance(value, Request) else value.node
-                if vault.store.rows("SELECT 1 FROM member WHERE node = ?", node.text):
+                if is_member(vault, node.text):
                     return True
                 if int(vault.store.rows("SELECT count(*) FROM request")[0][0]) >= _REQUESTS:
                     return None
@@ -195,8 +194,7 @@ class Service:
 def _may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
     """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
     if isinstance(value, Member):
-        rows = vault.store.rows("SELECT 1 FROM member WHERE node = ?", sealed.signer.text)
-        return bool(rows) or former(vault, sealed.signer.text) is not None
+        return is_member(vault, sealed.signer.text) or former(vault, sealed.signer.text) is not None
     return isinstance(value, Request)  # whoever asks for themselves proves their key
 
 

@@ -21,7 +21,7 @@ from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
 from lazy.live.terse import Words, in_short, taken_as, takes_short
 from lazy.live.walking import Walk
-from lazy.people import label_of
+from lazy.people import is_member, label_of
 from lazy.places import Place
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
@@ -189,7 +189,7 @@ class _Visit:
         self.result.planned = True
         self.result.vector_after = self.result.vector_before
         is_outside = self.is_proven and wants_in(self.vault)
-        if is_outside and not self._is_member():
+        if is_outside and not is_member(self.vault, self.vault.node.text):
             return self._unplanned()
         try:
             return self._counted()
@@ -197,9 +197,6 @@ class _Visit:
             if not is_outside:
                 raise
             return self._unplanned()  # the admission of a new node of mine was not seen there
-
-    def _is_member(self) -> bool:
-        return bool(self.vault.store.rows("SELECT 1 FROM member WHERE node = ?", self.vault.node.text))
 
     def _unplanned(self) -> PlaceResult:
         text = "You are no member there yet: a sync asks to be let in, and what it moves is not known before."
