@@ -173,6 +173,8 @@ _HOME: tuple[Action, ...] = (
         hint="sync all"),
     _do(_H, "dry-run", "d", "What would move", "Say what a sync with the selected place or peer would move.",
         "lace sync NAME --dry-run"),
+    _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
+        "lace undo"),
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",
         "lace place add NAME DIR"),
     _do(_H, "invite-friend", "i", "Invite", "Make the line that lets one friend in.", "lace invite NAME"),

@@ -9,6 +9,7 @@ from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.places import add_place
 from lazy.sync import sync
+from lazy.undo import NothingToUndo, Undone, undo
 from lazy.update import Updated, update
 from vault.desk_folders import MAIN, desk_at, desks
 from vault.errors import EnvironmentFault
@@ -19,7 +20,7 @@ from vault.work import Watch, next_version, release
 
 __all__ = ["Relation", "Updated", "Version"]
 __all__ += ["add_place", "check_name", "invite", "next_release", "plan_updates", "release", "sync"]
-__all__ += ["update", "update_desk", "updates"]
+__all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
 
 
 def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentFault]:
@@ -43,6 +44,17 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
 def updates(vault: Vault, chosen: Sequence[str], watch: Watch) -> dict[str, Updated]:
     """Update some desks, one after the other; each is done by itself, as by a command of its own."""
     return {desk: update(vault, desk, watch=watch) for desk in chosen}
+
+
+def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> Undone:
+    """Take back the act that was shown, and no other.
+
+    Raises:
+        NothingToUndo: it is not the last one any more, or cannot be taken back.
+    """
+    if undo(vault, dry_run=True, watch=watch).what != plan.what:
+        raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
+    return undo(vault, watch=watch)
 
 
 def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
     from lazy.resolve import Resolved
     from lazy.results import ExchangeResult, PlaceResult
+    from lazy.undo import Undone
     from lazy.update import Updated
     from vault.errors import EnvironmentFault
     from vault.work import Released
@@ -34,6 +35,8 @@ __all__ = [
     "resolved_card",
     "stored_card",
     "sync_card",
+    "undo_lines",
+    "undone_card",
     "update_card",
     "updates_card",
     "working_card",
@@ -41,6 +44,7 @@ __all__ = [
 ]
 
 _MAIN = "main"  # the desk that is meant where none is named
+_PATHS = 12  # of a plan
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -265,14 +269,34 @@ def plan_lines(plan: Updated) -> list[Content]:
     merged = set(plan.merged)
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
     paths += [f"- {path}" for path in plan.deleted]
-    lines += [mark(path) for path in paths[:12]]
-    if len(paths) > 12:
-        lines.append(mark(f"  and {len(paths) - 12} more", QUIET))
+    lines += _path_lines(paths)
     if plan.waiting:
         lines.append(
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
         )
     return lines
+
+
+def undo_lines(plan: Undone) -> list[Content]:
+    """Return what taking back the last act would do, for a person to agree to."""
+    lines = [mark(f"{plan.what}.", STRONG)]
+    if plan.written or plan.deleted:
+        lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
+        lines += _path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
+    return [*lines, mark("lace undo", NOTE)]
+
+
+def undone_card(done: Undone) -> Card:
+    """Return the card of an act that was just taken back."""
+    lines = [mark(f"= {done.what}", GOOD)]
+    if done.written or done.deleted:
+        lines.append(mark(moved_text(len(done.written), len(done.deleted))))
+    return Card("Undo: done", tuple(lines))
+
+
+def _path_lines(paths: list[str]) -> list[Content]:
+    more = [mark(f"  and {len(paths) - _PATHS} more", QUIET)] if len(paths) > _PATHS else []
+    return [*(mark(path) for path in paths[:_PATHS]), *more]
 
 
 def updates_card(done: Mapping[str, Updated]) -> Card:

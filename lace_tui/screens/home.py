@@ -16,7 +16,16 @@ from textual.widgets.option_list import Option
 
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import Card, planned_card, plans_lines, released_card, sync_card, updates_card
+from lace_tui.screens.cards import (
+    Card,
+    planned_card,
+    plans_lines,
+    released_card,
+    sync_card,
+    undo_lines,
+    undone_card,
+    updates_card,
+)
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Place, bindings_of
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 
     from lace_tui.view import HomeView, Reach
     from lazy.invitations import Invitation
+    from lazy.undo import Undone
     from lazy.update import Updated
     from vault.errors import EnvironmentFault
     from vault.names import Version
@@ -448,6 +458,22 @@ class Home(Place):
             self.app.push_screen(Page("An invitation, good for one friend", lines))
 
         self.app.push_screen(Question("Invite", "What do you call the friend?"), named)
+
+    def action_undo(self) -> None:
+        """Say what would be taken back, and ask."""
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
+        def planned(plan: Undone) -> None:
+            def decided(is_agreed: bool | None) -> None:
+                if is_agreed:
+                    self.lace.begin(
+                        "Undo", lambda vault, watch: deeds.undo_planned(vault, plan, watch), undone_card, "lace undo"
+                    )
+
+            self.app.push_screen(PlanPage("Undo: the plan", undo_lines(plan)), decided)
+
+        if self.lace.can_start:
+            self.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
 
     def action_update(self) -> None:
         """Plan an update, and ask."""

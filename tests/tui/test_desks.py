@@ -16,7 +16,7 @@ from transports.errors import PlaceUnreachable
 from vault.desk_folders import add_desk
 from vault.names import Version
 from vault.vault import Vault
-from vault.work import release
+from vault.work import changes, commit, release
 
 SIZE = (100, 30)
 
@@ -161,3 +161,30 @@ async def test_a_conflict_that_an_update_ends_says_so(story: Story) -> None:
         lines = "\n".join(str(app.screen.query_one("Lines").render_line(y).text) for y in range(3))
         assert "bob 1.1.1 ends it: lace update" in lines
         assert app.screen.row()[2] == "lace update"  # type: ignore[attr-defined]
+
+
+async def test_the_last_act_is_taken_back_after_the_plan(story: Story) -> None:
+    """APP-1, APP-4: undo says what it would do; what was done meanwhile is not taken back instead."""
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        story.write("alice", "extra.txt", "extra\n")
+        commit(vault, "extra")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("U")
+        await settle(pilot)
+        assert is_showing(app, PlanPage)
+        assert "is taken back; what it held is uncommitted work now." in page_of(app)
+        with Vault(story.folder("alice"), story.around("alice")) as vault:
+            story.write("alice", "more.txt", "more\n")
+            commit(vault, "more")
+        await pilot.press("y")
+        await settle(pilot)
+        assert "Something else was done here meanwhile" in text_of(app, "#card-text")
+        await pilot.press("U")
+        await settle(pilot)
+        await pilot.press("y")
+        await settle(pilot)
+        assert "= main revision" in text_of(app, "#card-text")
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        assert [item.path for item in changes(vault).items] == ["more.txt"]
