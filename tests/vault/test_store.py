@@ -323,3 +323,15 @@ def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:
         Store(path)
     with pytest.raises(StoreDamaged):
         Store(tmp_path / "absent.db")
+
+
+def test_texts_are_numbered_in_the_order_that_stores_have(tmp_path: Path) -> None:
+    """FAC-2: fsck numbers all texts anew, so another order would call every store damaged that was written before."""
+    vault = found(tmp_path)
+    write(vault, "a.txt", "one")
+    commit(vault, "one")
+    commit_texts = [str(text) for (text,) in vault.store.rows("SELECT s FROM sym ORDER BY id")]
+    order = ["lace/founding", "Founder", "Profile", "lace/node", "Label", "Machine", "lace/log", "+Link", "entry"]
+    order += ["lace/audit", "Verb", "lace-init", "lace/commit", "tree", "lace/rev", "commit", "seal-commit", "parent"]
+    assert [text for text in commit_texts if text in order] == order
+    vault.close()

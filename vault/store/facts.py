@@ -105,18 +105,24 @@ class Batch:
         self._counts.clear()
 
     def _add_fields(self, p: int, plex: Plex) -> None:
+        """Take the fields of a record, and then its links.
+
+        A text gets its number when it is met first, and fsck meets all of them again: to take links before fields, or
+        what a link says before its name, makes every store that was written until then differ from what it finds.
+        """
         known, number = self._symbols.known, self._symbols.number
-        last, of_name, of_links = "", 0, 0  # headers of one name stand together
+        last, of_name = "", 0  # headers of one name stand together
+        links: list[tuple[str, str, str]] = []
         for name, value in plex.extras:
             if name.endswith(LINK_SUFFIX):
                 link = parse_link(name, value)
                 if link is not None:
-                    _, data, target = link
-                    word = known.get(data) or number(data)
-                    self._links.append((p, known.get(name) or number(name), of_links, word, target))
-                    of_links += 1
+                    links.append((name, link[1], link[2]))
                 continue
             of_name = of_name + 1 if name == last else 0
             last = name
             if name not in _UNIQUE:
                 self._fields.append((p, number(name), of_name, number(value)))
+        for of_links, (name, data, target) in enumerate(links):
+            called = known.get(name) or number(name)
+            self._links.append((p, called, of_links, known.get(data) or number(data), target))
