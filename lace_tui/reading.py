@@ -23,7 +23,7 @@ from lace_tui.view import (
     PlaceView,
     Reach,
 )
-from lazy.circle import requests
+from lazy.admitting import requests
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
 from lazy.people import label_of
 from lazy.places import Place, open_place, places

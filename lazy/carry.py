@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lazy.circle import OtherGroup
+from lazy.admitting import OtherGroup
 from lazy.people import node_of
 from lazy.places import Place
 from lazy.publish import publish_once

@@ -1,20 +1,18 @@
-"""Belonging, as acts: invite, accept, admit, join, leave, adopt (architecture, Belonging).
+"""Belonging, as acts of one's own: invite, accept, join, leave, adopt (architecture, Belonging).
 
-Nobody is trusted on first use: a node becomes a member by a record that a member sealed, and for nothing else.
+What a member decides of somebody who asks to belong stands in `lazy/admitting.py`.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
+from lazy.admitting import let_in, refuse_revoked, require_member
 from lazy.forks import fork_ends, note_forks
-from lazy.invitations import SECRET_BYTES, Invitation, check_proof, invitation_id, proof
-from lazy.people import ASKS, NoSuchPeer, former, is_member, label_of, left, node_of, peers
+from lazy.invitations import SECRET_BYTES, Invitation, invitation_id, proof
+from lazy.people import ASKS, NoSuchPeer, former, is_member, left, node_of, peers
 from lazy.places import NameTaken, Place, forget_place, keep_place, make_place, places, places_of, way_back
-from lazy.receive import forget_strangers
-from lazy.revoking import AlreadyRevoked
 from lazy.sealing import is_encrypted, note_encrypted, open_medium
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
@@ -22,7 +20,7 @@ from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
 from vault.profile import MAX_ENTRIES, Member, NodeCard, Request
-from vault.records import Plex, Record, RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.vault import Vault
@@ -30,77 +28,18 @@ from vault.work import adopt_commit, checkout_of
 from vault.writer import Writer
 
 __all__ = [
-    "AlreadyMember",
-    "ForeignRequest",
-    "NotMember",
-    "OtherGroup",
-    "RequestInfo",
     "accept",
-    "admit",
     "adopt",
-    "consider",
     "invite",
     "join",
     "leave",
     "leave_request",
     "request_record",
-    "requests",
     "wants_in",
 ]
 
 _ENCRYPTED = "#encrypted"  # after the address of a place in an invitation
 INVITATION_SECONDS = 14 * 24 * 3600
-
-
-class AlreadyMember(CallerError):
-    """The node is a member already."""
-
-    code = "already-member"
-    exit_code = 2
-    hint = "See the members with: lace members"
-
-
-class NotMember(CallerError):
-    """A node that is no member yet can admit nobody."""
-
-    code = "not-member"
-    exit_code = 2
-    hint = "Sync with the person who invited you first."
-
-
-class OtherGroup(DataError):
-    """Something belongs to another group."""
-
-    code = "other-group"
-    exit_code = 43
-    hint = "One vault holds one group; open the vault of that group."
-
-
-class ForeignRequest(DataError):
-    """A request that the owner of the mailbox did not seal."""
-
-    code = "foreign-request"
-    exit_code = 43
-    hint = "It was passed over; nobody is admitted by it."
-
-
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
-    """Somebody who asked to belong and is not admitted.
-
-    Args:
-        node: verifier text.
-        name: the label they gave themselves.
-        place: where the request lies.
-        tai: when they say they asked; display only.
-        problem: why it was not admitted by itself.
-    """
-
-    node: str
-    name: str
-    place: str
-    tai: str
-    problem: str
 
 
 def invite(vault: Vault, label: str = "") -> Invitation:
@@ -111,7 +50,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
     """
     if label:
         check_name(label)
-    _require_member(vault)
+    require_member(vault)
     expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
     made = Invitation(
         group=vault.group.split("/", 1)[0],
@@ -242,158 +181,6 @@ def _asks_for(vault: Vault, stored: bytes) -> bool:
         return False
 
 
-def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | None:
-    """Look at one request: admit it when it proves an unused invitation of mine, else list it.
-
-    Returns:
-        The label of the person admitted, or None.
-
-    Raises:
-        ProfileError: the request breaks the profile.
-        OtherGroup: it is for another group.
-    """
-    if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
-        return _take_admission(vault, place, sealed, node)
-    if not isinstance(sealed, Seal) or sealed.signer != node:
-        raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
-    value = Request.read(sealed)
-    if value.group != vault.group:
-        raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
-    if is_member(vault, node.text):
-        return None
-    problem = _request_problem(vault, value)
-    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-    if problem and known and str(known[0][0]) == problem:
-        return None
-    with vault.writing() as w:
-        # Judged again under the lock: another process may have admitted somebody since.
-        if is_member(vault, node.text):
-            return None
-        problem = _request_problem(vault, value) or _use_up(w, vault, value)
-        if problem:
-            _list(w, node, value.label, place, value.tai, problem, sealed)
-            return None
-        _admit(w, vault, value.signer, value.label, value.invitation)
-    return value.label
-
-
-def _list(w: Writer, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal) -> None:
-    """Keep a request for somebody to grant."""
-    values = (node.text, label, place, tai.text, problem, sealed.encode())
-    w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
-
-
-def _admission_problem(vault: Vault, value: Member) -> str:
-    """Return why an admission lets nobody in, where a person can do something about it."""
-    if is_member(vault, value.node.text):
-        return ""
-    gone = former(vault, value.signer.text)
-    return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
-
-
-def _use_up(w: Writer, vault: Vault, value: Request) -> str:
-    """Mark an invitation used; return why not, or nothing."""
-    used = w.store.run(
-        "UPDATE invitation SET used_by = ? WHERE id = ? AND used_by IS NULL", value.signer.text, value.invitation
-    )
-    return "" if used.rowcount == 1 else _request_problem(vault, value)
-
-
-def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier) -> str | None:
-    """Take the admission that a node left in its own mailbox, when a member sealed it.
-
-    So an adopted vault says who admitted it, where nobody who must read it knows it yet. Where that key was revoked the
-    new one waits among the requests.
-    """
-    value = Member.read(sealed)
-    if value.group != vault.group or value.node != node:
-        raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
-    if not _counts(vault, value):
-        problem = _admission_problem(vault, value)
-        known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-        if problem and (not known or str(known[0][0]) != problem):
-            with vault.writing() as w:
-                _list(w, node, value.label, place, value.tai, problem, sealed)
-        return None
-    with vault.writing() as w:
-        if not _counts(vault, value):
-            return None
-        w.put([sealed])
-        w.store.run("DELETE FROM request WHERE node = ?", node.text)
-        forget_strangers(w)
-        w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
-    return value.label
-
-
-def _counts(vault: Vault, value: Member) -> bool:
-    """Tell whether an admission makes somebody a member who is none yet."""
-    return not is_member(vault, value.node.text) and is_member(vault, value.signer.text)
-
-
-def _request_problem(vault: Vault, value: Request) -> str:
-    if former(vault, value.signer.text) is not None:
-        return f"its key was revoked; {value.label} comes back with a new one: lace adopt, then lace admit"
-    return _invitation_problem(vault, value)
-
-
-def _invitation_problem(vault: Vault, value: Request) -> str:
-    if not is_member(vault, vault.node.text):
-        return "I am no member myself yet"
-    rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
-    if not rows:
-        return "it proves no invitation of mine"
-    secret, expires, used_by = rows[0]
-    if used_by:
-        return f"its invitation was already used by {label_of(vault, str(used_by))}"
-    if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
-        return "its proof of the invitation is wrong"
-    # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
-    if Tai.parse(str(expires)) <= vault.around.tai():
-        return f"its invitation was good until {Tai.parse(str(expires)).to_utc_iso()} by this device's clock"
-    return ""
-
-
-def requests(vault: Vault) -> list[RequestInfo]:
-    """Return who asked to belong and is not admitted, sorted by name."""
-    rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
-    return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
-
-
-def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:
-    """Admit a node by hand: the one a request by that name came from, or the one whose key is given.
-
-    Raises:
-        NotMember: this node may not admit.
-        AlreadyMember: nothing to do.
-        NoSuchPeer: no request by that name, and no key given.
-    """
-    check_name(name)
-    _require_member(vault)
-    if key is None:
-        found = [request for request in requests(vault) if name in {request.name, request.node}]
-        if len(found) != 1:
-            many = "several requests" if found else "no request"
-            raise NoSuchPeer(
-                f"There is {many} by {name!r}.", hint="See: lace requests, or give the key with --key V..."
-            )
-        key = found[0].node
-    node = Verifier.parse(key)
-    with vault.writing() as w:
-        if is_member(vault, node.text):
-            raise AlreadyMember(f"{name} is a member already.")
-        _refuse_revoked(vault, name, node)
-        return _admit(w, vault, node, name, None), node
-
-
-def _admit(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:
-    sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
-    w.log([sealed.hash])
-    w.store.run("DELETE FROM request WHERE node = ?", node.text)
-    forget_strangers(w)
-    w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
-    return sealed.hash
-
-
 def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     """Register a peer by key, with a place of its own: admits it when it is no member yet; moves nothing (LAZ-50).
 
@@ -413,9 +200,9 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     # The place first: when it cannot be, nobody was joined.
     place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:
-        _refuse_revoked(vault, name, node)
+        refuse_revoked(vault, name, node)
         if is_member(vault, vault.node.text) and not is_member(vault, node.text):
-            _admit(w, vault, node, name, None)
+            let_in(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
         w.store.set_meta("left", " ".join(sorted(left(vault) - {node.text})))
         w.audit("lazy-join", name, {"key": key, "uri": place.uri})
@@ -517,16 +304,3 @@ def _go_on(w: Writer, vault: Vault) -> None:
         base = checkout_of(vault, str(desk))
         if base is not None:
             adopt_commit(w, vault, str(desk), base.commit, base.tree, base.also)
-
-
-def _refuse_revoked(vault: Vault, name: str, node: Verifier) -> None:
-    if former(vault, node.text) is not None:
-        raise AlreadyRevoked(
-            f"The key of {name} was revoked, and stays so.",
-            hint="They come back with a new key: lace adopt on their device, then admit that one.",
-        )
-
-
-def _require_member(vault: Vault) -> None:
-    if not is_member(vault, vault.node.text):
-        raise NotMember("This node is no member of the group yet.")

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from lazy.circle import requests
+from lazy.admitting import requests
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command
 from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks

@@ -12,8 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lazy.admitting import consider
 from lazy.beacon import read_beacons
-from lazy.circle import consider, leave_request
+from lazy.circle import leave_request
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import is_member, label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving

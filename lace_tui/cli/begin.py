@@ -14,6 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
+from lazy.admitting import admit, requests
 from lazy.invitations import Invitation
 from lazy.people import former, formers, members, node_of
 from lazy.places import places, places_of, way_back
@@ -219,7 +220,7 @@ def _invite(context: Context, args: argparse.Namespace) -> Answer:
 
 def _admit(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
-        record, node = circle.admit(vault, args.name, _key(args.key).text if args.key else None)
+        record, node = admit(vault, args.name, _key(args.key).text if args.key else None)
         return Answer(
             {"member": args.name, "node": node, "record": record, "words": fingerprint_words(node)},
             f"{inert(args.name)} is a member now. Words: {fingerprint_words(node)}\n"
@@ -279,7 +280,7 @@ def formers_lines(vault: Vault) -> list[str]:
 
 def _requests(context: Context, _: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
-        found = circle.requests(vault)
+        found = requests(vault)
         rows = [
             {
                 "name": request.name,

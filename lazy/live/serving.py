@@ -14,8 +14,8 @@ from typing import TypeGuard
 
 from blake3 import blake3
 
+from lazy.admitting import consider
 from lazy.beacon import beacon_words, my_record
-from lazy.circle import consider
 from lazy.interlace.tiers import pack_offer
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake

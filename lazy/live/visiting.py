@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from lazy.admitting import consider
 from lazy.beacon import hear_beacon
-from lazy.circle import consider, request_record, wants_in
+from lazy.circle import request_record, wants_in
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle
+from lazy.admitting import admit
 from lazy.circle import accept, invite
 from lazy.receive import Receiver
 from lazy.vectors import my_vector
@@ -44,7 +44,7 @@ def test_a_strangers_seal_is_refused_until_somebody_admits_the_stranger(scene: S
     refused = scene.check([strange.hash], [good.hash])
     assert refused == {strange.hash: "stranger"}
     # Trust comes by a record of another member, not by an act of alice: the stranger's record is asked for again.
-    circle.admit(scene.mallory, "eve", scene.stranger.verifier.text)
+    admit(scene.mallory, "eve", scene.stranger.verifier.text)
     visit(scene.mallory)
     visit(scene.alice)
     assert strange.hash in records_in(scene.alice)

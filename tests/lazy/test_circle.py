@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
-from lazy.circle import AlreadyMember, accept, adopt, consider, invite, requests
+from lazy.admitting import AlreadyMember, admit, consider, requests
+from lazy.circle import accept, adopt, invite
 from lazy.invitations import Invitation
 from lazy.places import add_place, open_place, place_named
 from lazy.sync import sync
@@ -127,9 +128,9 @@ def test_a_node_gets_one_member_record_though_two_processes_admit_it(
     alice = vaults.found(tmp_path)
     other = Vault(alice.folder, alice.around)
     bob = vaults.found(tmp_path, "bob", group="elsewhere")
-    in_between(monkeypatch, lambda: circle.admit(other, "bob", bob.node.text))
+    in_between(monkeypatch, lambda: admit(other, "bob", bob.node.text))
     with pytest.raises(AlreadyMember):
-        circle.admit(alice, "bob", bob.node.text)
+        admit(alice, "bob", bob.node.text)
     assert alice.store.rows("SELECT count(*) FROM admission WHERE node = ?", bob.node.text) == [(1,)]
 
 

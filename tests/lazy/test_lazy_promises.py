@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.files
-from lazy.circle import requests
+from lazy.admitting import requests
 from lazy.conflicts import conflicts
 from lazy.estimate import LINKS
 from lazy.files import write_lazy_files

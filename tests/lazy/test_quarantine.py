@@ -9,6 +9,7 @@ import pytest
 
 import lazy.quarantine
 from lazy import circle
+from lazy.admitting import admit, consider
 from lazy.quarantine import NotInQuarantine, SignerStillStrange, drop, quarantined
 from lazy.readmit import readmit
 from lazy.receive import Receiver
@@ -65,7 +66,7 @@ def test_who_asked_to_belong_is_told_from_any_other_stranger(alice: Vault) -> No
     asked = Request.to_plex(
         group=alice.group, node=EVE.verifier, label="eve", invitation="0" * 22, proof=bytes(32), tai=alice.around.tai()
     )
-    circle.consider(alice, "stick", Seal.sign(asked, EVE), EVE.verifier)
+    consider(alice, "stick", Seal.sign(asked, EVE), EVE.verifier)
     arrive(alice, card(alice, "eve", EVE), card(alice, "max", MAX))
     said = {one.reason.partition("who is ")[2] for one in quarantined(alice)}
     assert said == {"no member yet; it comes again once they are", "no member"}
@@ -86,7 +87,7 @@ def test_trust_brings_it_in_without_another_visit(alice: Vault) -> None:
     with pytest.raises(SignerStillStrange):
         readmit(alice, strange.hash.text)
     assert len(quarantined(alice)) == 1
-    circle.admit(alice, "eve", EVE.verifier.text)
+    admit(alice, "eve", EVE.verifier.text)
     take(alice)
     assert alice.store.have([strange.hash])
     assert quarantined(alice) == []
@@ -95,7 +96,7 @@ def test_trust_brings_it_in_without_another_visit(alice: Vault) -> None:
 def test_a_person_judges_one_again(alice: Vault) -> None:
     strange = card(alice, "eve", EVE)
     arrive(alice, strange)
-    circle.admit(alice, "eve", EVE.verifier.text)
+    admit(alice, "eve", EVE.verifier.text)
     found_again, stored = readmit(alice, strange.hash.text[:12])
     assert (found_again.hash, stored) == (strange.hash.text, True)
     assert alice.store.have([strange.hash])
@@ -189,7 +190,7 @@ def test_trust_clears_the_memory_of_what_was_not_kept(alice: Vault, monkeypatch:
     arrive(alice, strange, other)
     assert [one.size for one in quarantined(alice)] == [0, 0]
     assert {strange.hash, other.hash} <= Receiver(alice, "stick").refused_before()
-    circle.admit(alice, "eve", EVE.verifier.text)
+    admit(alice, "eve", EVE.verifier.text)
     assert strange.hash not in Receiver(alice, "stick").refused_before()
     arrive(alice, strange, other)
     assert alice.store.have([strange.hash, other.hash]) == {strange.hash}

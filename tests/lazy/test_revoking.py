@@ -8,7 +8,8 @@ import pytest
 
 from lazy import circle
 from lazy.address import resolve
-from lazy.circle import AlreadyMember, accept, admit, adopt, invite, join
+from lazy.admitting import AlreadyMember, admit, requests
+from lazy.circle import accept, adopt, invite, join
 from lazy.conflicts import conflicts
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
@@ -345,7 +346,7 @@ def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path) -> No
     erin, _ = accept(tmp_path / "erin", vaults.around(tmp_path, "erin"), line)
     meet(erin, carol, alice, bob)
     assert {member.name for member in members(alice)} == {"alice", "bob"}
-    assert [request.problem for request in circle.requests(alice)] == ["it proves no invitation of mine"]
+    assert [request.problem for request in requests(alice)] == ["it proves no invitation of mine"]
 
 
 def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_they_go_on(tmp_path: Path) -> None:

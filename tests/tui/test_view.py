@@ -10,7 +10,8 @@ from lace_tui.reading import look_at, read_home
 from lace_tui.screens.marks import fitted, mark
 from lace_tui.screenshots import Story
 from lace_tui.view import NeedKind, ago
-from lazy.circle import accept, admit, invite, requests
+from lazy.admitting import admit, requests
+from lazy.circle import accept, invite
 from lazy.places import add_place, places
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync
