@@ -97,9 +97,10 @@ class Judge:
         """
         if not self._known:
             self._known = self.group()
-        data = known_data(self._known, record_hash, stored, carried=carried)
-        if data is not None:
-            return data
+        if record_hash.kind == "P":
+            data = known_data(self._known, record_hash, stored, carried=carried)
+            if data is not None:
+                return data
         record = parse_record(stored, verify=False)
         try:
             self._check(record_hash, record)
@@ -113,21 +114,21 @@ class Judge:
     def _check(self, record_hash: RecordHash, record: Record) -> None:
         if record.hash != record_hash:
             raise RefusedRecord(f"its bytes are the record {record.hash}")
-        if not isinstance(record, NAMED):
+        if isinstance(record, Seal):
+            plex = record.plex
+        elif isinstance(record, Plex):
+            plex = record
+        else:
             raise RefusedRecord("a bare Blob is never exchanged")
-        self._check_kind(record)
-        read(record)
-        if isinstance(record, Plex) and record.app == TREE_APP:
-            parse_page(record.blob.data)
-
-    def _check_kind(self, record: Seal | Plex) -> None:
-        plex = record.plex if isinstance(record, Seal) else record
         if plex.app in _NEVER_SHARED:
             raise RefusedRecord(f"a record of kind {plex.app} is never shared")
         if plex is record and plex.app not in _UNSIGNED:
             raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
         if plex.group != self._known and not self._may_be_founding(plex):
             raise RefusedRecord(f"it belongs to the group {plex.group}")
+        read(record)
+        if plex is record and plex.app == TREE_APP:
+            parse_page(plex.blob.data)
 
     def _may_be_founding(self, plex: Plex) -> bool:
         return plex.app == Founding.APP and plex.group == self._known.split("/", 1)[0]

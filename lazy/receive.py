@@ -210,9 +210,13 @@ class Receiver:
         wanted = self.holes([record for record, _ in batch if record.kind == "P"])
         for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=self._carried):
             if isinstance(record, Seal):
-                self._take_back(record.hash)
-                self._weighed.discard(record.hash)
-                self._wait(record, stored)
+                name = record.hash
+                if name in self._refused:
+                    self._take_back(name)
+                self._weighed.discard(name)
+                if name not in self._strangers:
+                    self._strangers[name] = (record, stored)
+                    self._strange_bytes += len(stored)
             elif record.hash in wanted:
                 ready.append((record, stored))
             elif record.app == TREE_APP or (self.keeps_content and self._stashed_bytes < STASH_BYTES):
@@ -250,17 +254,13 @@ class Receiver:
                 continue
             if record.hash not in self._strangers:
                 self._weighed.add(record.hash)
-                self._wait(record, stored)
+                self._strangers[record.hash] = (record, stored)
+                self._strange_bytes += len(stored)
         if self._strangers:
             with self.vault.writing(receiving=True) as w:
                 self._store(w, ())
             if self._strange_bytes > STASH_BYTES:
                 self._refuse_strangers()
-
-    def _wait(self, seal: Seal, stored: bytes) -> None:
-        if seal.hash not in self._strangers:
-            self._strangers[seal.hash] = (seal, stored)
-            self._strange_bytes += len(stored)
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         """Store what counts: evidence of members, then whatever that evidence reaches."""
@@ -391,9 +391,8 @@ class Receiver:
 
     def _take_back(self, record: RecordHash) -> None:
         """Forget that a record was refused in this round, now that it came again and is judged anew."""
-        if record in self._refused:
-            self._refused.discard(record)
-            self.refusals = [refusal for refusal in self.refusals if refusal.hash != record]
+        self._refused.discard(record)
+        self.refusals = [refusal for refusal in self.refusals if refusal.hash != record]
 
     def _is_founding(self, seal: Seal) -> bool:
         return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)

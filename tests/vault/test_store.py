@@ -196,8 +196,8 @@ def test_many_rows_go_in_as_one_by_one(count: int) -> None:
         note = "INSERT OR IGNORE INTO n(k) VALUES (?)"
         keys = [(key,) for key, _ in rows]
         if at_once:
-            assert insert_many(db, add, rows) == count
-            assert insert_many(db, note, keys) == min(count, 200)
+            assert insert_many(db, add, [value for row in rows for value in row]) == count
+            assert insert_many(db, note, [key for key, _ in rows]) == min(count, 200)
         else:
             db.executemany(add, rows)
             db.executemany(note, keys)
@@ -205,7 +205,9 @@ def test_many_rows_go_in_as_one_by_one(count: int) -> None:
         twice = [(1_000 + number % (count + 9), 0) for number in range(300 + count)]
         strict = "INSERT INTO t(k, v) VALUES (?, ?)"
         with pytest.raises(sqlite3.IntegrityError):
-            insert_many(db, strict, twice) if at_once else db.executemany(strict, twice)
+            insert_many(db, strict, [value for row in twice for value in row]) if at_once else db.executemany(
+                strict, twice
+            )
         tables[-1] += db.execute("SELECT * FROM t").fetchall()
         db.close()
     assert tables[0] == tables[1]

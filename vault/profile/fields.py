@@ -259,22 +259,22 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
         if name != _LINK:
             continue
         word, _, text = value.rpartition(" ")
-        rank = ranks.get(word)
-        if rank is None:
+        if word not in ranks:
             raise ProfileError(f"it has a link {word!r}, which its kind does not know")
+        rank, kind = ranks[word]
         if rank < last:
             raise ProfileError(f"its link {word} stands too late")
         last = rank
         target = _target(text)
-        if target.kind != words[rank][1]:
+        if target[0] != kind:
             raise ProfileError(f"its link {word} names a record of type {target.kind}")
         targets[rank].append(target)
     return targets
 
 
 @lru_cache(maxsize=64)
-def _ranks(words: tuple[tuple[str, str], ...]) -> Mapping[str, int]:
-    return {word: rank for rank, (word, _) in enumerate(words)}
+def _ranks(words: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[int, str]]:
+    return {word: (rank, kind) for rank, (word, kind) in enumerate(words)}
 
 
 @lru_cache(maxsize=4096)

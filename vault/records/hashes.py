@@ -7,6 +7,7 @@ kept.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple, Self
 
@@ -21,6 +22,8 @@ KINDS = frozenset("BPS")
 DIGEST_BYTES = 32
 MARK = "🖧: "
 _TEXT_CHARACTERS = 48  # T . 43 symbols . H3
+# The last symbol of 43 holds four bits only.
+_TEXT = re.compile(rf"([BPS])\.([{b64a.ALPHABET}]{{42}}[{b64a.ALPHABET[::4]}])\.H3")
 MARKLINE_BYTES = len(MARK.encode()) + _TEXT_CHARACTERS + 1
 
 
@@ -60,6 +63,9 @@ class RecordHash(_HashFields):
             HashTextError: the text is not `T.<43>.H3` with T one of B, P, S.
             B64AError: the 43 characters are not canonical B64A.
         """
+        match = _TEXT.fullmatch(text)
+        if match is not None:  # else it is told below what is wrong
+            return tuple.__new__(cls, (match[1], b64a.unchecked(match[2].encode())))
         if len(text) != _TEXT_CHARACTERS or text[0] not in KINDS or text[1] != "." or text[45:] != ".H3":
             raise HashTextError(f"{_shown(text)} is not a record hash of the form T.<43 characters>.H3")
         return tuple.__new__(cls, (text[0], b64a.decode(text[2:45])))

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -111,27 +110,38 @@ def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Ite
         yield from db.execute(f"{query} ({','.join('?' * len(part))})", part).fetchall()
 
 
-def insert_many(db: sqlite3.Connection, insert: str, rows: Sequence[tuple[object, ...]]) -> int:
-    """Run a constant `INSERT ... VALUES (...)` for each row, some dozens a statement; return how many rows went in.
+def insert_many(db: sqlite3.Connection, insert: str, values: Sequence[object]) -> int:
+    """Run a constant `INSERT ... VALUES (...)` for many rows, some dozens a statement; return how many rows went in.
 
     What a statement costs whatever it inserts, and for `AUTOINCREMENT` that is much, is shared by its rows. Where a row
     is refused, those before it stay, as when each had a statement of its own.
+
+    Args:
+        db: the connection, inside a transaction.
+        insert: the statement for one row.
+        values: those of one row after those of the other.
     """
-    whole = len(rows) - len(rows) % _ROWS
-    wide = _wide(insert) if whole else ""
+    wide, width = _wide(insert)
+    size = width * _ROWS
+    whole = len(values) - len(values) % size
     count = 0
-    for start in range(0, whole, _ROWS):
-        count += db.execute(wide, tuple(chain.from_iterable(rows[start : start + _ROWS]))).rowcount
-    return count + db.executemany(insert, rows[whole:]).rowcount if whole < len(rows) else count
+    for start in range(0, whole, size):
+        count += db.execute(wide, values[start : start + size]).rowcount
+    if whole < len(values):
+        rest = [iter(values[whole:])] * width
+        count += db.executemany(insert, zip(*rest, strict=True)).rowcount
+    return count
 
 
 @lru_cache(maxsize=32)
-def _wide(insert: str) -> str:
-    """Return the statement for `_ROWS` rows at once."""
-    start, end = insert.index("(", insert.index(" VALUES ")), insert.index(")", insert.index(" VALUES ")) + 1
-    wide = insert[:start] + ", ".join([insert[start:end]] * _ROWS) + insert[end:]
+def _wide(insert: str) -> tuple[str, int]:
+    """Return the statement for `_ROWS` rows at once, and how many values a row takes."""
+    start = insert.index("(", insert.index(" VALUES "))
+    end = insert.index(")", start) + 1
+    row = insert[start:end]
+    wide = insert[:start] + ", ".join([row] * _ROWS) + insert[end:]
     # A statement that would be taken back whole keeps a copy of each page that it changes.
-    return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
+    return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1), row.count("?")
 
 
 class faults_named:  # noqa: N801 - used as a word of the language; a generator costs as much as a small query

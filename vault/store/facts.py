@@ -11,7 +11,7 @@ import sqlite3
 from typing import Final
 
 from vault.records import Plex, Seal, Verifier
-from vault.records.links import LINK_SUFFIX, parse_link
+from vault.records.links import LINK_SUFFIX, Link, parse_link
 from vault.store.database import insert_many
 
 __all__ = ["Batch", "Symbols"]
@@ -61,9 +61,11 @@ class Batch:
         self._symbols = symbols
         self._counts: dict[int, list[int]] = {}  # records and bytes
         self._signers: dict[Verifier, int] = {}
-        self._records: list[tuple[object, ...]] = []
-        self._fields: list[tuple[int, int, int, int]] = []
-        self._links: list[tuple[int, int, int, int, str]] = []
+        # Values of rows, one row after the other.
+        self._records: list[object] = []
+        self._fields: list[object] = []
+        self._links: list[object] = []
+        self._taken = 0
 
     def add(self, p: int, record: Plex | Seal) -> None:
         """Take the facts of one validated record at position `p` (FAC-2, FAC-3)."""
@@ -78,27 +80,28 @@ class Batch:
         group = known.get(plex.group) or number(plex.group)
         name = None if plex.app in _UNNAMED else plex.name
         if not isinstance(record, Seal):
-            self._records.append((p, group, app, name, None, None, size, None))
+            self._records += (p, group, app, name, None, None, size, None)
         else:
             signer = self._signers.get(record.signer)
             if signer is None:
                 signer = self._signers[record.signer] = number(record.signer.text)
-            self._records.append((p, group, app, name, signer, plex.tai.text, size, plex.hash.digest))
+            self._records += (p, group, app, name, signer, plex.tai.text, size, plex.hash.digest)
             self._add_fields(p, plex)
-        if len(self._records) >= _WRITE_AFTER:
+        self._taken += 1
+        if self._taken >= _WRITE_AFTER:
             self.write()
 
     def write(self) -> None:
         """Write what was taken; before anything asks for it, and before the transaction ends."""
-        counts = [(app, *total) for app, total in self._counts.items()]
-        for sql, rows in (
+        counts = [value for app, total in self._counts.items() for value in (app, *total)]
+        for insert, values in (
             ("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records),
             ("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields),
             ("INSERT INTO link VALUES (?, ?, ?, ?, ?)", self._links),
             (_COUNT, counts),
         ):
-            if rows:
-                insert_many(self._db, sql, rows)
+            insert_many(self._db, insert, values)
+        self._taken = 0
         self._records.clear()
         self._fields.clear()
         self._links.clear()
@@ -112,17 +115,17 @@ class Batch:
         """
         known, number = self._symbols.known, self._symbols.number
         last, of_name = "", 0  # headers of one name stand together
-        links: list[tuple[str, str, str]] = []
+        links: list[Link] = []
         for name, value in plex.extras:
             if name.endswith(LINK_SUFFIX):
                 link = parse_link(name, value)
                 if link is not None:
-                    links.append((name, link[1], link[2]))
+                    links.append(link)
                 continue
             of_name = of_name + 1 if name == last else 0
             last = name
             if name not in _UNIQUE:
-                self._fields.append((p, number(name), of_name, number(value)))
+                self._fields += (p, number(name), of_name, number(value))
         for of_links, (name, data, target) in enumerate(links):
             called = known.get(name) or number(name)
-            self._links.append((p, called, of_links, known.get(data) or number(data), target))
+            self._links += (p, called, of_links, known.get(data) or number(data), target)

@@ -73,11 +73,11 @@ class Intake:
             return
         first = self._next
         self._next += len(waiting)
-        rows = [
-            (p, *record.hash, stored if near is None else b"")
-            for p, (record, stored, near) in enumerate(waiting, first)
-        ]
-        everything = insert_many(self._db, _INSERT, rows) == len(rows)
+        values: list[object] = []
+        for p, (record, stored, near) in enumerate(waiting, first):
+            kind, digest = record.hash
+            values += (p, kind, digest, stored if near is None else b"")
+        everything = insert_many(self._db, _INSERT, values) == len(waiting)
         # Some were here before, or come twice.
         here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
         for p, (record, stored, near) in enumerate(waiting, first):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
 from vault.desks.tree import parse_page
 from vault.nodelog import reaches
@@ -148,23 +149,25 @@ class Sharing:
         missing: list[tuple[str, int]] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
-        queue = list(wants)
-        for record, content in queue:  # which grows by what is at hand: a long chain is one level and not thousands
-            found = present.get(record) or at_hand.get(record) or before.get(record)
+        queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
+        for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
                 missing.append((record.text, int(content)))
                 continue
-            p = found[0]
-            had = have_content.get(p, self._done.get(p))
+            p, _, said = found
+            had = have_content.get(p)
+            if had is None:
+                had = self._done.get(p)
             if had or (had is not None and not content):
                 continue
             have_content[p] = content
-            if record in at_hand or record in before:
+            if not isinstance(said, bytes) or record in before:
                 self._done[p] = content
             fresh[p] = int(content)
-            for child in dict.fromkeys(self._children(record, found, content)):
-                if (child[0] in at_hand or child[0] in before) and len(queue) < _QUEUE:
-                    queue.append(child)
+            for child in self._children(record, found, content):
+                held = at_hand.get(child[0]) or before.get(child[0])
+                if held is not None and len(queue) < _QUEUE:
+                    queue.append((*child, held))
                 else:
                     following[child] = None
         if missing:
@@ -174,9 +177,9 @@ class Sharing:
         insert_many(
             self._db,
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
-            list(fresh.items()),
+            list(chain.from_iterable(fresh.items())),
         )
-        insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", [(p,) for p in fresh])
+        insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", list(fresh))
         return list(following), bool(fresh)
 
     def _read_ahead(self, present: Mapping[RecordHash, Found]) -> Mapping[RecordHash, Found]:
@@ -228,10 +231,10 @@ class Sharing:
         if isinstance(stored, list):
             return [(RecordHash.parse(text), word == "tree") for word, text in stored if content or word != "tree"]
         if not isinstance(stored, bytes):
-            return list(reaches(stored, content))
+            return reaches(stored, content)
         if not stored:
             return []
         if app == _TREE:
             return [(item.hash, True) for item in parse_page(stored).items]
         value = recent(record) or read(parse_record(stored, verify=False))
-        return [] if value is None else list(reaches(value, content))
+        return [] if value is None else reaches(value, content)

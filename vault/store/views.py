@@ -76,7 +76,7 @@ class Views:
         self._at_hand: dict[RecordHash, Found] = {}
         self._sharing = Sharing(db, self._at_hand)
         self._circle = Belonging(db)
-        self._rows: defaultdict[str, list[Row]] = defaultdict(list)
+        self._rows: defaultdict[str, list[object]] = defaultdict(list)  # values, one row after the other
         self.forget()
 
     def forget(self) -> None:
@@ -121,12 +121,10 @@ class Views:
             self._at_hand[record.hash] = (p, record.plex.app, value)
         writer = _WRITERS.get(type(value))
         if writer is not None:
-            insert, row = writer
-            self._rows[insert].append(row(p, value))
-            if isinstance(value, Commit):
-                self._rows[_PARENT] += [(value.hash.text, parent.text) for parent in value.parents]
-            elif isinstance(value, Resolution):
-                self._rows[_SIDE] += [(p, side.text) for side in value.sides]
+            insert, row, more = writer
+            self._rows[insert] += row(p, value)
+            if more is not None:
+                self._rows[more[0]] += more[1](p, value)
             self._taken += 1
             if self._taken >= _TOGETHER:
                 self.write()
@@ -140,8 +138,8 @@ class Views:
 
     def write(self) -> None:
         """Write what `apply` took; before anything asks for it, and before the transaction ends."""
-        for insert, rows in self._rows.items():
-            insert_many(self._db, insert, rows)
+        for insert, values in self._rows.items():
+            insert_many(self._db, insert, values)
         self._rows.clear()
         self._taken = 0
         content, self._content = self._content, []
@@ -375,10 +373,6 @@ class Views:
             return False  # a tree that contradicts itself harms its own release, never the round
 
 
-_PARENT = "INSERT OR IGNORE INTO parent VALUES (?, ?)"
-_SIDE = "INSERT OR IGNORE INTO side VALUES (?, ?)"
-
-
 def _log(p: int, value: LogEntry) -> Row:
     prev = value.prev.text if value.prev else None
     return value.signer.text, value.seq, value.hash.text, value.plex_digest, prev, value.lamport, p
@@ -398,6 +392,11 @@ def _card(p: int, value: NodeCard) -> Row:
 
 def _commit(p: int, value: Commit) -> Row:
     return p, value.hash.text, value.desk, value.tree.text, value.signer.text, value.tai.text
+
+
+def _parents(_p: int, value: Commit) -> Row:
+    child = value.hash.text
+    return tuple(text for parent in value.parents for text in (child, parent.text))
 
 
 def _revision(p: int, value: Revision) -> Row:
@@ -420,20 +419,33 @@ def _resolution(p: int, value: Resolution) -> Row:
     return *head, value.result.text, value.tai.text
 
 
+def _sides(p: int, value: Resolution) -> Row:
+    return tuple(each for side in value.sides for each in (p, side.text))
+
+
 def _audit(p: int, value: AuditEntry) -> Row:
     return value.number, p, value.verb
 
 
-# What makes the row of a kind of record, and the statement that takes many such rows.
-_WRITERS: dict[type, tuple[str, Callable[..., Row]]] = {
-    LogEntry: ("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", _log),
-    Member: ("INSERT INTO admission VALUES (?, ?, ?, ?)", _member),
-    NodeCard: ("INSERT INTO card VALUES (?, ?, ?, ?, ?)", _card),
-    Revocation: ("INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", _revocation),
-    Commit: ("INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)", _commit),
-    Revision: ("INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", _revision),
-    LabelRecord: ("INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", _label),
-    Release: ("INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", _release),
-    Resolution: ("INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", _resolution),
-    AuditEntry: ("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", _audit),
+# The statement that takes many rows of a kind of record, and what makes a row; and the same for what it has several of.
+_Writer = tuple[str, Callable[..., Row]]
+_WRITERS: dict[type, tuple[str, Callable[..., Row], _Writer | None]] = {
+    LogEntry: ("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", _log, None),
+    Member: ("INSERT INTO admission VALUES (?, ?, ?, ?)", _member, None),
+    NodeCard: ("INSERT INTO card VALUES (?, ?, ?, ?, ?)", _card, None),
+    Revocation: ("INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", _revocation, None),
+    Commit: (
+        "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)",
+        _commit,
+        ("INSERT OR IGNORE INTO parent VALUES (?, ?)", _parents),
+    ),
+    Revision: ("INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", _revision, None),
+    LabelRecord: ("INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", _label, None),
+    Release: ("INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", _release, None),
+    Resolution: (
+        "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        _resolution,
+        ("INSERT OR IGNORE INTO side VALUES (?, ?)", _sides),
+    ),
+    AuditEntry: ("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", _audit, None),
 }
