@@ -76,8 +76,9 @@ class OtherGroupHead(PeerError):
 class _Port:
     """What the machine may ask of the vault while it reads: a `RecordPort` that sends nothing."""
 
-    def __init__(self, receiver: Receiver, apps: dict[RecordHash, str]) -> None:
+    def __init__(self, receiver: Receiver, apps: dict[RecordHash, str], *, reached: bool) -> None:
         self._receiver = receiver
+        self._reached = reached  # whether all of them were missing and reached a moment ago
         self._store = receiver.vault.store
         self._apps = apps
         self._before = receiver.refused_before()
@@ -87,7 +88,7 @@ class _Port:
 
     def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
         """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
-        holes = self._receiver.holes(hashes)
+        holes = frozenset(hashes) if self._reached else self._receiver.holes(hashes)
         return {
             record
             for record in hashes
@@ -331,15 +332,17 @@ class MailboxReader:
 
     # The exchange
 
-    def _parts(self, head: SeenHead, listing: Listing) -> Iterator[dict[RecordHash, str]]:
+    def _parts(self, head: SeenHead, listing: Listing) -> Iterator[tuple[dict[RecordHash, str], bool]]:
         """Yield what is listed as hash and App: whole, or what is missing here of a large listing, a part at a time.
+
+        With each comes whether all of it is missing here and reached.
 
         What the machine knows of a record takes a kilobyte, so that a million of them would not fit into memory. The
         group's own policy judges each record by itself, so parts give what the whole would; evidence comes first,
         then trees, then content as it is reached.
         """
         if len(listing) <= _PART_RECORDS or head.head.operand != GROUP_SHARED.id:
-            yield dict(listing.items())
+            yield dict(listing.items()), False
             return
         yield from self._missing(listing, lambda record, _app: record.kind == "S")
         # In a scope a tree is asked for once the one above it is here, which may be of another part.
@@ -355,7 +358,7 @@ class MailboxReader:
 
     def _missing(
         self, listing: Listing, belongs: Callable[[RecordHash, str], bool], *, reached: bool = False
-    ) -> Iterator[dict[RecordHash, str]]:
+    ) -> Iterator[tuple[dict[RecordHash, str], bool]]:
         part: dict[RecordHash, str] = {}
         holes = self._receiver.all_holes(_HOLES) if reached else None
         entries = (entry for entry in listing.by_place() if belongs(*entry) and (holes is None or entry[0] in holes))
@@ -364,13 +367,13 @@ class MailboxReader:
             left = self._receiver.holes(some) if reached and holes is None else some.keys() - gone
             part.update({record: app for record, app in some.items() if record in left})
             if len(part) >= _PART_RECORDS:
-                yield part
+                yield part, reached
                 part = {}
         if part:
-            yield part
+            yield part, reached
 
     def _exchange(
-        self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, proven: bool
+        self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, reached: bool, proven: bool
     ) -> Callable[[], MailboxExchange]:
         """Return what begins a round with this mailbox, or with a part of it."""
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
@@ -386,7 +389,7 @@ class MailboxReader:
         )
         if self._scope is not None:
             config = replace(config, module=self._scope.module, registry=self._scope.registry)
-        return lambda: MailboxExchange(config, _Port(self._receiver, apps), snapshot)
+        return lambda: MailboxExchange(config, _Port(self._receiver, apps, reached=reached), snapshot)
 
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
@@ -400,10 +403,10 @@ class MailboxReader:
         def whole_listing() -> Listing:
             return read_mailbox(self._place, self._vault.group, node, head.head)
 
-        for part in chain(self._parts(head, listing), [None]):
-            if part is None and result is not None:
+        for part, reached in chain(self._parts(head, listing), [({}, False)]):
+            if not part and result is not None:
                 break
-            begin = self._exchange(node, head, part or {}, proven=proven)
+            begin = self._exchange(node, head, part, reached=reached, proven=proven)
             is_cut = True
             while is_cut:
                 exchange = begin()
