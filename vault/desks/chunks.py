@@ -58,7 +58,7 @@ _LINK_CUT: Final = 4  # a first byte below this ends a manifest: one link in 64
 
 MAX_FILE_BYTES: Final = 1 << 44  # 16 TiB: 8 levels of at least 16 links hold it however it is cut
 MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
-_WINDOW: Final = 4 << 20  # more than 256 KiB, so that small content is never cut
+_WINDOW: Final = 1 << 20  # more than 256 KiB, so that small content is never cut
 
 Part = bytes | Manifest
 
