@@ -344,24 +344,24 @@ class MailboxReader:
         if len(listing) <= _PART_RECORDS or head.head.operand != GROUP_SHARED.id:
             yield dict(listing.items()), False
             return
-        yield from self._missing(listing, lambda record, _app: record.kind == "S")
+        yield from self._missing(listing, lambda kind, _app: kind == "S")
         # In a scope a tree is asked for once the one above it is here, which may be of another part.
         is_scoped = self._scope is not None
         if not is_scoped:
-            yield from self._missing(listing, lambda record, app: record.kind != "S" and app == TREE_APP)
+            yield from self._missing(listing, lambda kind, app: kind != "S" and app == TREE_APP)
         before = -1
         while before != len(self._receiver.received) and self._holes_remain():
             before = len(self._receiver.received)
             yield from self._missing(
-                listing, lambda record, app: record.kind != "S" and (is_scoped or app != TREE_APP), reached=True
+                listing, lambda kind, app: kind != "S" and (is_scoped or app != TREE_APP), reached=True
             )
 
     def _missing(
-        self, listing: Listing, belongs: Callable[[RecordHash, str], bool], *, reached: bool = False
+        self, listing: Listing, belongs: Callable[[str, str], bool], *, reached: bool = False
     ) -> Iterator[tuple[dict[RecordHash, str], bool]]:
         part: dict[RecordHash, str] = {}
         holes = self._receiver.all_holes(_HOLES) if reached else None
-        entries = (entry for entry in listing.by_place() if belongs(*entry) and (holes is None or entry[0] in holes))
+        entries = (entry for entry in listing.by_place(belongs) if holes is None or entry[0] in holes)
         while some := dict(islice(entries, _LOOK_RECORDS)):
             gone = self._vault.store.have(some)
             left = self._receiver.holes(some) if reached and holes is None else some.keys() - gone

@@ -89,7 +89,8 @@ def read_line(line: bytes, error: type[DataError], what: str) -> str:
         raise error(f"A line of {what} is not UTF-8.") from cause
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         raise error(f"A line of {what} is not in Unicode NFC form.")
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in text):
+    is_plain = text.isascii() and text.isprintable()
+    if not is_plain and any(ord(character) < 0x20 or ord(character) == 0x7F for character in text):
         raise error(f"A line of {what} holds a control character.")
     return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from math import isqrt
 from typing import NamedTuple
@@ -13,10 +13,11 @@ from typing import NamedTuple
 from transports.bundle import FrameReads, Slice
 from transports.merging import merge_runs
 from transports.runs import ENTRY, BundleRef, Run, RunEntry
-from vault.records.hashes import RecordHash
+from vault.records.hashes import KINDS, RecordHash
 
 __all__ = ["BundleReads", "Listing"]
 
+_new = tuple.__new__  # kind and digest of an entry were checked when the run was read
 _DIGEST_AT = 16  # of an entry; its last field
 _SCAN_SHARE = 16  # above one wanted record in so many listed, one pass beats that many searches
 
@@ -52,16 +53,25 @@ class Listing:
         for kind, _, app, _, _, _, digest in ENTRY.iter_unpack(self._run.entries):
             yield RecordHash(chr(kind), digest), apps[app]
 
-    def by_place(self) -> Iterator[tuple[RecordHash, str]]:
-        """Yield hash and App of every record in the order in which the medium holds them; four bytes a record."""
+    def by_place(
+        self, belongs: Callable[[str, str], bool] = lambda _kind, _app: True
+    ) -> Iterator[tuple[RecordHash, str]]:
+        """Yield hash and App of every record in the order in which the medium holds them; four bytes a record.
+
+        Args:
+            belongs: tells by kind and App which records to yield.
+        """
         entries, apps, size = self._run.entries, self._run.apps, ENTRY.size
+        kinds = {ord(kind): kind for kind in KINDS}
+        is_asked = {number: [belongs(kind, app) for app in apps] for number, kind in kinds.items()}
         buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
-        for index, (_, _, _, frame, _, _, _) in enumerate(ENTRY.iter_unpack(entries)):
-            buckets[frame].append(index)
+        for index, (kind, _, app, frame, _, _, _) in enumerate(ENTRY.iter_unpack(entries)):
+            if is_asked[kind][app]:
+                buckets[frame].append(index)
         for frame in sorted(buckets):
             for index in buckets.pop(frame):
                 kind, _, app, _, _, _, digest = ENTRY.unpack_from(entries, index * size)
-                yield RecordHash(chr(kind), digest), apps[app]
+                yield _new(RecordHash, (kinds[kind], digest)), apps[app]
 
     def entry(self, record: RecordHash) -> RunEntry | None:
         """Return App and location of a record, or None if it is not listed."""

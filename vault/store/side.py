@@ -47,7 +47,7 @@ def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes,
 def blobs(packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> Iterator[memoryview | None]:
     """Yield the Blob's bytes of each record in order, compared with its hash; None for what must be read by itself.
 
-    At most 1 MiB and a record are in memory at once.
+    At most 256 KiB and a record are in memory at once.
     """
     at = 0
     while at < len(records):
