@@ -13,10 +13,10 @@ from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition
 from transports.reading import Proven, fetch, newest_runs, read_head
-from transports.runs import BundleRef
+from transports.runs import BundleRef, RunEntry
 from vault.errors import DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
-from vault.records import RecordHash
+from vault.records import RecordHash, Verifier
 from vault.store.side import Ahead
 from vault.vault import Vault
 from vault.work import Watch
@@ -49,6 +49,8 @@ def additions(
     known: Known,
     sources: list[Listing],
     used: set[BundleRef],
+    *,
+    begins: bool = False,
 ) -> Iterator[Addition]:
     """Yield what my mailbox lacks of a part of the exposure log, each with how it comes there.
 
@@ -60,6 +62,8 @@ def additions(
         known: what the mailbox lists already.
         sources: listings that may name places of records on the same medium.
         used: gets the bundles of others that are named.
+        begins: whether the mailbox is begun, perhaps because the one before goes away with this visit, as a plain one
+            does when an encrypted one takes its place: what others name of that one stays nowhere.
 
     Raises:
         DataError: my own mailbox there is not whole.
@@ -81,7 +85,7 @@ def additions(
             located[record] = _COPIED if app in _BELONGING else _SOUGHT
             apps.append(intern(str(app)))
             sizes.append(int(size))
-    _locate(vault, place, located, sources, known.proven)
+    _locate(vault, place, located, sources, known.proven, begins=begins)
     total, moved = sum(sizes), 0
 
     def in_reach(base: RecordHash) -> bool:
@@ -130,7 +134,13 @@ def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], boo
 
 
 def _locate(
-    vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], sources: list[Listing], proven: Proven
+    vault: Vault,
+    place: MailboxPlace,
+    located: dict[RecordHash, int],
+    sources: list[Listing],
+    proven: Proven,
+    *,
+    begins: bool,
 ) -> None:
     """Enter which source says where a record lies: each place named by somebody is read before I name it too.
 
@@ -138,11 +148,14 @@ def _locate(
     record lies takes some hundred bytes, so they are looked up some at a time, and only the source is kept.
     """
     for number, source in enumerate(sources):
+        is_another = begins and number > 0  # the first is what an interrupted run left in my own
         lacking = [record for record, at in located.items() if at == _SOUGHT]
         for part in source.batches(lacking, _LOCATED_TOGETHER):
             unread = []
             for record in part:
                 entry = source.entry(record)
+                if is_another and entry is not None and _lies_with(entry, vault.node):
+                    continue
                 if entry is not None and entry.location is not None and proven.holds(record, entry.location):
                     located[record] = number
                 else:
@@ -151,6 +164,11 @@ def _locate(
                 entry = source.entry(fetched.hash)
                 if fetched.record is not None and entry is not None and entry.location is not None:
                     located[fetched.hash] = number
+
+
+def _lies_with(entry: RunEntry, node: Verifier) -> bool:
+    bundle = entry.location.bundle if entry.location is not None else None
+    return bundle is not None and bundle.mailbox == node
 
 
 def others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:

@@ -234,7 +234,7 @@ def _bring(
         writer,
         runs=known.runs,
         listing=known.of_additions(),
-        additions=additions(vault, place, (mine.at, plan.upto), watch, known, sources, used),
+        additions=additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=not known.runs),
         cancel=_asked(watch),
     )
     # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.

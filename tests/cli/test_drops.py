@@ -141,3 +141,28 @@ def test_what_rots_in_a_head_without_being_written_is_found_by_fsck(alice: Perso
     assert alice.run("fsck").code != 0
     alice.lace("fsck", "--repair")
     assert alice.run("fsck").code == 0
+
+
+def test_a_mailbox_that_is_encrypted_later_rests_on_nothing_that_goes_away(
+    alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """My plain mailbox goes with that visit, so what others name of it is copied and not named again."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "shared", str(tmp_path / "shared"))
+    alice.lace("release", "1.0.0")
+    for person in (bob, cara):
+        person.lace("accept", alice.lace("invite", person.name)["invite"], "--name", person.name)
+    for person in (alice, bob, cara) * 2:
+        person.run("sync", "shared")
+    for person, version in ((bob, "1.0.1"), (alice, "1.0.2")):
+        person.run("update")
+        person.write(f"{person.name}.txt", version)
+        person.lace("release", version)
+        person.lace("sync", "shared")
+    bob.lace("sync", "shared")  # his mailbox names files of hers now
+    alice.lace("place", "set", "shared", "--encrypt")
+    alice.lace("sync", "shared")
+    came = cara.lace("sync", "shared")
+    assert {release["version"] for release in came["releases"]} >= {"1.0.2"}
+    assert came["problems"] == []
