@@ -81,7 +81,7 @@ def sync(
     Raises:
         NoSuchPeer, NoSuchPlace: a name is neither.
         PlaceError: nothing could be done at any place, and something was to be read or is to be mended there.
-        PeerError, DataError: the only server visited is not who it should be, or breaks the format.
+        PeerError, DataError: no place could be done, the last for this: what lies there, or here, breaks the format.
         Cancelled: the person stopped it; what was stored stays.
     """
     if dry_run:
@@ -180,31 +180,23 @@ def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
     return visited
 
 
-def _belongs(vault: Vault) -> bool:
-    return bool(vault.store.rows("SELECT 1 FROM member WHERE node = ?", vault.node.text))
-
-
 def _each(
     vault: Vault, visited: Sequence[Place], act: Callable[[Place], PlaceResult], *, pull: bool, dry_run: bool
 ) -> list[PlaceResult]:
     """Visit each place; one that fails is told beside the others, unless it is all there is."""
     results: list[PlaceResult] = []
     failed: list[LaceError] = []
-    was_member = _belongs(vault)
+    was_member = is_member(vault, vault.node.text)
     for place in visited:
         try:
             result = act(place)
-            result.joined = not was_member and _belongs(vault)
+            result.joined = not was_member and is_member(vault, vault.node.text)
             was_member = was_member or result.joined
             results.append(result)
-        except PlaceError as error:
-            if pull or not error.can_wait:
+        except (PlaceError, PeerError, DataError) as error:
+            # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others.
+            if pull or not (isinstance(error, PlaceError) and error.can_wait):
                 failed.append(error)
-            results.append(_queued(vault, place, error, dry_run=dry_run))
-        except (PeerError, DataError) as error:
-            if place.kind not in {AddressKind.LIVE, AddressKind.VAULT}:
-                raise
-            failed.append(error)  # a mailbox's fault is told beside the others; a live server is all there is there
             results.append(_queued(vault, place, error, dry_run=dry_run))
     if failed and len(failed) == len(results):
         raise failed[-1]
@@ -212,7 +204,7 @@ def _each(
 
 
 def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> PlaceResult:
-    """Note a place that could not be reached; what waits stays queued (LAZ-24, LAZ-47)."""
+    """Note a place where nothing could be moved; what waits stays queued (LAZ-24, LAZ-47)."""
     can_wait = isinstance(error, PlaceError) and error.can_wait
     result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
     result.problems.append(Problem.of(error, place.name))

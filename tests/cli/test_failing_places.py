@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -163,3 +164,25 @@ def test_damage_on_a_place_stays_in_status_until_it_is_mended(pair: tuple[Person
     bob.lace("fsck", "--repair")
     assert [release["version"] for release in ann.lace("sync")["releases"]] == ["1.1.0"]
     assert ann.lace("status")["places"][0]["problems"] == []
+
+
+def test_damage_here_stops_no_place_that_needs_nothing_of_it(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-24, LAZ-47: the friend's release comes by the other place, and the damage is told by its own code."""
+    ann, bob = pair
+    (ann.folder / "large.bin").write_bytes(Random(1).randbytes(1 << 20))
+    ann.lace("release", "1.1.0")
+    ann.lace("sync")
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "1.2.0")
+    bob.lace("sync")
+    ann.lace("place", "add", "a-first", str(tmp_path / "first"))
+    (pack,) = (ann.folder / ".vault" / "packs").glob("*.pack")
+    pack.chmod(0o600)
+    pack.write_bytes(bytes(byte ^ 0x10 for byte in pack.read_bytes()))
+    done = ann.lace("sync", expect=1)
+    told = {place["name"]: place for place in done["places"]}
+    assert [release["version"] for release in done["releases"]] == ["1.2.0"]
+    (problem,) = told["a-first"]["problems"]
+    assert (problem["code"], told["stick"]["problems"]) == ("pack-damaged", [])
+    assert "lace fsck --repair" in problem["hint"]
+    ann.lace("sync", "a-first", expect=41)
