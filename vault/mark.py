@@ -17,6 +17,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from vault.errors import DataError, EnvironmentFault
@@ -316,6 +317,12 @@ def require_writable(verdict: MarkVerdict, vault_seq: int, state: MarkState | No
     }[verdict]
 
 
+@lru_cache(maxsize=4)
+def _decoded(data: bytes) -> MarkState:
+    """Return what the bytes of a mark say; they are read at each action, and mostly say what they said before."""
+    return MarkState.decode(data)
+
+
 def mark_path(root: str | os.PathLike[str], vault: str) -> Path:
     """Return where the mark of a vault instance lies under a data root."""
     return Path(root) / "marks" / f"{vault}.mark"
@@ -344,7 +351,7 @@ class MarkFile:
             Unreadable: it cannot be read.
         """
         try:
-            state = MarkState.decode(read_bounded(self.path, _FILE_LIMIT))
+            state = _decoded(read_bounded(self.path, _FILE_LIMIT))
         except FileMissing:
             return None
         except (DataError, MarkDamaged) as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
-from vault.mark import MarkState, MarkVerdict, VaultForked, check, require_writable
+from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.nodelog import tick
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, Tai
@@ -127,7 +127,7 @@ class Writer:
         """
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
-        seq, prev_hash, prev_plex = self._tip()
+        seq, prev_hash, prev_plex = self._tip(self._vault.node.text)
         lamport = tick(int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]))
         plex = LogEntry.to_plex(
             group=self._vault.group,
@@ -173,10 +173,9 @@ class Writer:
 
     # Mark
 
-    def _tip(self) -> tuple[int, str, bytes]:
+    def _tip(self, me: str) -> tuple[int, str, bytes]:
         row = self.store.db.execute(
-            "SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1",
-            (self.store.meta("node"),),
+            "SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", (me,)
         ).fetchone()
         return (int(row[0]), str(row[1]), bytes(row[2])) if row else (0, "", b"")
 
@@ -188,17 +187,22 @@ class Writer:
                 backup, or its key was moved.
         """
         vault, mark = self._vault, self._vault.mark
+        node = vault.node
+        me = node.text
         state = mark.load()
-        seq, _, plex = self._tip()
-        verdict = check(state, seq, plex or None, vault.around.machine, node=vault.node, digest_at_done=self._at(state))
-        self._refuse_fork(vault.node.text)
+        seq, _, plex = self._tip(me)
+        at_done = (
+            None if state is None else (plex or None) if state.done_seq == seq else self._plex_of(me, state.done_seq)
+        )
+        verdict = check(state, seq, plex or None, vault.around.machine, node=node, digest_at_done=at_done)
+        self._refuse_fork(me)
         require_writable(verdict, seq, state)
         if verdict is MarkVerdict.FRESH:
-            mark.begin(vault.around.machine, vault.node)
+            mark.begin(vault.around.machine, node)
         elif verdict is MarkVerdict.COMPLETE:
             mark.done(seq, plex)
         elif verdict is MarkVerdict.AHEAD:
-            mark.catch_up(seq, plex, self._plex_of(seq - 1))
+            mark.catch_up(seq, plex, self._plex_of(me, seq - 1))
 
     def _refuse_fork(self, me: str) -> None:
         """Refuse to lengthen a log of which friends have two: nothing after the fork would count for them."""
@@ -210,13 +214,9 @@ class Writer:
                 "friends know as yours, run: lace adopt - and do the same on the other device, if there is one.",
             )
 
-    def _at(self, state: MarkState | None) -> bytes | None:
-        return self._plex_of(state.done_seq) if state is not None else None
-
-    def _plex_of(self, seq: int) -> bytes | None:
+    def _plex_of(self, me: str, seq: int) -> bytes | None:
         row = self.store.db.execute(
-            "SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash LIMIT 1",
-            (self.store.meta("node"), seq),
+            "SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash LIMIT 1", (me, seq)
         ).fetchone()
         return bytes(row[0]) if row else None
 

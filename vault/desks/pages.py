@@ -28,6 +28,7 @@ _REF = re.compile(rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)", re.DOTALL 
 # A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other.
 _KEPT_ITEMS = 16_384  # of pages read last: some 7 MB
 _parsed: dict[bytes, Page] = {}
+_kept = [0]  # items of these pages, counted on the way: small pages are many
 
 
 class TreeError(DataError):
@@ -157,12 +158,11 @@ def parse_page(body: bytes) -> Page:
     found = _parsed.get(body)
     if found is None:
         found = _page(body)
-        if (
-            len(_parsed) * MAX_PAGE_ITEMS >= _KEPT_ITEMS
-            and sum(len(page.items) for page in _parsed.values()) > _KEPT_ITEMS
-        ):
+        if _kept[0] > _KEPT_ITEMS:
             _parsed.clear()
+            _kept[0] = 0
         _parsed[body] = found
+        _kept[0] += len(found.items) + 1  # an empty page takes room too
     return found
 
 

@@ -53,6 +53,8 @@ def shown(text: str) -> str:
 
 def _check_text(text: str, what: str) -> None:
     """Refuse what no header text may hold: control bytes, broken UTF-8, other forms than NFC."""
+    if text.isascii() and text.isprintable():
+        return
     found = _CONTROL.search(text)
     if found is not None:
         if found[0] == "\r" or "\r" in text:
