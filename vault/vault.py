@@ -20,7 +20,7 @@ from vault.keys import KeyStore
 from vault.lock import Holder, VaultLock
 from vault.mark import MarkFile, mark_path
 from vault.names import check_group_name, check_name
-from vault.profile import Founding, NodeCard, group_id, private_group
+from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
 from vault.store.database import StoreDamaged
@@ -128,6 +128,8 @@ class Vault:
         """
         check_group_name(group)
         check_name(name)
+        from vault.profile import Founding  # noqa: PLC0415 - once in the life of a group
+
         key = cls._prepare(folder, around)
         founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
         sealed = Seal.sign(founding, key)
@@ -212,6 +214,8 @@ class Vault:
 
     def _introduce(self, w: Writer, founding: Seal | None) -> None:
         """Write this node's card in its first log entry, with the founding record before it when it founds."""
+        from vault.profile import NodeCard  # noqa: PLC0415 - once in the life of a vault
+
         entries = []
         if founding is not None:
             w.put([founding])

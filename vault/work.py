@@ -20,7 +20,7 @@ from vault.errors import CallerError, EnvironmentFault
 from vault.graph import ancestors, newest
 from vault.history import commit_info, commit_time, has_released, highest_version, line_head, releases
 from vault.names import Version
-from vault.profile import MAX_ENTRIES, Commit, Release, Revision, plain_text
+from vault.profile import Commit, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.totals import keep_totals
@@ -519,6 +519,7 @@ def seal_release(
     """
     from vault.labels import unshared_labels  # noqa: PLC0415 - a commit needs neither
     from vault.permits import check_readers  # noqa: PLC0415
+    from vault.profile import MAX_ENTRIES, Release  # noqa: PLC0415
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
 from vault.mark import MarkVerdict, VaultForked, check, require_writable
-from vault.nodelog import tick
-from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, Tai
 
 if TYPE_CHECKING:
+    from vault.profile import LogEntry
     from vault.vault import Vault
 
 __all__ = ["Writer"]
@@ -127,6 +126,9 @@ class Writer:
         """
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
+        from vault.nodelog import tick  # noqa: PLC0415 - a commit that stays here is not logged
+        from vault.profile import LogEntry  # noqa: PLC0415
+
         seq, prev_hash, prev_plex = self._tip(self._vault.node.text)
         lamport = tick(int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]))
         plex = LogEntry.to_plex(

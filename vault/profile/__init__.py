@@ -7,26 +7,31 @@ accepts.
 
 from __future__ import annotations
 
-from vault.profile.content import (
-    DATA_APP,
-    MAX_CHUNKS,
-    MAX_DIRECT_BYTES,
-    TREE_APP,
-    Chunk,
-    Data,
-    Manifest,
-    Tree,
-    check_data,
-    data_plex,
-    read_data,
-)
-from vault.profile.errors import ProfileError
-from vault.profile.fields import NUMBER_LIMIT, plain_text
-from vault.profile.groups import check_group_id, group_id, private_group
-from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
-from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
-from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
-from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vault.profile.content import (
+        DATA_APP,
+        MAX_CHUNKS,
+        MAX_DIRECT_BYTES,
+        TREE_APP,
+        Chunk,
+        Data,
+        Manifest,
+        Tree,
+        check_data,
+        data_plex,
+        read_data,
+    )
+    from vault.profile.errors import ProfileError
+    from vault.profile.fields import NUMBER_LIMIT, plain_text
+    from vault.profile.groups import check_group_id, group_id, private_group
+    from vault.profile.lines import Commit, Revision
+    from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
+    from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
+    from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
+    from vault.profile.releases import LabelRecord, Release, Resolution
 
 __all__ = [
     "APPS",
@@ -68,3 +73,72 @@ __all__ = [
     "recent",
     "references",
 ]
+
+# Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query.
+_OFFERED = {
+    "content": (
+        "DATA_APP",
+        "MAX_CHUNKS",
+        "MAX_DIRECT_BYTES",
+        "TREE_APP",
+        "Chunk",
+        "Data",
+        "Manifest",
+        "Tree",
+        "check_data",
+        "data_plex",
+        "read_data",
+    ),
+    "errors": ("ProfileError",),
+    "fields": (
+        "NUMBER_LIMIT",
+        "plain_text",
+    ),
+    "groups": (
+        "check_group_id",
+        "group_id",
+        "private_group",
+    ),
+    "lines": (
+        "Commit",
+        "Revision",
+    ),
+    "log": (
+        "MAX_ENTRIES",
+        "AuditEntry",
+        "LogEntry",
+    ),
+    "people": (
+        "MAX_KEPT",
+        "Founding",
+        "Member",
+        "NodeCard",
+        "Request",
+        "Revocation",
+    ),
+    "releases": (
+        "LabelRecord",
+        "Release",
+        "Resolution",
+    ),
+    "reading": (
+        "APPS",
+        "ProfileValue",
+        "Reference",
+        "Role",
+        "read",
+        "recent",
+        "references",
+    ),
+}
+_WHERE = {name: module for module, names in _OFFERED.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Return one of the names offered here, when it is first asked for."""
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = found
+    return found

@@ -4,49 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from vault.profile.content import DATA_APP, TREE_APP, Data, Manifest, Tree, read_data
-from vault.profile.lines import Commit, LabelRecord, Release, Resolution, Revision
-from vault.profile.log import AuditEntry, LogEntry
-from vault.profile.people import Founding, Member, NodeCard, Request, Revocation
 from vault.records import Blob, Record, RecordHash, Seal
+
+if TYPE_CHECKING:
+    from vault.profile.content import Data, Manifest, Tree
+    from vault.profile.lines import Commit, Revision
+    from vault.profile.log import AuditEntry, LogEntry
+    from vault.profile.people import Founding, Member, NodeCard, Request, Revocation
+    from vault.profile.releases import LabelRecord, Release, Resolution
 
 __all__ = ["APPS", "ProfileValue", "Reference", "Role", "read", "recent", "references"]
 
-ProfileValue = (
-    Founding
-    | NodeCard
-    | Member
-    | Request
-    | Revocation
-    | Data
-    | Manifest
-    | Tree
-    | Commit
-    | Revision
-    | LabelRecord
-    | Release
-    | Resolution
-    | LogEntry
-    | AuditEntry
+ProfileValue: TypeAlias = (
+    "Founding | NodeCard | Member | Request | Revocation | Data | Manifest | Tree | Commit | Revision"
+    " | LabelRecord | Release | Resolution | LogEntry | AuditEntry"
 )
 
-_READERS: dict[str, Callable[[Record], ProfileValue]] = {
-    DATA_APP: read_data,
-    TREE_APP: Tree.read,
-    Founding.APP: Founding.read,
-    NodeCard.APP: NodeCard.read,
-    Member.APP: Member.read,
-    Request.APP: Request.read,
-    Revocation.APP: Revocation.read,
-    Commit.APP: Commit.read,
-    Revision.APP: Revision.read,
-    LabelRecord.APP: LabelRecord.read,
-    Release.APP: Release.read,
-    Resolution.APP: Resolution.read,
-    LogEntry.APP: LogEntry.read,
-    AuditEntry.APP: AuditEntry.read,
+# Where the reader of each App stands: the class that has it, or the function itself.
+_READERS: Final = {
+    "lace/data": ("content", "read_data"),
+    "lace/tree": ("content", "Tree"),
+    "lace/founding": ("people", "Founding"),
+    "lace/node": ("people", "NodeCard"),
+    "lace/member": ("people", "Member"),
+    "lace/request": ("people", "Request"),
+    "lace/revocation": ("people", "Revocation"),
+    "lace/commit": ("lines", "Commit"),
+    "lace/rev": ("lines", "Revision"),
+    "lace/label": ("releases", "LabelRecord"),
+    "lace/release": ("releases", "Release"),
+    "lace/resolution": ("releases", "Resolution"),
+    "lace/log": ("log", "LogEntry"),
+    "lace/audit": ("log", "AuditEntry"),
 }
 APPS = frozenset(_READERS)
 
@@ -90,12 +83,12 @@ def read(record: Record) -> ProfileValue | None:
     if isinstance(record, Blob):
         return None
     if not isinstance(record, Seal):
-        reader = _READERS.get(record.app)
+        reader = _reader(record.app) if record.app in APPS else None
         return None if reader is None else reader(record)
     known = _recent.get(record.hash)
     if known is not None:
         return known
-    reader = _READERS.get(record.plex.app)
+    reader = _reader(record.plex.app) if record.plex.app in APPS else None
     if reader is None:
         return None
     value = reader(record)
@@ -111,8 +104,25 @@ def recent(record: RecordHash) -> ProfileValue | None:
     return _recent.get(record)
 
 
+@cache
+def _reader(app: str) -> Callable[[Record], ProfileValue] | None:
+    """Return what reads the records of an App; its module is loaded when the first one is met."""
+    where = _READERS.get(app)
+    if where is None:
+        return None
+    found = getattr(import_module(f"vault.profile.{where[0]}"), where[1])
+    reader: Callable[[Record], ProfileValue] = getattr(found, "read", found)
+    return reader
+
+
 def references(value: ProfileValue) -> tuple[Reference, ...]:
     """Return the record links in the headers of a value, in their order; a tree's body is not looked at."""
+    from vault.profile.content import Manifest  # noqa: PLC0415 - who asks has met several kinds
+    from vault.profile.lines import Commit, Revision  # noqa: PLC0415
+    from vault.profile.log import AuditEntry, LogEntry  # noqa: PLC0415
+    from vault.profile.people import Revocation  # noqa: PLC0415
+    from vault.profile.releases import LabelRecord, Release, Resolution  # noqa: PLC0415
+
     links: list[tuple[Role, Iterable[RecordHash | None]]] = []
     match value:
         case Commit():

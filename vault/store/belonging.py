@@ -7,12 +7,13 @@ not whatever else was sealed under the same numbers.
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from vault.membership import Cut, Membership, Revocation, members_of
-from vault.profile import Founding, Member, read
-from vault.profile import Revocation as RevocationRecord
+from vault.profile import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
+
+if TYPE_CHECKING:
+    from vault.membership import Cut, Membership, Revocation
 
 __all__ = ["APPLIED", "PENDING", "Belonging"]
 
@@ -71,7 +72,11 @@ class Belonging:
     def cut(self, node: str) -> Cut | None:
         """Return where a node was cut, or None."""
         row = self._db.execute("SELECT seq, plex FROM former WHERE node = ?", (node,)).fetchone()
-        return Cut(int(row[0]), bytes(row[1])) if row else None
+        if row is None:
+            return None
+        from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+
+        return Cut(int(row[0]), bytes(row[1]))
 
     def chain(self, node: str, cut: Cut) -> list[tuple[int, str, str | None]]:
         """Return the entries here that lead to a cut, as Seq, hash and the entry before; without gaps from its end."""
@@ -79,6 +84,9 @@ class Belonging:
         return [(int(seq), str(entry), None if prev is None else str(prev)) for seq, entry, prev in rows]
 
     def _membership(self, founding: str) -> Membership | None:
+        from vault.membership import members_of  # noqa: PLC0415 - who belongs seldom changes
+        from vault.profile import Founding, Member  # noqa: PLC0415
+
         value = self._value(RecordHash.parse(founding).digest)
         if not isinstance(value, Founding):
             return None
@@ -90,6 +98,9 @@ class Belonging:
         return members_of(value, members, self._revocations(), self._shares)
 
     def _revocations(self) -> list[Revocation]:
+        from vault.membership import Revocation  # noqa: PLC0415
+        from vault.profile import Revocation as RevocationRecord  # noqa: PLC0415
+
         found = []
         for (stored,) in self._db.execute(
             "SELECT b.bytes FROM revocation v JOIN body b USING (p) ORDER BY p"

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.tree import parse_page
-from vault.nodelog import reaches
-from vault.profile import ProfileValue, read, recent
+from vault.profile import read, recent
 from vault.records import RecordHash, parse_record
 from vault.store.database import insert_many, select_in
+
+if TYPE_CHECKING:
+    from vault.profile import ProfileValue
 
 __all__ = ["Found", "Sharing"]
 
@@ -48,7 +52,7 @@ _SHARED = "SELECT p, content FROM shared WHERE p IN"
 Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
 # Position and App of a record that is here, with its stored bytes, none for content, or with what they say, or with
 # the links of a commit or revision: their word and target.
-Found = tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]
+Found: TypeAlias = "tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]"
 
 
 class Sharing:
@@ -231,10 +235,17 @@ class Sharing:
         if isinstance(stored, list):
             return [(RecordHash.parse(text), word == "tree") for word, text in stored if content or word != "tree"]
         if not isinstance(stored, bytes):
-            return reaches(stored, content)
+            return _reaches()(stored, content)
         if not stored:
             return []
         if app == _TREE:
             return [(item.hash, True) for item in parse_page(stored).items]
         value = recent(record) or read(parse_record(stored, verify=False))
-        return [] if value is None else reaches(value, content)
+        return [] if value is None else _reaches()(value, content)
+
+
+@cache
+def _reaches() -> Callable[[ProfileValue, bool], list[Want]]:
+    from vault.nodelog import reaches  # noqa: PLC0415 - a commit that stays here shares nothing
+
+    return reaches

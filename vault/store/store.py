@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha512
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512
 from vault.errors import DataError
-from vault.membership import Cut
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.hashes import is_record
 from vault.store import facts
@@ -30,6 +29,9 @@ from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
 from vault.store.side import Ahead, blobs, places, rows_of
 from vault.store.views import Views
+
+if TYPE_CHECKING:
+    from vault.membership import Cut
 
 __all__ = ["Store"]
 

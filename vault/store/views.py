@@ -11,28 +11,30 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from vault.errors import DataError
-from vault.membership import Cut
-from vault.nodelog import Step, VectorEntry, count, vector_entry
-from vault.profile import (
-    AuditEntry,
-    Commit,
-    Founding,
-    LabelRecord,
-    LogEntry,
-    Member,
-    NodeCard,
-    Release,
-    Resolution,
-    Revision,
-    Revocation,
-    read,
-)
+from vault.profile import read
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging
 from vault.store.database import insert_many, select_in
 from vault.store.sharing import Found, Sharing
+
+if TYPE_CHECKING:
+    from vault.membership import Cut
+    from vault.nodelog import Step, VectorEntry
+    from vault.profile import (
+        AuditEntry,
+        Commit,
+        LabelRecord,
+        LogEntry,
+        Member,
+        NodeCard,
+        Release,
+        Resolution,
+        Revision,
+        Revocation,
+    )
 
 __all__ = ["Views"]
 
@@ -58,8 +60,9 @@ _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4096  # records of one transaction that sharing need not read again
 
 _DATA = "lace/data"
+_LOG = "lace/log"
 _CONTENT_APPS = frozenset({_DATA, "lace/tree"})
-_OF_BELONGING = (Founding, Member, NodeCard, Revocation)
+_OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
 
 
 class Views:
@@ -115,11 +118,12 @@ class Views:
             return
         self._added.append(record.hash)
         value = read(record)
-        if value is None or value.signer is None:
+        if value is None or not isinstance(record, Seal):
             return
-        if len(self._at_hand) < _AT_HAND and isinstance(record, Seal):
-            self._at_hand[record.hash] = (p, record.plex.app, value)
-        writer = _WRITERS.get(type(value))
+        app = value.APP
+        if len(self._at_hand) < _AT_HAND:
+            self._at_hand[record.hash] = (p, app, value)
+        writer = _WRITERS.get(app)
         if writer is not None:
             insert, row, more = writer
             self._rows[insert] += row(p, value)
@@ -128,11 +132,11 @@ class Views:
             self._taken += 1
             if self._taken >= _TOGETHER:
                 self.write()
-        if isinstance(value, LogEntry):
-            node = value.signer.text
-            self._nodes[node] = min(value.seq, self._nodes.get(node, value.seq))
+        if app == _LOG:
+            node, seq = record.signer.text, cast("LogEntry", value).seq
+            self._nodes[node] = min(seq, self._nodes.get(node, seq))
             self._belonging = self._belonging or self._is_revoking()
-        elif isinstance(value, _OF_BELONGING):
+        elif app in _OF_BELONGING:
             self._belonging = True
             self._revoking = None
 
@@ -230,11 +234,15 @@ class Views:
 
     def _up_to(self, node: str, last: int) -> tuple[list[str], int, bytes]:
         """Return the entries of a log without a gap or a fork, at most up to `last`, and where they end."""
+        from vault.nodelog import vector_entry  # noqa: PLC0415 - hardly anybody was ever cut
+
         steps = self._steps(node, 0, last)
         found = vector_entry(steps)
         return [str(step.hash) for step in steps if step.seq <= found.seq], found.seq, found.plex_digest
 
     def _steps(self, node: str, first: int, last: int = 2**63 - 1) -> list[Step]:
+        from vault.nodelog import Step  # noqa: PLC0415
+
         rows = self._db.execute(
             "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
             (node, first, last),
@@ -268,6 +276,8 @@ class Views:
             node: whose.
             lowest: lowest Seq that is new; a log that was without a fork can have one only from there on.
         """
+        from vault.nodelog import VectorEntry, count  # noqa: PLC0415 - a commit that stays here moves no vector
+
         db = self._db
         rows = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
         before = VectorEntry(int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else VectorEntry.NONE
@@ -302,6 +312,8 @@ class Views:
         ]
 
     def _entry_at(self, node: str, seq: int) -> VectorEntry:
+        from vault.nodelog import VectorEntry  # noqa: PLC0415
+
         row = self._db.execute("SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)).fetchone()
         return VectorEntry(seq, bytes(row[0])) if row else VectorEntry.NONE
 
@@ -340,6 +352,8 @@ class Views:
         The owner's next node, whom the forked one admitted as its own, shares the last entry of each branch that it
         keeps: the entries that lead there from the last common one, and nothing behind a gap (LAZ-64).
         """
+        from vault.membership import Cut  # noqa: PLC0415 - a fork is rare
+
         db = self._db
         found: list[tuple[int, str, str, str]] = []
         for node, last, seq, plex in db.execute(_KEPT_ENDS).fetchall():
@@ -429,23 +443,23 @@ def _audit(p: int, value: AuditEntry) -> Row:
 
 # The statement that takes many rows of a kind of record, and what makes a row; and the same for what it has several of.
 _Writer = tuple[str, Callable[..., Row]]
-_WRITERS: dict[type, tuple[str, Callable[..., Row], _Writer | None]] = {
-    LogEntry: ("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", _log, None),
-    Member: ("INSERT INTO admission VALUES (?, ?, ?, ?)", _member, None),
-    NodeCard: ("INSERT INTO card VALUES (?, ?, ?, ?, ?)", _card, None),
-    Revocation: ("INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", _revocation, None),
-    Commit: (
+_WRITERS: dict[str, tuple[str, Callable[..., Row], _Writer | None]] = {
+    _LOG: ("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", _log, None),
+    "lace/member": ("INSERT INTO admission VALUES (?, ?, ?, ?)", _member, None),
+    "lace/node": ("INSERT INTO card VALUES (?, ?, ?, ?, ?)", _card, None),
+    "lace/revocation": ("INSERT INTO revocation VALUES (?, ?, ?, ?, ?, '')", _revocation, None),
+    "lace/commit": (
         "INSERT INTO commits VALUES (?, ?, ?, ?, ?, ?)",
         _commit,
         ("INSERT OR IGNORE INTO parent VALUES (?, ?)", _parents),
     ),
-    Revision: ("INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", _revision, None),
-    LabelRecord: ("INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", _label, None),
-    Release: ("INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", _release, None),
-    Resolution: (
+    "lace/rev": ("INSERT INTO rev VALUES (?, ?, ?, ?, ?, ?)", _revision, None),
+    "lace/label": ("INSERT INTO label VALUES (?, ?, ?, ?, ?, ?)", _label, None),
+    "lace/release": ("INSERT INTO release VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)", _release, None),
+    "lace/resolution": (
         "INSERT INTO resolution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
         _resolution,
         ("INSERT OR IGNORE INTO side VALUES (?, ?)", _sides),
     ),
-    AuditEntry: ("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", _audit, None),
+    "lace/audit": ("INSERT OR IGNORE INTO audit VALUES (?, ?, ?)", _audit, None),
 }
