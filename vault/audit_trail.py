@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from vault.audit import ChainBreak, ChainVerdict, Fault, read_audit, verify_chain
+from vault.audit import read_audit
+from vault.audit_chain import ChainBreak, ChainVerdict, Fault, verify_chain
 from vault.errors import DataError
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.records.errors import RecordError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from vault.errors import DataError
@@ -25,16 +26,6 @@ _NOT_SYMBOLS = frozenset({"inf", "infinity", "nan"})
 # What a string may not hold: control characters that have no escape, and halves of characters.
 _UNPRINTABLE = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-_TOKEN = re.compile(
-    r"""[ \n]+
-    | (?P<open>\()
-    | (?P<close>\))
-    | (?P<string>"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\\[\\"bfnrt])*")(?=[ \n()]|\Z)
-    | (?P<number>-?(?:0|[1-9][0-9]{0,18}))(?=[ \n()]|\Z)
-    | (?P<symbol>[A-Za-z][A-Za-z0-9._/+-]{0,63})(?=[ \n()]|\Z)
-    """,
-    re.VERBOSE,
-)
 
 
 class SexpError(DataError):
@@ -106,10 +97,26 @@ def clean_text(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
+@cache
+def _token() -> re.Pattern[str]:
+    """Return what the tokens of a text match; who only writes needs it never."""
+    return re.compile(
+        r"""[ \n]+
+        | (?P<open>\()
+        | (?P<close>\))
+        | (?P<string>"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|\\[\\"bfnrt])*")(?=[ \n()]|\Z)
+        | (?P<number>-?(?:0|[1-9][0-9]{0,18}))(?=[ \n()]|\Z)
+        | (?P<symbol>[A-Za-z][A-Za-z0-9._/+-]{0,63})(?=[ \n()]|\Z)
+        """,
+        re.VERBOSE,
+    )
+
+
 def _check_tokens(text: str) -> None:
+    token = _token()
     depth = at = values = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        match = token.match(text, at)
         if match is None:
             raise SexpError(f"Line {_line(text, at)} of an S-expression holds {text[at : at + 20]!r}.")
         kind = match.lastgroup

@@ -11,7 +11,8 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
 from lazy.mend import examine, mend
-from vault.audit import AuditEntry, ChainVerdict, read_audit
+from vault.audit import AuditEntry, read_audit
+from vault.audit_chain import ChainVerdict
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
 from vault.beside import save_settings

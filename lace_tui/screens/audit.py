@@ -13,7 +13,8 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
-from vault.audit import AuditEntry, ChainVerdict, read_audit
+from vault.audit import AuditEntry, read_audit
+from vault.audit_chain import ChainVerdict
 from vault.audit_trail import trail, verify_trail
 from vault.vault import Vault
 from vault.work import Watch

@@ -243,3 +243,26 @@ def test_status_loads_next_to_nothing(here: Person) -> None:
     loaded = set(done.stderr.splitlines())
     assert not loaded & _HEAVY
     assert {name for name in loaded if name.split(".")[0] in {"vault", "transports", "lazy", "lace_tui"}} == _OURS
+
+
+def test_a_commit_loads_no_kinds_that_it_does_not_meet(ann: Person) -> None:
+    """APP-14: what belongs to members, logs, releases and conflicts stays away from a commit that stays here."""
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "one")
+    ann.write("a.txt", "two\n")
+    code = (
+        "import sys; from lace_tui.__main__ import main\nassert not main(['commit', '-m', 'two'])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ann.folder,
+        env={**ann.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    away = {"membership", "nodelog", "profile.people", "profile.releases", "audit_chain", "desks.edit"}
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "vault.profile.lines" in loaded
+    assert not loaded & ({f"vault.{name}" for name in away} | {"sexpdata", "json", "tomllib", "git", "textual"})

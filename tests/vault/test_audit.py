@@ -14,12 +14,11 @@ from vault.audit import (
     APP,
     AuditEntry,
     AuditError,
-    Fault,
     Verb,
     make_entry,
     read_audit,
-    verify_chain,
 )
+from vault.audit_chain import Fault, verify_chain
 from vault.audit_export import export_sexp, export_text, select, summary
 from vault.profile import private_group
 from vault.records.hashes import RecordHash

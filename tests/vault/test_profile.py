@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,7 @@ from tests.vault.profiles import (
     with_value,
     without,
 )
+from vault import profile
 from vault.names import BadName, Version
 from vault.profile import (
     AuditEntry,
@@ -354,3 +356,16 @@ def test_reading_another_kind_is_refused() -> None:
         Commit.read(Blob(b""))
     with pytest.raises(ProfileError, match="App is not lace/tree"):
         Tree.read(UNSIGNED["data"])
+
+
+def test_every_app_is_read_by_the_kind_that_has_it() -> None:
+    """What says where a reader stands agrees with the kinds themselves, and every name that is offered is there."""
+    offered: dict[str, Any] = {name: getattr(profile, name) for name in profile.__all__}
+    kinds = {kind.APP: kind for kind in offered.values() if hasattr(kind, "APP")}
+    assert set(kinds) | {profile.DATA_APP} == profile.APPS
+    for plex in SEALED.values():
+        value = read(sealed(plex))
+        assert value is not None
+        assert type(value) is kinds[value.APP]
+    with pytest.raises(AttributeError, match="Nobody"):
+        profile.Nobody  # noqa: B018

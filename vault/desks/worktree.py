@@ -30,7 +30,6 @@ from vault.desks.choosing import DOT_VAULT, Names, Problem, rules_of
 from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
-from vault.desks.edit import apply_changes
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
@@ -220,12 +219,16 @@ class _Scan:
                 kept[change.path] = old
         if not kept:
             return found, changes
+        from vault.desks.edit import apply_changes  # noqa: PLC0415 - mostly all of a folder can be told
+
         try:
             return apply_changes(self._source, self._sink, self._group, found, kept), None
         except TwinNames:
             return self._keep_singly(found, kept), None
 
     def _keep_singly(self, found: RecordHash, kept: dict[str, Entry | None]) -> RecordHash:
+        from vault.desks.edit import apply_changes  # noqa: PLC0415
+
         for path in sorted(kept):
             try:
                 found = apply_changes(self._source, self._sink, self._group, found, {path: kept[path]})
