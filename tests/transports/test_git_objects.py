@@ -36,6 +36,22 @@ def _said(git: GitRunner, *words: str) -> str:
     return done.stdout.decode()
 
 
+def test_git_ends_with_who_asked_it(git: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C does not reach a git of another session, which would go on in the private repository."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def stopped(process: subprocess.Popen[bytes], _stdin: bytes) -> tuple[bytes, bytes]:
+        begun.append(process)
+        raise KeyboardInterrupt
+
+    git.run("version")  # the import of what runs it runs it too
+    monkeypatch.setattr(subprocess.Popen, "communicate", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        git.run("cat-file", "--batch")
+    (process,) = begun
+    assert process.poll() is not None
+
+
 def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
     """Before it is written and after; blobs of every size of a pack's header, trees and commits."""
     draw = Random(1)

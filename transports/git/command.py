@@ -132,9 +132,8 @@ class GitRunner:
         Raises:
             PlaceNotWritable: git fails; the disk under the vault is full, or the private repository damaged.
         """
-        process = self._begin(self._words(words))
-        output, errors = process.communicate(stdin)
-        if process.returncode:
+        code, output, errors = self._answered(words, stdin)
+        if code:
             raise PlaceNotWritable(
                 f"Git cannot work in lace's private repository {self.repository.name}: {complaint(errors)}.",
                 hint=f"If it happens again, delete {self.repository}: lace makes it anew and loses nothing.",
@@ -143,9 +142,8 @@ class GitRunner:
 
     def try_run(self, *words: str) -> tuple[int, bytes]:
         """Run plumbing whose failure is an answer; return its exit code and output."""
-        process = self._begin(self._words(words))
-        output, _ = process.communicate(b"")
-        return process.returncode, output
+        code, output, _ = self._answered(words, b"")
+        return code, output
 
     def stay(self, *words: str) -> subprocess.Popen[bytes]:
         """Start plumbing that answers on its output for as long as its input is open; its starter ends it."""
@@ -174,6 +172,15 @@ class GitRunner:
     def fault(self, complaints: str) -> PlaceError:
         """Return the error that a failed talk with the remote means."""
         return fault_of_git(complaints, self.remote.shown)
+
+    def _answered(self, words: Sequence[str], stdin: bytes) -> tuple[int, bytes, bytes]:
+        process = self._begin(self._words(words))
+        try:
+            output, errors = process.communicate(stdin)
+        finally:
+            if process.poll() is None:
+                _end(process)  # Ctrl-C does not reach it: it has a session of its own
+        return process.returncode, output, errors
 
     def _listen(
         self, process: subprocess.Popen[bytes], stdin: bytes, is_too_much: Callable[[], bool]
