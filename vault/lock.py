@@ -115,11 +115,6 @@ class VaultLock:
         self._fd = -1
         self._process = os.getpid()
 
-    @property
-    def is_held(self) -> bool:
-        """Whether this object holds the lock, in whichever thread."""
-        return self._depth > 0 and self._process == os.getpid()
-
     def holder(self) -> Holder | None:
         """Return who holds or last held the lock, or None when the file does not tell."""
         try:

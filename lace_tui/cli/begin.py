@@ -20,7 +20,7 @@ from lazy.people import former, formers, members, node_of
 from lazy.places import places, places_of, way_back
 from lazy.revoking import waiting
 from vault.errors import CallerError
-from vault.files import NotWritable
+from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault
@@ -187,9 +187,8 @@ class _local_faults:  # noqa: N801 - used as a statement
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         cause = error.__cause__ if isinstance(error, NotWritable) else error
         if isinstance(cause, OSError):
-            reason = (cause.strerror or str(cause)).lower()
             raise FolderMissing(
-                f"{self._folder} cannot be made into a vault: {reason}.", hint="Choose a folder that you may write."
+                f"{self._folder} cannot be made into a vault: {reason_of(cause)}.", hint="Choose a folder that you may write."
             ) from error
 
 

@@ -182,8 +182,9 @@ class Output:
         except BrokenPipeError as error:
             raise ReaderGone from error
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise OutputNotWritable(f"The answer cannot be written: {reason.lower()}.") from error
+            from vault.files import reason_of  # noqa: PLC0415 - what ends well needs no words for faults
+
+            raise OutputNotWritable(f"The answer cannot be written: {reason_of(error)}.") from error
 
     def _talk(self, text: str) -> None:
         self.before_talk()
