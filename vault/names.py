@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault.errors import CallerError
 
@@ -14,6 +15,7 @@ __all__ = [
     "BadName",
     "BadVersion",
     "Version",
+    "check_desk",
     "check_group_name",
     "check_label",
     "check_name",
@@ -53,6 +55,16 @@ def check_name(text: str, what: str = "name") -> str:
     if problem or text in _RESERVED:
         raise BadName(f"The {what} {text!r} {problem or 'is reserved'}.")
     return text
+
+
+@lru_cache(maxsize=256)
+def check_desk(text: str) -> str:
+    """Return the text if it may name a desk. A vault has few of them, so answers are remembered.
+
+    Raises:
+        BadName: naming the rule that was broken.
+    """
+    return check_name(text, "desk")
 
 
 def check_group_name(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from vault.names import check_name
+from vault.names import check_desk
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -74,7 +74,7 @@ class Commit(Sealed):
         )
 
     def _check(self) -> None:
-        check_name(self.desk, "desk")
+        check_desk(self.desk)
         if len(self.parents) > MAX_PARENTS:
             raise ProfileError(f"it has {len(self.parents)} parents, and at most {MAX_PARENTS} are allowed")
         ascending(self.parents, "parent")
@@ -125,7 +125,7 @@ class Revision(Sealed):
         )
 
     def _check(self) -> None:
-        check_name(self.desk, "desk")
+        check_desk(self.desk)
         check_number(self.number, "revision number")
         if (self.prev is None) != (self.number == 1):
             raise ProfileError("only revision 1 has no link prev, and every other has one")

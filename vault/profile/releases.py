@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from vault.names import Version, check_label, check_name
+from vault.names import Version, check_desk, check_label
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -68,7 +68,7 @@ class LabelRecord(Sealed):
         return cls(*origin, desk=desk, label=label, rev=exactly_one(revs, "rev"))
 
     def _check(self) -> None:
-        check_name(self.desk, "desk")
+        check_desk(self.desk)
         check_label(self.label)
 
 
@@ -136,7 +136,7 @@ class Release(Sealed):
         )
 
     def _check(self) -> None:
-        check_name(self.desk, "desk")
+        check_desk(self.desk)
         text = self.content_sha512
         if (
             len(text) != _SUM_CHARACTERS
@@ -213,7 +213,7 @@ class Resolution(Sealed):
         )
 
     def _check(self) -> None:
-        check_name(self.desk, "desk")
+        check_desk(self.desk)
         if not 2 <= len(self.sides) <= MAX_SIDES:
             raise ProfileError(f"it has {len(self.sides)} sides, and 2 to {MAX_SIDES} are allowed")
         ascending(self.sides, "side")

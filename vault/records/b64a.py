@@ -26,7 +26,7 @@ _PADDING = (b"", b"", b"==", b"=")
 
 def encode(data: bytes) -> str:
     """Return the B64A text of `data`: ceil(8N/6) characters (REC-7, REC-8)."""
-    return symbols(data).decode("ascii")
+    return b2a_base64(data, newline=False).translate(_ENCODE, b"=").decode("ascii")
 
 
 def symbols(data: bytes) -> bytes:

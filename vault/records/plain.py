@@ -133,7 +133,9 @@ def _name(name: str) -> str:
 
 def _extras(lines: str) -> tuple[tuple[str, str], ...]:
     """Return the extra headers, of which each is known to be a valid one."""
+    name, _, value = lines[:-1].partition(": ")
+    if name == "+Link" and "\n" not in value:  # most records have this one
+        return ((name, value),)
     extras = tuple([(name, value) for name, _, value in [line.partition(": ") for line in lines[:-1].split("\n")]])
-    if len(extras) > 1 or extras[0][0][-5:] != "+Link":
-        check_extras(extras)
+    check_extras(extras)
     return extras

@@ -95,7 +95,7 @@ class Tai(_TaiFields):
     @property
     def text(self) -> str:
         """The instant as it stands in a record."""
-        return f"{self.seconds:010d}:{self.nanos:09d}"
+        return "%010d:%09d" % self  # noqa: UP031 - half the time of a format string, once a record
 
     def later(self, ns: int) -> Self:
         """Return the instant `ns` nanoseconds later, or the last that can be written."""
