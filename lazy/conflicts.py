@@ -215,13 +215,15 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
 
 
 def side_words(conflict: Conflict, me: str) -> str:
-    """Return what `resolve --prefer` may be given for this conflict, as a command line shows a choice.
+    """Return what `resolve --prefer` may be given for this conflict.
+
+    Whoever gives the line to a shell as it stands decides nothing by that: a bar would take the first side.
 
     The words local and remote are a viewer's (LAZ-39): they are offered where each means one side, else the names are.
     """
     if len(conflict.sides) == 2 and _mine(conflict, me) is not None:
-        return "local|remote"
-    return "|".join(dict.fromkeys(shlex.quote(side.word) for side in conflict.sides))
+        return "local or remote"
+    return " or ".join(dict.fromkeys(shlex.quote(side.word) for side in conflict.sides))
 
 
 def side_names(conflict: Conflict, me: str) -> list[str]:

@@ -281,7 +281,7 @@ class Comparing(Place):
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the conflict and its command."""
-        words = self._read.words if self._read else "local|remote"
+        words = self._read.words if self._read else "local or remote"
         return "A conflict", (), f"lace resolve {self.conflict_id[:ID_SHOWN]} --prefer {words}"
 
     # Moving

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -315,7 +316,10 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert "! conflict" in alice.run("sync", "stick").text
     text = alice.text("conflicts")
     assert "notes.txt" in text
-    assert f"lace resolve {conflict['id']} --prefer local|remote" in text
+    assert f"lace resolve {conflict['id']} --prefer local or remote" in text
+    following = alice.lace("sync", "stick", expect=1)["next"]
+    assert "|" not in following, "a shell that is given the line would take the first side"
+    assert alice.lace(*shlex.split(following)[1:], expect=2)["error"]["code"] == "bad-arguments"
     assert alice.lace("status")["conflicts"] == 1
 
 
@@ -386,7 +390,7 @@ def test_a_decision_is_told_in_words(contested: tuple[Person, Person], cara: Per
     alice.lace("sync", "stick", expect=1)
     cara.lace("sync", "stick", expect=1)
     (conflict,) = cara.lace("conflicts")["conflicts"]
-    names = "|".join(side["name"] for side in conflict["sides"])
+    names = " or ".join(side["name"] for side in conflict["sides"])
     assert f"lace resolve {conflict['id']} --prefer {names}" in cara.text("conflicts")
     told = bob.text("resolve", "2.0.0", "--prefer", "alice")
     assert "main 2.0.0 is decided: the side of alice counts. 1 file written in your folder:\n  notes.txt" in told

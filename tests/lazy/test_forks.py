@@ -119,7 +119,7 @@ def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: t
     (conflict,) = conflicts(bob)
     assert {str(side.release) for side in conflict.sides} == sides
     assert [side.word for side in conflict.sides] == ["alice:1", "alice:2"]
-    assert side_words(conflict, bob.node.text) == "alice:1|alice:2"
+    assert side_words(conflict, bob.node.text) == "alice:1 or alice:2"
     with pytest.raises(NoSuchSide, match="fits several sides"):
         resolve_prefer(bob, conflict.id, "alice")
     done = resolve_prefer(bob, conflict.id, "alice:2")  # what is proposed is taken

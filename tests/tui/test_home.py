@@ -65,7 +65,7 @@ async def test_home_shows_where_i_stand(app: LaceApp) -> None:
         assert 'bob  main 1.1.0  2 files, 2 h ago\n  ! in conflict  "autumn menu"' in came
         needs = text_of(app, "#needs")
         assert "! main 1.1.0: bob <> you" in needs
-        command = re.search(r"lace resolve ([0-9a-f]{8}) --prefer local\|remote", needs)
+        command = re.search(r"lace resolve ([0-9a-f]{8}) --prefer local or remote", needs)
         assert command is not None
         assert text_of(app, "#card-text").startswith("sent 21   received 15   refused 0   ! new conflicts 1")
         assert "sync stick" in text_of(app, "#foot"), "the place that is here is offered first"

@@ -216,7 +216,7 @@ def test_the_sides_of_me_against_me_can_be_told_apart(
     assert said.startswith("! The decision on 2.0.0 and you changed the same places")
     (conflict,) = alice.lace("conflicts")["conflicts"]
     assert [side["word"] for side in conflict["sides"]] == ["alice:1", "alice:2"]
-    assert f"lace resolve {conflict['id']} --prefer local|remote, or edit" in said
+    assert f"lace resolve {conflict['id']} --prefer local or remote, or edit" in said
     refused = alice.run("resolve", conflict["id"], "--prefer", "alice")
     assert "alice:1 (S." in refused.err
     alice.lace("resolve", conflict["id"], "--prefer", word)
