@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 
-_STRANGE = "This is the mailbox of no member: only who belongs is looked up there."  # whoever tells it names them
+_STRANGE = "This mailbox is of somebody who is no member yet; what lies there is read once they are."
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...

@@ -12,7 +12,8 @@ from vault.records import RecordHash
 __all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
-NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
+_STRANGER = "stranger"
+NO_PERSON_NEEDED = frozenset({_STRANGER, "sealed-to-others"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +157,17 @@ class PlaceResult:
     def rejected(self) -> list[tuple[RecordHash, str, str]]:
         """All records refused."""
         return [record for exchange in self.exchanges for record in exchange.rejected]
+
+    @property
+    def disputed(self) -> list[tuple[RecordHash, str, str]]:
+        """The refused ones but those that somebody who asks to belong left in their own mailbox.
+
+        Of such a mailbox one problem tells; its records come again once its owner is a member.
+        """
+        strange = {problem.peer for problem in self.problems if problem.code == _STRANGER}
+        return [
+            entry
+            for exchange in self.exchanges
+            for entry in exchange.rejected
+            if not (entry[1] == _STRANGER and exchange.peer in strange)
+        ]

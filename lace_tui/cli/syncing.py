@@ -252,7 +252,7 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
     if result.refusal is not None:
         return True
     told = any(problem.code not in NO_PERSON_NEEDED for problem in result.problems)
-    return told or bool(result.rejected) or any(exchange.not_available for exchange in result.exchanges)
+    return told or bool(result.disputed) or any(exchange.not_available for exchange in result.exchanges)
 
 
 def _next(result: PlaceResult) -> str:
@@ -416,10 +416,11 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     for release in result.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
-    shown = result.rejected[:_SHOWN_REFUSALS]
+    refused = result.disputed
+    shown = refused[:_SHOWN_REFUSALS]
     lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
-    if len(result.rejected) > len(shown):
-        lines.append(f"  {paint.bad('! refused')} {len(result.rejected) - len(shown)} more: lace audit list")
+    if len(refused) > len(shown):
+        lines.append(f"  {paint.bad('! refused')} {len(refused) - len(shown)} more: lace audit list")
     for exchange in result.exchanges:
         if exchange.not_available:
             lost = _records(len(exchange.not_available))

@@ -115,7 +115,7 @@ def sync_card(results: list[PlaceResult], seconds: float) -> Card:
     lines: list[Content] = []
     for result in results:
         lines += _result_lines(result, is_named=len(results) > 1)
-    is_bad = any(result.problems or result.rejected or result.queued for result in results)
+    is_bad = any(result.problems or result.disputed or result.queued for result in results)
     return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
 
 
@@ -145,7 +145,7 @@ def released_card(done: Released, *, has_place: bool) -> Card:
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
-    counts = _counts(result.sent, len(result.received), len(result.rejected), len(result.new_conflicts))
+    counts = _counts(result.sent, len(result.received), len(result.disputed), len(result.new_conflicts))
     if result.safe_to_remove:
         counts += Content("   ") + mark("= safe to remove", GOOD)
     lines = [mark(f"{result.name}: ") + counts if is_named else counts]
@@ -161,7 +161,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
-    lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.rejected[:_LISTED]]
+    lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.disputed[:_LISTED]]
     lines += [_exchange(exchange) for exchange in result.exchanges]
     if result.next:
         lines.append(mark(f"next: {result.next}"))

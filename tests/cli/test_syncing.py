@@ -99,6 +99,24 @@ def test_admission_is_told(alice: Person, bob: Person, stick: Path) -> None:
     assert not bob.lace("sync", "stick")["joined"]
 
 
+def test_who_waits_to_be_let_in_alarms_nobody(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
+    """LAZ-63, LAZ-71: two who join at once meet on the stick; each is told of the other once, and nothing is wrong."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stick))
+    alice.lace("sync", "stick")
+    for person in (bob, cara):
+        person.lace("accept", alice.lace("invite", person.name)["invite"], "--name", person.name)
+    bob.lace("sync", "stick")
+    met = cara.run("sync", "stick")
+    assert met.code == 0
+    assert met.text.count("no member yet") == 1
+    assert "refused" not in met.text
+    told = cara.lace("sync", "stick")
+    assert [problem["code"] for problem in told["problems"]] in ([], ["stranger"])
+    alice.lace("sync", "stick")
+    assert cara.lace("sync", "stick")["joined"]
+
+
 def test_push_and_pull_are_the_halves(alice: Person, bob: Person, stick: Path) -> None:
     """LAZ-23, LAZ-25: push sends and reads nothing, pull reads and sends nothing."""
     befriend(stick, alice, bob)
