@@ -83,9 +83,7 @@ class _Newest:
 
     def seal(self, number: int, is_last: bool, data: bytes) -> bytes:
         bound = self._bound(number, is_last)
-        hasher = blake3(_U32.pack(len(bound)) + bound, key=self._nonces)
-        hasher.update(data)
-        nonce = hasher.digest()[:_NONCE_BYTES]
+        nonce = blake3(_U32.pack(len(bound)) + bound + data, key=self._nonces).digest(length=_NONCE_BYTES)
         return nonce + _encrypt(self._key, nonce, bound, data)
 
     def open(self, number: int, is_last: bool, stored: bytes) -> bytes:

@@ -114,9 +114,14 @@ class SealingSink:
         """Take plain bytes; full chunks leave at once."""
         self._buffer += data
         # One byte more than a chunk must be there: only then is it certain that the chunk is not the last one.
-        while len(self._buffer) > CHUNK:
-            self._put(self._chunk(bytes(self._buffer[:CHUNK]), is_last=False))
-            del self._buffer[:CHUNK]
+        count = (len(self._buffer) - 1) // CHUNK
+        if count > 0:
+            with memoryview(self._buffer) as view:
+                chunks = [
+                    self._chunk(bytes(view[at : at + CHUNK]), is_last=False) for at in range(0, count * CHUNK, CHUNK)
+                ]
+            del self._buffer[: count * CHUNK]
+            self._put(b"".join(chunks))
 
     def finish(self) -> tuple[bytes, int]:
         """Write the last chunk; return BLAKE3 and size in bytes of the encrypted file."""

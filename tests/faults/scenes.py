@@ -6,19 +6,22 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from blake3 import blake3
 
+from lazy.sealing import VaultKeys
 from tests.people import Person, Result
 from transports.drop import Drop
 from transports.errors import MissingFile, NotADrop
 from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox
+from transports.sealed import SealedPlace
 from vault.errors import LaceError
 from vault.fsck import check
 from vault.history import releases
@@ -199,20 +202,20 @@ def _vault_state(vault: Vault) -> dict[str, Any]:
     }
 
 
-def _mailboxes(stick: Path, vault: Vault) -> Iterator[tuple[Drop, Verifier]]:
+def _opened(stick: Path, vault: Vault) -> SealedPlace | None:
+    """Return the drop as a vault sees it, with the encrypted mailboxes that it can open; None if there is no drop."""
     try:
         drop = Drop.open(stick)
     except (NotADrop, MissingFile, LaceError):
-        return
-    for node in drop.nodes(vault.group):
-        yield drop, node
+        return None
+    return SealedPlace(drop, vault.node, VaultKeys(vault, drop.place_id, is_on=False))
 
 
 def check_medium(stick: Path, vault: Vault) -> None:
     """Read every mailbox of a stick whole, if there is one: each record that a head leads to is there and valid."""
-    for drop, _ in _mailboxes(stick, vault):
-        check_mailboxes(drop, vault)
-        break
+    place = _opened(stick, vault)
+    if place is not None:
+        check_mailboxes(place, vault)
 
 
 def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier] | None = None) -> None:
@@ -228,23 +231,24 @@ def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier
 
 def _listed(stick: Path, vault: Vault) -> list[int]:
     found = []
-    for drop, node in _mailboxes(stick, vault):
-        head = read_head(drop, vault.group, node)
+    place = _opened(stick, vault)
+    for node in place.nodes(vault.group) if place is not None else ():
+        head = read_head(place, vault.group, node)
         if head is not None:
-            found.append(len(read_mailbox(drop, vault.group, node, head.head)))
+            found.append(len(read_mailbox(place, vault.group, node, head.head)))
     return sorted(found)
 
 
 # The moments
 
 
-def _begun(stage: Stage) -> tuple[Person, Person]:
+def _begun(stage: Stage, *options: str) -> tuple[Person, Person]:
     """Alice with a release and a stick, and bob who has it."""
     alice, bob = stage.person("alice"), stage.person("bob")
     alice.write("menu.md", LINES)
     alice.write("deep/er/wine.md", LINES)
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(stage.stick))
+    alice.lace("place", "add", "stick", str(stage.stick), *options)
     alice.lace("release", "1.0.0", "-m", "first")
     line = alice.lace("invite", "bob")["invite"]
     alice.lace("sync", "stick")
@@ -275,15 +279,15 @@ def _release(stage: Stage) -> list[str]:
     return ["release", "--yes", "-m", "more"]
 
 
-def _push(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
+def _push(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    alice, _ = _begun(stage, *options)
     _edited(alice)
     alice.lace("release", "--yes", "-m", "more")
     return ["push", "stick"]
 
 
-def _pull(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
+def _pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    alice, _ = _begun(stage, *options)
     _edited(alice)
     alice.lace("release", "--yes", "-m", "more")
     alice.lace("push", "stick")
@@ -371,6 +375,8 @@ COMMANDS = {
         Command("release", "alice", _release, _DONE, settle=_BOTH),
         Command("push", "alice", _push, settle=_BOTH),
         Command("pull", "bob", _pull, settle=_BOTH),
+        Command("sealed-push", "alice", partial(_push, options=("--encrypt",)), settle=_BOTH),
+        Command("sealed-pull", "bob", partial(_pull, options=("--encrypt",)), settle=_BOTH),
         Command("update", "bob", _update),
         Command("checkout", "alice", _checkout),
         Command("resolve", "bob", _resolve, _DONE, settle=_BOTH),
