@@ -188,7 +188,8 @@ class _local_faults:  # noqa: N801 - used as a statement
         cause = error.__cause__ if isinstance(error, NotWritable) else error
         if isinstance(cause, OSError):
             raise FolderMissing(
-                f"{self._folder} cannot be made into a vault: {reason_of(cause)}.", hint="Choose a folder that you may write."
+                f"{self._folder} cannot be made into a vault: {reason_of(cause)}.",
+                hint="Choose a folder that you may write.",
             ) from error
 
 

@@ -232,7 +232,9 @@ def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier
 def _listed(stick: Path, vault: Vault) -> list[int]:
     found = []
     place = _opened(stick, vault)
-    for node in place.nodes(vault.group) if place is not None else ():
+    if place is None:
+        return []
+    for node in place.nodes(vault.group):
         head = read_head(place, vault.group, node)
         if head is not None:
             found.append(len(read_mailbox(place, vault.group, node, head.head)))

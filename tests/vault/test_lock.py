@@ -96,9 +96,8 @@ def test_gets_the_lock_when_the_holder_leaves(path: Path) -> None:
         holding.__exit__(None, None, None)
 
     second = VaultLock(path, sleep=leave)
-    with second.held(timeout=None):
-        with pytest.raises(Locked), first.held(timeout=0):
-            pass
+    with second.held(timeout=None), pytest.raises(Locked), first.held(timeout=0):
+        pass
 
 
 def test_is_reentrant_and_releases_at_the_outermost(path: Path) -> None:
