@@ -14,7 +14,6 @@ disk. Callers hold the vault's lock.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -43,14 +42,11 @@ __all__ = [
 ]
 
 MAX_SEQ = 2**63 - 1
-_ID = re.compile(r"[0-9a-f]{32}")
+_ID_DIGITS, _HEX = 32, frozenset("0123456789abcdef")
 _FILE_LIMIT = 1024  # bytes
-_NUMBER = r"(0|[1-9][0-9]{0,18})"
-_DIGEST = r"([0-9A-Z_a-z~]{43}|-)"
-_FORM = re.compile(
-    r"lace-mark/0\nvault ([0-9a-f]{32})\nmachine ([0-9a-f]{32})\nnode ([^\n]{48})\n"
-    rf"intent {_NUMBER} {_DIGEST} {_DIGEST}\ndone {_NUMBER} {_DIGEST}\n"
-)
+_DIGITS = 19  # of a number
+_LINES = ["lace-mark/0", "vault", "machine", "node", "intent", "done", ""]
+_WORDS = [1, 2, 2, 2, 4, 3, 1]
 
 
 class VaultBehindMark(EnvironmentFault):
@@ -140,7 +136,7 @@ class MarkState:
     def __post_init__(self) -> None:
         digests = (self.intent_prev, self.intent_digest, self.done_digest)
         sound = (
-            all(_ID.fullmatch(text) for text in (self.vault, self.machine))
+            all(len(text) == _ID_DIGITS and _HEX.issuperset(text) for text in (self.vault, self.machine))
             and all(digest is None or len(digest) == DIGEST_BYTES for digest in digests)
             and 0 <= self.intent_seq <= MAX_SEQ
             and (self.intent_digest is None) == (self.intent_seq == 0)
@@ -174,16 +170,22 @@ class MarkState:
         Raises:
             MarkDamaged: they are no mark.
         """
-        match = _FORM.fullmatch(data.decode("latin-1"))
-        if match is None:
+        words = [line.split(" ") for line in data.decode("latin-1").split("\n")]
+        # What is written again as it was read has the form; no pattern has to be made for it.
+        if [line[0] for line in words] != _LINES or [len(line) for line in words] != _WORDS:
             raise MarkDamaged("The mark of this vault is not a lace-mark/0 file.")
-        vault, machine, node, seq, prev, digest, done, done_digest = match.groups()
+        _, (_, vault), (_, machine), (_, node), (_, seq, prev, digest), (_, done, done_digest), _ = words
+        if not all(len(text) <= _DIGITS and text.isascii() and text.isdigit() for text in (seq, done)):
+            raise MarkDamaged("The mark of this vault is not a lace-mark/0 file.")
         try:
             verifier = Verifier.parse(node)
             digests = [None if text == "-" else b64a.decode(text) for text in (prev, digest, done_digest)]
         except DataError as error:
             raise MarkDamaged("The mark of this vault holds a malformed key or digest.") from error
-        return cls(vault, machine, verifier, int(seq), digests[0], digests[1], int(done), digests[2])
+        found = cls(vault, machine, verifier, int(seq), digests[0], digests[1], int(done), digests[2])
+        if found.encode() != data:
+            raise MarkDamaged("The mark of this vault is not a lace-mark/0 file.")
+        return found
 
 
 class MarkVerdict(StrEnum):

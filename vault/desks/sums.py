@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha512
+from functools import cache
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeGuard
@@ -18,8 +18,9 @@ from vault.records import RecordHash
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+    from hashlib import _Hash as Hash
 
-__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "Turns", "content_sha512", "keeps_sums"]
+__all__ = ["SUM_AT_ONCE_BYTES", "SumSink", "Summing", "Turns", "content_sha512", "keeps_sums", "new_sum"]
 
 SUM_AT_ONCE_BYTES = 8_192  # a larger content is summed while it is read from the folder, not when it is released
 _ASKED = 500  # entries of a directory whose values are asked for together
@@ -30,6 +31,18 @@ _TURNS = 4  # that wait at most
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
 _NONE: Fresh = MappingProxyType({})
+
+
+@cache
+def _sha512() -> Callable[[bytes], Hash]:
+    from hashlib import sha512  # noqa: PLC0415 - it loads a library, and a commit of a little file sums nothing
+
+    return sha512
+
+
+def new_sum(data: bytes = b"") -> Hash:
+    """Return a SHA-512 that has taken these bytes."""
+    return _sha512()(data)
 
 
 def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fresh = _NONE) -> str:
@@ -72,7 +85,7 @@ class _Tree:
         known = self._cache.get(key)
         if known is not None:
             return known
-        total = sha512()
+        total = new_sum()
         entries = iter(read_directory(self._source, root, size=size))
         while part := list(islice(entries, _ASKED)):
             self._cache.expect([entry.hash for entry in part if not entry.is_dir])
@@ -161,7 +174,7 @@ class Summing:
     """
 
     def __init__(self, turns: Turns | None = None) -> None:
-        self._sum = sha512()
+        self._sum = new_sum()
         self._pieces: list[bytes] = []
         self._bytes = 0
         self._turns = turns or Turns()

@@ -18,7 +18,6 @@ import os
 import stat
 import threading
 from collections.abc import Callable
-from hashlib import sha512
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -53,7 +52,7 @@ from vault.desks.paths import (
 )
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums
+from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums, new_sum
 from vault.desks.tree import Entry, TwinNames, build_directory, lookup
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
@@ -393,7 +392,7 @@ class _Scan:
         plex = data_plex(self._group, content)
         self._sink.add(plex)
         if self.sums is not None and old is not None:
-            self.sums.add_sum(plex.hash, sha512(content).hexdigest())
+            self.sums.add_sum(plex.hash, new_sum(content).hexdigest())
         return plex.hash.digest
 
     def _stream(self, fd: int, disk: str, path: str, size: int, old: Entry | None) -> tuple[bytes, Signature, int]:

@@ -6,8 +6,6 @@ share a coordinate (REC-6). Lengths count UTF-8 bytes.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from vault.records.errors import (
@@ -36,19 +34,33 @@ MAX_APP_BYTES = 128
 MAX_NAME_BYTES = 675
 
 
-@dataclass(frozen=True, slots=True)
 class _Path:
     """The rules of one coordinate field and the error for each."""
 
-    header: str
-    max_bytes: int
-    forbidden: re.Pattern[str]
-    slash: type[RecordError]
-    empty: type[RecordError]
-    segment_long: type[RecordError]
-    long: type[RecordError]
-    character: type[RecordError]
-    dot: type[RecordError]
+    __slots__ = ("character", "dot", "empty", "forbidden", "header", "long", "max_bytes", "segment_long", "slash")
+
+    def __init__(
+        self,
+        header: str,
+        max_bytes: int,
+        forbidden: str,
+        *,
+        slash: type[RecordError],
+        empty: type[RecordError],
+        segment_long: type[RecordError],
+        long: type[RecordError],
+        character: type[RecordError],
+        dot: type[RecordError],
+    ) -> None:
+        self.header = header
+        self.max_bytes = max_bytes
+        self.forbidden = frozenset(forbidden)
+        self.slash = slash
+        self.empty = empty
+        self.segment_long = segment_long
+        self.long = long
+        self.character = character
+        self.dot = dot
 
     def check(self, value: str) -> None:
         if value[:1] == "/" or value[-1:] == "/":
@@ -58,9 +70,9 @@ class _Path:
             raise self.empty(f"the {self.header} {shown(value)} has an empty segment")
         if "." in segments or ".." in segments:
             raise self.dot(f"the {self.header} {shown(value)} has a segment that is . or ..")
-        found = self.forbidden.search(value)
-        if found is not None:
-            raise self.character(f"the {self.header} {shown(value)} holds {found[0]!r}")
+        if not self.forbidden.isdisjoint(value):
+            found = next(character for character in value if character in self.forbidden)
+            raise self.character(f"the {self.header} {shown(value)} holds {found!r}")
         if len(value) * 4 <= MAX_SEGMENT_BYTES:  # no character has more than four bytes
             return
         for segment in segments:
@@ -75,7 +87,7 @@ class _Path:
 _GROUP = _Path(
     "Group",
     MAX_GROUP_BYTES,
-    re.compile(r"[{}|#]"),
+    "{}|#",
     slash=GroupSlashError,
     empty=GroupEmptySegmentError,
     segment_long=GroupSegmentTooLongError,
@@ -86,7 +98,7 @@ _GROUP = _Path(
 _APP = _Path(
     "App",
     MAX_APP_BYTES,
-    re.compile(r"[{}|]"),
+    "{}|",
     slash=AppPathError,
     empty=AppPathError,
     segment_long=AppPathError,
@@ -97,7 +109,7 @@ _APP = _Path(
 _NAME = _Path(
     "Name",
     MAX_NAME_BYTES,
-    re.compile(r"[{}|]"),
+    "{}|",
     slash=NamePathError,
     empty=NamePathError,
     segment_long=NamePathError,

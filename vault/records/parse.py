@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from vault.records.errors import DataTruncatedError, TrailingBytesError
 from vault.records.hashes import payload_digest
 from vault.records.head import BLANK, MAX_HEAD_BYTES, build, check_signature, judge, read_head
-from vault.records.model import Record, Seal
-from vault.records.plain import plain_record
+from vault.records.model import Plex, Record, Seal
 
 __all__ = ["parse_record", "verify_seal"]
+
+
+@cache
+def _plainly() -> Callable[[bytes, int], Plex | Seal | None]:
+    from vault.records.plain import plain_record  # noqa: PLC0415 - its patterns are large, and a commit reads no record
+
+    return plain_record
 
 
 def parse_record(data: bytes, *, verify: bool = True) -> Record:
@@ -28,7 +37,7 @@ def parse_record(data: bytes, *, verify: bool = True) -> Record:
     if end < 0:
         head = read_head(data[:MAX_HEAD_BYTES], is_whole=False)
     else:
-        found = plain_record(data, end)
+        found = _plainly()(data, end)
         if found is not None:
             if verify and isinstance(found, Seal):
                 verify_seal(found)

@@ -12,13 +12,12 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from hashlib import sha512
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from vault.desks.chunks import Part, part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
-from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512
+from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512, new_sum
 from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.hashes import is_record
@@ -37,6 +36,7 @@ __all__ = ["Store"]
 
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 _FRESH_SUMS = 50_000
+_FEW = 64  # contents that are read again for a release sooner than the library is loaded that sums them
 _IDENTITY = frozenset({"founding", "group", "instance", "name", "node"})
 _PAGES_BYTES = 4 << 20
 _CHUNK = "Chunk+Link"  # header of a manifest
@@ -59,6 +59,7 @@ class Store:
         self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
         self._views = Views(self.db, self.content_sum)
+        self._summed = 0  # contents that were at hand to be summed
         self._is_writing = False
         self._identity: dict[str, str] = {}  # whose vault it is, asked for a dozen times while nobody else can write
         self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
@@ -165,10 +166,13 @@ class Store:
     def _note_sum(self, record: Plex) -> None:
         """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
         size = len(record.blob.data)
+        self._summed += 1
+        if self._summed <= _FEW:
+            return
         if 0 < size <= SUM_AT_ONCE_BYTES and not any(name == _CHUNK for name, _ in record.extras):
             if len(self._fresh) >= _FRESH_SUMS:
                 self._fresh.clear()
-            self._fresh[record.hash] = (size, sha512(record.blob.data).hexdigest())
+            self._fresh[record.hash] = (size, new_sum(record.blob.data).hexdigest())
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
         found = (self.position(record) for record in records)
