@@ -7,6 +7,7 @@ a date.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, conflicts
@@ -279,7 +280,10 @@ def _known(vault: Vault, node: str, address: Address) -> str:
         return NotYet.hint
     names = [known.name for known in desks(vault)]
     if address.desk in names:
-        return "Commit first: lace commit -m TEXT"
+        head = line_head(vault.store, node, address.desk)
+        if head is None:
+            return "Commit first: lace commit -m TEXT"
+        return f"The newest is {address.desk}@{head.number}; see all with: lace log --desk {shlex.quote(address.desk)}"
     return f"Name a desk, perhaps with a number, a version or a date: {names[0]}@1. Yours: {', '.join(names)}."
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of, peers
+from lazy.results import hint_at
 from lazy.sealing import note_encrypted
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
@@ -134,7 +135,7 @@ class PlaceFault:
 
 def note_fault(w: Writer, name: str, error: LaceError) -> None:
     """Take note, inside a write, of what a place refused at this visit."""
-    fault = PlaceFault(error.code, error.message, error.hint.replace(" NAME", f" {name}"), w.tai().text)
+    fault = PlaceFault(error.code, error.message, hint_at(error.hint, name), w.tai().text)
     w.store.set_meta(_FAULT + name, json.dumps(asdict(fault), sort_keys=True))
 
 
@@ -259,7 +260,8 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
     with vault.writing() as w:
         for known in places(vault):
             if (known.uri, known.peer) == (place.uri, place.peer):
-                raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.")
+                way = f"Use the name it has, or forget that one first: lace place remove {shlex.quote(known.name)}"
+                raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
         keep_place(w, place)
     return place
 

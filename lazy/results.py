@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -9,11 +10,18 @@ from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
 
-__all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem"]
+__all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem", "hint_at"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 _STRANGER = "stranger"
 NO_PERSON_NEEDED = frozenset({_STRANGER, "sealed-to-others"})
+
+
+def hint_at(hint: str, place: str) -> str:
+    """Return a way out with the commands about a place naming the one it is about."""
+    for verb in ("pull", "place remove", "place add"):
+        hint = hint.replace(f"lace {verb} NAME", f"lace {verb} {shlex.quote(place)}")
+    return hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,7 @@ class Problem:
     @classmethod
     def of(cls, error: LaceError, place: str) -> Self:
         """Return what went wrong with a whole place; the way out names it."""
-        return cls(error.code, error.message, hint=error.hint.replace(" NAME", f" {place}"))
+        return cls(error.code, error.message, hint=hint_at(error.hint, place))
 
 
 @dataclass(frozen=True, slots=True)

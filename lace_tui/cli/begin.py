@@ -23,7 +23,7 @@ from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Tai, Verifier
-from vault.vault import Vault
+from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
 
 __all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
@@ -69,6 +69,8 @@ def login_name(context: Context) -> str:
 def _init(context: Context, args: argparse.Namespace) -> Answer:
     name = args.name or login_name(context)
     if not name:
+        if context.find_vault() == context.cwd:  # no name makes another one here
+            raise VaultExists(f"There is already a vault in {context.cwd}.")
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
     _note_outer_vault(context)
     with (

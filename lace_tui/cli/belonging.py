@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -38,12 +39,12 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         plan = plan_revocation(vault, args.name, last=args.last)
         if args.dry_run:
             return Answer(_data(plan), "\n".join(_lines(plan)))
-        _agree(context, plan, yes=args.yes)
+        _agree(context, plan, yes=args.yes, last=args.last)
         done = revoke(vault, plan, args.reason)
         return Answer(_data(done), "\n".join(_lines(done)))
 
 
-def _agree(context: Context, plan: Revoked, *, yes: bool) -> None:
+def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> None:
     """Ask the person at the terminal.
 
     Raises:
@@ -51,14 +52,17 @@ def _agree(context: Context, plan: Revoked, *, yes: bool) -> None:
     """
     if yes:
         return
+    name = "self" if plan.me else inert(shlex.quote(plan.name))
+    name += "" if last is None else f" --last {last}"
+    way = f"Look with: lace revoke {name} --dry-run - and agree with: lace revoke {name} --yes"
     what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."
     if not context.is_terminal or context.json:
-        raise RevocationNotAgreed(what)
+        raise RevocationNotAgreed(what, hint=way)
     context.say("\n".join(_lines(plan)))
     context.world.stderr.write("Revoke? [y/N] ")
     context.world.stderr.flush()
     if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise RevocationNotAgreed(what)
+        raise RevocationNotAgreed(what, hint=way)
 
 
 def _data(plan: Revoked) -> dict[str, object]:

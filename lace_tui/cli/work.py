@@ -181,6 +181,8 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     stands = relation_of(vault, desk)
     left_out = _left_out(desk, stands)
     doubt, is_cut = _doubt(vault)
+    if pushed and not any(result.queued for result in pushed):  # it lies at every place already
+        following = ""
     following = "lace adopt" if is_cut else following
     say_pushed(context, pushed)
     data = {
@@ -199,9 +201,10 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         "pushed": [result.name for result in pushed if not result.queued],
         "counts": not doubt,
         "relation": stands,
-        "next": following,
+        "next": following or None,
     }
-    return Answer(data, "\n".join([_released(made), *doubt, *left_out, f"Next: {inert(following)}"]))
+    lines = [_released(made), *doubt, *left_out, *([f"Next: {inert(following)}"] if following else [])]
+    return Answer(data, "\n".join(lines))
 
 
 def _left_out(desk: str, stands: Relation) -> list[str]:

@@ -520,3 +520,12 @@ def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tm
         told = alice.run("--json", *words).json["error"]
         assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
         assert "join again with: lace accept INVITE" in told["hint"]
+
+
+def test_a_vault_is_begun_once_whoever_it_is_that_asks(alice: Person) -> None:
+    """LAZ-1, APP-14: where a vault is, a missing name is not what is wrong."""
+    for name in ("USER", "LOGNAME", "USERNAME"):
+        alice.environ[name] = ""
+    error_of(alice.run("--json", "init"), "name-needed")
+    alice.lace("init", "--name", "alice")
+    error_of(alice.run("--json", "init"), "vault-exists")

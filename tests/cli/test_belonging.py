@@ -17,6 +17,9 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
     assert "bob would be revoked" in ann.text("revoke", "bob", "--dry-run")
     refused = ann.run("--json", "revoke", "bob")
     assert (refused.code, refused.json["error"]["code"]) == (2, "revocation-not-agreed")
+    assert refused.json["error"]["hint"].endswith("lace revoke bob --yes")
+    told = ann.lace("revoke", "bob", "--last", "1", expect=2)["error"]
+    assert told["hint"].endswith("lace revoke bob --last 1 --yes"), "what was asked for is what is agreed to"
     ann.environ["TERM"] = "xterm"
     said_no = ann.run("revoke", "bob", stdin=b"n\n", tty=True)
     assert (said_no.code, "Revoke? [y/N]" in said_no.err) == (2, True)

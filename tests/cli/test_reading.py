@@ -211,6 +211,16 @@ def test_a_checkout_leads_back_from_what_a_revision_holds(ann: Person) -> None:
     assert (ann.folder / "a.txt").read_text() == "three"
 
 
+def test_a_number_that_is_too_high_is_answered_with_the_newest(ann: Person) -> None:
+    """APP-14: to commit is no way out for who wants to look back."""
+    ann.write("a.txt", "one")
+    ann.lace("commit", "-m", "one")
+    told = error_of(ann.run("--json", "checkout", "main@99"), "not-yet")
+    assert told["hint"].startswith("The newest is main@1;")
+    ann.lace("desk", "add", "empty", str(ann.folder / "empty"))
+    assert "lace commit" in error_of(ann.run("--json", "checkout", "empty"), "not-yet")["hint"]
+
+
 def test_a_checkout_rests_on_no_content_that_was_let_go(ann: Person) -> None:
     """CYB-8, CLAY-79: a folder as a pruned revision had it holds the only copy, so nothing is written over it."""
     for text in ("one", "two", "three"):
