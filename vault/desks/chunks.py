@@ -440,7 +440,6 @@ class _Proof:
         self._cutter = _Cutter()
         self._lengths: deque[int] = deque()
         self._open: list[blake3] = []
-        self._undigested: list[bytes] = []
 
     def run(self, top: Manifest) -> None:
         """Prove the content of a top manifest."""
@@ -456,7 +455,6 @@ class _Proof:
             raise _cut_wrong(manifest)
         if not (is_last or len(manifest.chunks) == MAX_CHUNKS or _ends(len(manifest.chunks), end)):
             raise _cut_wrong(manifest)
-        self._digest()
         self._open.append(blake3())
         if manifest.level == 1:
             self._lengths.extend(link.length for link in manifest.chunks)
@@ -464,7 +462,6 @@ class _Proof:
                 self._piece(piece, manifest)
         else:
             self._below(manifest, is_last=is_last)
-        self._digest()
         if self._open.pop().digest() != manifest.digest:
             raise TreeError(f"The manifest {manifest.hash.text} lists other content than its name says.")
 
@@ -479,17 +476,10 @@ class _Proof:
 
     def _piece(self, content: bytes, manifest: Manifest) -> None:
         self._take(content)
-        self._undigested.append(content)
+        for digest in self._open:
+            digest.update(content)
         if self._cutter.add(content):
-            self._digest()
             self._cut(manifest, is_end=False)
-
-    def _digest(self) -> None:
-        if self._undigested:
-            many = b"".join(self._undigested)
-            self._undigested.clear()
-            for digest in self._open:
-                digest.update(many)
 
     def _cut(self, manifest: Manifest, *, is_end: bool) -> None:
         start = 0

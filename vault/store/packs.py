@@ -34,7 +34,8 @@ PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a r
 PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
 _MAGIC: Final = b"LACEPCK0"
-_IN_FLIGHT: Final = 24  # frames a writing thread may lag behind
+_HANDED_OVER: Final = 4  # frames that a writing thread is given at once
+_IN_FLIGHT: Final = 6  # times so many that it may lag behind
 _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be a frame of 32 MiB
 _NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
@@ -105,7 +106,9 @@ class Packs:
         self._open: _Open | None = None
         self._rows: dict[int, tuple[int, int, int]] = {}  # not written yet: frame, offset, size by position
         self._here: dict[int, bytes] = {}  # frames that are not yet all on the disk, and read all the same
-        self._waiting: deque[tuple[_Open, Future[_Written] | _Written]] = deque()
+        self._here_bytes = 0
+        self._closed: list[tuple[_Open, bytes]] = []  # to be handed to the thread that writes
+        self._waiting: deque[Future[list[_Written]] | list[_Written]] = deque()
         self._pool: ThreadPoolExecutor | None = None
         self._fd = -1
         self._pack = self._end = self._unsynced = 0
@@ -170,6 +173,7 @@ class Packs:
             return
         self._close_frame()
         self.name()
+        self._hand_over()
         while self._waiting:
             self._collect()
         with self._faults():
@@ -229,8 +233,8 @@ class Packs:
     def abort(self) -> None:
         """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
         while self._waiting:
-            _, job = self._waiting.popleft()
-            if not isinstance(job, _Written):
+            job = self._waiting.popleft()
+            if not isinstance(job, list):
                 job.cancel()
                 job.exception() if not job.cancelled() else None
         self._open = None
@@ -246,6 +250,8 @@ class Packs:
         self._next = self._frames = 0
         self._is_new = False
         self._here.clear()
+        self._here_bytes = 0
+        self._closed.clear()
         self._grown.clear()
 
     def _begin_frame(self, bases: tuple[int, ...]) -> _Open:
@@ -289,29 +295,40 @@ class Packs:
         if len(self._rows) >= _NAMED_TOGETHER:
             self.name()
         self._here[frame.id] = data
+        self._here_bytes += len(data)
         self._frames += 1
+        self._closed.append((frame, data))
         if self._frames > _THREAD_AFTER and self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
 
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-pack")
-        if self._pool is None:
-            self._waiting.append((frame, self._write(frame, data)))
-        else:
-            self._waiting.append((frame, self._pool.submit(self._write, frame, data)))
+        if self._pool is None or len(self._closed) >= _HANDED_OVER:
+            self._hand_over()
         most = _IN_FLIGHT if self._pool is not None else 0
-        while len(self._waiting) > most or (self._waiting and sum(map(len, self._here.values())) > _IN_FLIGHT_BYTES):
+        while len(self._waiting) > most or (self._waiting and self._here_bytes > _IN_FLIGHT_BYTES):
             self._collect()
 
+    def _hand_over(self) -> None:
+        """Have the closed frames written, some at a time: each time costs what it costs to wake another thread."""
+        closed, self._closed = self._closed, []
+        if closed:
+            written = self._write_all(closed) if self._pool is None else self._pool.submit(self._write_all, closed)
+            self._waiting.append(written)
+
     def _collect(self) -> None:
-        frame, job = self._waiting.popleft()
-        done = job if isinstance(job, _Written) else job.result()
-        depth, bases = (frame.depth, _numbers(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
-        self._db.execute(
-            "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (frame.id, done.pack, done.at, done.stored, frame.raw, done.form, depth, bases, done.sum),
-        )
-        self._grown[done.pack] = done.at + done.stored
-        del self._here[frame.id]
+        job = self._waiting.popleft()
+        for done in job if isinstance(job, list) else job.result():
+            frame = done.frame
+            depth, bases = (frame.depth, _numbers(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
+            self._db.execute(
+                "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (frame.id, done.pack, done.at, done.stored, frame.raw, done.form, depth, bases, done.sum),
+            )
+            self._grown[done.pack] = done.at + done.stored
+            self._here_bytes -= len(self._here.pop(frame.id))
+
+    def _write_all(self, frames: list[tuple[_Open, bytes]]) -> list[_Written]:
+        return [self._write(frame, data) for frame, data in frames]
 
     def _write(self, frame: _Open, data: bytes) -> _Written:
         """Encode a frame and append it; the only thing a second thread does, one frame after the other."""
