@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,6 +178,17 @@ def test_a_disk_that_refuses_stores_nothing(
         store.packs._io = PackIO()
         put(store, records)
         assert store.stored(records[-1].hash) == records[-1].encode()
+
+
+def test_the_thread_that_writes_stays_with_the_store_and_ends_with_it(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.db", create=True) as store:
+        for seed in range(3):
+            put(store, plexes(150, seed=seed))
+            assert [each.name for each in threading.enumerate()].count("lace-pack_0") == 1
+        records = plexes(10, seed=9)  # fewer than are handed over at once
+        put(store, records)
+        assert all(store.stored(record.hash) == record.encode() for record in records)
+    assert "lace-pack_0" not in {each.name for each in threading.enumerate()}
 
 
 def test_damaged_packs_are_named_and_never_read_as_content(store: Store) -> None:

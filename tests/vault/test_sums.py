@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from hashlib import sha512
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from vault.desks.chunks import check_content
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
 from vault.fsck import check
+from vault.records import RecordHash
 from vault.store import Store
 from vault.work import commit, release
 
@@ -94,3 +96,26 @@ def test_a_commit_that_is_rolled_back_leaves_no_sum(tmp_path: Path, monkeypatch:
             commit(alice, "never made")
     assert alice.store.rows("SELECT count(*) FROM sums") == [(0,)]
     assert check(alice).ok
+
+
+def test_files_are_summed_beside_each_other_and_equal_ones_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = found(tmp_path)
+    sizes = [3 << 20, 70_000, 5 << 20, 300_000, 9_000, 2 << 20]
+    for number, size in enumerate(sizes * 2):
+        (alice.folder / f"{number:02}.bin").write_bytes(random.Random(size).randbytes(size))
+    read: list[int] = []
+    whole = check_content
+
+    def counted(source: object, entry: object, take: object) -> None:
+        read.append(entry.size)  # type: ignore[attr-defined]
+        whole(source, entry, take)  # type: ignore[arg-type]
+
+    assert commit(alice, "one") is not None
+    ((tree,),) = alice.store.rows("SELECT DISTINCT tree FROM commits")
+    monkeypatch.setattr(sums, "check_content", counted)
+    assert alice.store.content_sum(RecordHash.parse(tree)) == listed(alice.folder)
+    assert sorted(read) == sorted(sizes)
+    assert not [each for each in threading.enumerate() if each.name.startswith("lace-sum")]
+    alice.close()
