@@ -29,6 +29,7 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if world is None:
         gc.set_threshold(_GARBAGE, 20, 20)
+        _open_what_was_closed()
         _show_any_name()
         if kept_answer(words, os.environ, sys.stdout):
             return 0
@@ -40,6 +41,16 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     code = run(words, World())
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
+
+
+def _open_what_was_closed() -> None:
+    """Give a standard stream that the caller closed its number back: else the first file opened would get it."""
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    if sys.stdout is None:  # not for writing: an answer that nobody gets is told as one that cannot be written
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def _show_any_name() -> None:

@@ -6,6 +6,7 @@ have it too. Applying a file is the same verified pull as reading a stick.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from lazy.admitting import OtherGroup
@@ -66,7 +67,7 @@ def create_bundle(
         PlaceError: it cannot be written.
         Cancelled: the person stopped it.
     """
-    if path.exists():
+    if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
         raise FileExists(f"{path} exists already.")
     node = Verifier.parse(node_of(vault, peer)) if peer else None
     after, needs = _left_out(vault, node) if node else (0, [])
@@ -106,7 +107,7 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
         BundleNeedsMore: it continues what I do not have.
         Cancelled: the person stopped it; what was stored stays.
     """
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
         raise FileMissing(f"There is no file {path}.")
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)

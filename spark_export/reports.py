@@ -104,7 +104,8 @@ def run(session: SparkSession, audit: Audit) -> Report:
         answered = frame(session, audit)
         columns = [_values(column) for column in answered.toArrow().columns]
     except Exception as error:  # py4j, gRPC and Spark each have their own
-        raise SparkFailed(f"The report {audit.name} could not be run: {str(error).splitlines()[0]}") from error
+        said = str(error).partition("\n")[0] or type(error).__name__
+        raise SparkFailed(f"The report {audit.name} could not be run: {said}") from error
     return Report(audit, tuple(answered.columns), tuple(zip(*columns, strict=True)))
 
 

@@ -9,6 +9,7 @@ mailbox of mine on a place (`vault.keeping`).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha512
@@ -201,7 +202,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     for table in _TABLES:
         store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
         store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
-    old = store.rows(_OLD, vault.node.text, keep)
+    old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize))
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     here = store.have(list(trees.values()))
     going = letting(vault)

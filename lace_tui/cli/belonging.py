@@ -59,9 +59,7 @@ def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> N
     if not context.is_terminal or context.json:
         raise RevocationNotAgreed(what, hint=way)
     context.say("\n".join(_lines(plan)))
-    context.world.stderr.write("Revoke? [y/N] ")
-    context.world.stderr.flush()
-    if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
+    if not context.agrees("Revoke?"):
         raise RevocationNotAgreed(what, hint=way)
 
 

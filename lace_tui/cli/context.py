@@ -145,11 +145,24 @@ class Context:
             folder = self.world.cwd or Path.cwd()
         except OSError as error:
             raise FolderMissing("The folder you are in no longer exists.") from error
-        if directory:
-            folder = folder / Path(directory).expanduser()
-        if not folder.is_dir() and (folder.exists() or self.verb not in _MAKE_FOLDER):
-            raise FolderMissing(f"There is no folder {folder}.")
-        return folder
+        try:
+            if directory:
+                folder = folder / Path(directory).expanduser()
+            if folder.is_dir() or (self.verb in _MAKE_FOLDER and not folder.exists()):
+                return folder
+        except (OSError, RuntimeError) as error:  # a name that is too long, or the home of nobody
+            raise FolderMissing(f"There can be no folder {directory}: {str(error).rstrip('.')}.") from error
+        raise FolderMissing(f"There is no folder {folder}.")
+
+    def agrees(self, question: str) -> bool:
+        """Ask a person, in the talk beside the answer; anything but yes is no."""
+        self.output.before_talk()
+        self.world.stderr.write(f"{question} [y/N] ")
+        self.world.stderr.flush()
+        try:
+            return self.world.stdin.readline().strip().lower() in {"y", "yes"}
+        except ValueError:  # bytes that are no text
+            return False
 
     # Terminal
 

@@ -352,9 +352,7 @@ def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
     """Ask the person at the terminal whether files that nobody edited shall be the merge."""
     for line in _unedited_lines(as_is):
         context.say(f"! {line}")
-    context.world.stderr.write("Release it so? [y/N] ")
-    context.world.stderr.flush()
-    return context.world.stdin.readline().strip().lower() in {"y", "yes"}
+    return context.agrees("Release it so?")
 
 
 def _choices(context: Context, args: argparse.Namespace) -> dict[str, Any]:

@@ -134,7 +134,12 @@ def run(argv: Sequence[str], world: World) -> int:
         except KeyboardInterrupt:
             code = output.fault("cancelled", "Stopped.", "What was stored before stays.", EXIT_CANCELLED)
         except Exception as error:  # the one place where a bug ends
-            code = _report_bug(output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG")))
+            torn = _torn(argv) if isinstance(error, UnicodeEncodeError) else None
+            if torn is not None:  # a file may have such a name; nothing that records or the store name can
+                told = BadArguments(f"lace: {torn!r} is not text in UTF-8, so nothing here is called that.")
+                code = output.error(told)
+            else:
+                code = _report_bug(output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG")))
     except ReaderGone:
         _give_up_on(world)
         code = EXIT_PIPE_CLOSED
@@ -242,6 +247,11 @@ def _default(flags: _Flags, world: World) -> list[str]:
 
 def _named(name: str) -> Verb:
     return next(verb for verb in VERBS if verb.name == name)
+
+
+def _torn(argv: Sequence[str]) -> str | None:
+    """Return the first word that came as bytes that are no UTF-8."""
+    return next((word for word in argv if any("\udc80" <= char <= "\udcff" for char in word)), None)
 
 
 def _report_bug(output: Output, error: Exception, *, is_verbose: bool) -> int:

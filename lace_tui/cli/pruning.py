@@ -57,9 +57,7 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
     if not context.is_terminal or context.json:
         raise NotAgreed(what)
     context.say("\n".join(_lines(plan, Paint(False), planned=True)))
-    context.world.stderr.write("Let go of it? [y/N] ")
-    context.world.stderr.flush()
-    if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
+    if not context.agrees("Let go of it?"):
         raise NotAgreed(what)
 
 

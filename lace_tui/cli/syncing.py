@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["answer", "configure", "run"]
 
 _SHOWN_REFUSALS = 20
-_YES = frozenset({"y", "yes"})
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -173,13 +172,9 @@ def _confirmed(
     with context.watching() as watch:
         prepared = prepare(vault, names, push=push, pull=pull, watch=watch)
     shown = answer(context, vault, asked, prepared.shown, context.verb)
-    context.output.before_talk()
-    talk = context.world.stderr
     plan = shown.text(Paint(is_on=False)) if callable(shown.text) else shown.text
     lines = [line for line in plan.splitlines() if not line.startswith("Next: ")]
-    talk.write("\n".join([*lines, "Move it? [y/N] "]))
-    talk.flush()
-    if context.world.stdin.readline().strip().lower() not in _YES:
+    if not context.agrees("\n".join([*lines, "Move it?"])):
         said = "Nothing was moved."
         return Answer(shown.data, said)
     with context.watching() as watch:

@@ -255,9 +255,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
         raise nothing_new(vault, desk)
     files, size = _totals_after(vault, desk, found)
     context.say(f"{counted(found)}; {files_text(files)}, {bytes_text(size)} in all.")
-    context.world.stderr.write(f"Release {desk} as {proposed}? [y/N] ")
-    context.world.stderr.flush()
-    return proposed if context.world.stdin.readline().strip().lower() in {"y", "yes"} else None
+    return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
 
 
 def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:

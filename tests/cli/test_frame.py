@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -336,6 +337,42 @@ def test_a_full_disk_under_stdout_is_told(alice: Person) -> None:
     assert done.returncode == 19
     assert b"The answer cannot be written: no space left on device." in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 0), (">&-", 19), ("2>&-", 0), ("<&- >&- 2>&-", 19)])
+def test_a_stream_that_the_caller_closed_is_no_bug(alice: Person, closed: str, code: int) -> None:
+    """As some services start what they run: the first file that is opened must not get the number of a stream."""
+    alice.lace("init", "--name", "alice")
+    command = f"exec '{sys.executable}' -m lace_tui log {closed}"
+    environ = {**alice.variables, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", command], env=environ, check=False, cwd=alice.folder, capture_output=True)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert (b"The answer cannot be written" in done.stderr) == (closed == ">&-")
+
+
+def test_words_that_name_nothing_are_no_bug(alice: Person) -> None:
+    """Bytes that are no UTF-8, names longer than a file's may be, nobody's home, numbers beyond the store's."""
+    alice.lace("init", "--name", "alice")
+    long = "x" * 300
+    for words, code in (
+        (("peers", "\udc80"), "bad-arguments"),
+        (("sync", "\udcff"), "bad-arguments"),
+        (("-C", long, "status"), "folder-missing"),
+        (("-C", "~nobody-is-called-that", "status"), "folder-missing"),
+        (("bundle", "apply", long), "file-missing"),
+    ):
+        result = alice.run("--json", *words)
+        assert result.json["error"]["code"] == code, words
+    assert alice.run("bundle", "create", long).code not in {0, 70}
+    alice.lace("prune", "--keep", str(10**20), "--dry-run")
+
+
+def test_an_answer_that_is_no_text_is_no(alice: Person, tmp_path: Path) -> None:
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    result = alice.run("sync", "stick", "--confirm", stdin=b"\xff\xfe\n")
+    assert (result.code, "Nothing was moved" in result.text) == (0, True)
 
 
 def test_errors_table_has_exit_codes_and_the_bug(alice: Person) -> None:
