@@ -279,7 +279,6 @@ def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:
         Unreadable: it is no regular file, not ours to read, or the disk fails.
         FileTooLarge: it has more than `limit` bytes.
     """
-    path = Path(path)
     try:
         fd = os.open(path, os.O_RDONLY | _EXTRA_FLAGS | getattr(os, "O_NONBLOCK", 0))
         try:

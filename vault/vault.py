@@ -103,6 +103,7 @@ class Vault:
     def __init__(self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None) -> None:
         self.folder = folder
         self.dot = folder / DOT_VAULT
+        self._config = self.dot / "config.toml"
         self.around = around
         if not (self.dot / "store.db").is_file():
             if (self.dot / READABLE).is_dir():  # written beside a finished store only
@@ -270,7 +271,7 @@ class Vault:
     @property
     def settings(self) -> Settings:
         """The settings a person may edit, read anew."""
-        return Settings.load(self.dot / "config.toml")
+        return Settings.load(self._config)
 
     @property
     def mark(self) -> MarkFile:

@@ -113,8 +113,8 @@ class Writer:
 
     def tai(self, *after: str) -> Tai:
         """Return the clock as TAI, moved past every TAI text in `after` (H-26)."""
-        newest = max((Tai.parse(text).later(1) for text in after), default=Tai.ZERO)
-        return max(self._vault.around.tai(), newest)
+        now = self._vault.around.tai()
+        return max(now, *(Tai.parse(text).later(1) for text in after)) if after else now
 
     # Log
 
