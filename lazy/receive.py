@@ -305,19 +305,20 @@ class Receiver:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
         members = _members(w) | {self.vault.node}
         taken: Sorted = []
-        changes = False
-        for record_hash, (seal, stored) in list(self._strangers.items()):
+        waiting: dict[RecordHash, tuple[Seal, bytes]] = {}
+        founding, changes = Founding.APP, False
+        for record_hash, pair in self._strangers.items():
+            seal = pair[0]
             app = seal.plex.app
-            if app == Founding.APP:
-                if not self._is_founding(seal):
-                    continue
-                w.store.set_meta("founding", seal.hash.text)
-            elif seal.signer not in members:
+            if not (self._is_founding(seal) if app == founding else seal.signer in members):
+                waiting[record_hash] = pair
                 continue
-            taken.append((seal, stored))
+            if app == founding:
+                w.store.set_meta("founding", seal.hash.text)
             changes = changes or app in BELONGING_APPS
-            del self._strangers[record_hash]
-            self._strange_bytes -= len(stored)
+            taken.append(pair)
+        self._strangers = waiting
+        self._strange_bytes -= sum([len(stored) for _, stored in taken])
         self._keep(w, taken)
         if changes:
             self._settle(w, members)
