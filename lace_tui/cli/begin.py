@@ -19,14 +19,14 @@ from lazy.invitations import Invitation
 from lazy.people import former, formers, members, node_of
 from lazy.places import places, places_of, way_back
 from lazy.revoking import waiting
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
 
-__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
+__all__ = ["AdoptionNotAgreed", "NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -37,6 +37,13 @@ class NameNeeded(CallerError):
 
     code = "name-needed"
     hint = "Say it with: --name N"
+
+
+class AdoptionNotAgreed(CallerError):
+    """A vault that is no copy would have gone on under a new key for good, and its owner said no."""
+
+    code = "adoption-not-agreed"
+    hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -121,6 +128,8 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
 
 def _adopt(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
+        if not args.yes and context.is_terminal and not context.json and not _calls_for_it(vault):
+            _agree_to_adopt(context, vault)
         was = vault.node
         admitted = circle.adopt(vault, name=args.name or "")
         text = (
@@ -129,6 +138,34 @@ def _adopt(context: Context, args: argparse.Namespace) -> Answer:
             + ("Your old key admitted it, so nobody has to." if admitted else _asks(vault, was))
         )
         return Answer({**_who(vault), "was": was, "admitted": admitted}, text)
+
+
+def _calls_for_it(vault: Vault) -> bool:
+    """Tell whether something speaks for a new key: this vault may not sign, its log forked, or its key was revoked."""
+    me = vault.node.text
+    if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
+        return True
+    try:
+        vault.check_mark()
+    except LaceError:
+        return True
+    return False
+
+
+def _agree_to_adopt(context: Context, vault: Vault) -> None:
+    """Ask the person at the terminal, since it is never taken back.
+
+    Raises:
+        AdoptionNotAgreed: they said no.
+    """
+    context.say(
+        "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
+        f"{inert(vault.name)}, stays a member that nobody speaks for."
+    )
+    context.world.stderr.write("Go on as a new node? [y/N] ")
+    context.world.stderr.flush()
+    if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise AdoptionNotAgreed("This vault stays the node it is.")
 
 
 def _asks(vault: Vault, was: Verifier) -> str:
@@ -372,7 +409,7 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         _NAME,
         (("--group",), {"metavar": "G", "default": DEFAULT_GROUP, "help": "name of the group (friends)"}),
     ),
-    "adopt": (_NAME,),
+    "adopt": (_NAME, (("-y", "--yes"), {"action": "store_true", "help": "do not ask, though nothing calls for it"})),
     "invite": ((("name",), {"nargs": "?", "default": "", "metavar": "NAME", "help": "what you call the invited"}),),
     "accept": ((("invite",), {"metavar": "INVITE", "help": "the line you were given"}), _NAME),
     "admit": (
