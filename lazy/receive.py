@@ -81,6 +81,7 @@ class Receiver:
     source: str
     keeps_content: bool = False
     refusals: list[Refusal] = field(default_factory=list)
+    awaited: set[RecordHash] = field(default_factory=set)
     received: list[RecordHash] = field(default_factory=list)
     _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
     _stashed_bytes: int = 0
@@ -418,6 +419,7 @@ class Receiver:
             reason = f"it is sealed by {who}, who is no member"
             if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
                 reason += " yet; it comes again once they are"
+                self.awaited.add(record_hash)
             cut = cuts.get(seal.signer)
             if cut is not None:
                 self._refuse_late(seal, who, cut)

@@ -13,8 +13,7 @@ from vault.records import RecordHash
 __all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem", "hint_at"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
-_STRANGER = "stranger"
-NO_PERSON_NEEDED = frozenset({_STRANGER, "sealed-to-others"})
+NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
 
 def hint_at(hint: str, place: str) -> str:
@@ -125,6 +124,7 @@ class PlaceResult:
         records_to_receive: only planned: advertised records that are missing here.
         bytes_to_receive: only planned: their bytes as they rest there; None where the place does not say.
         joined: whether this visit brought the word that made me a member.
+        awaited: the refused records of people who asked to belong.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
@@ -153,6 +153,7 @@ class PlaceResult:
     unreleased: dict[str, int] = field(default_factory=dict)
     safe_to_remove: bool = False
     joined: bool = False
+    awaited: frozenset[RecordHash] = frozenset()
     left_out: bool = False
     next: str = ""
 
@@ -168,14 +169,5 @@ class PlaceResult:
 
     @property
     def disputed(self) -> list[tuple[RecordHash, str, str]]:
-        """The refused ones but those that somebody who asks to belong left in their own mailbox.
-
-        Of such a mailbox one problem tells; its records come again once its owner is a member.
-        """
-        strange = {problem.peer for problem in self.problems if problem.code == _STRANGER}
-        return [
-            entry
-            for exchange in self.exchanges
-            for entry in exchange.rejected
-            if not (entry[1] == _STRANGER and exchange.peer in strange)
-        ]
+        """The refused ones but those of somebody who asked to belong: they come again once they are a member."""
+        return [entry for entry in self.rejected if entry[0] not in self.awaited]

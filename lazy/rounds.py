@@ -82,6 +82,7 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
 def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
     """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
     lasting = {refusal.hash for refusal in receiver.refusals}
+    result.awaited = frozenset(receiver.awaited & lasting)
     result.exchanges = [
         replace(exchange, rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
         for exchange in result.exchanges

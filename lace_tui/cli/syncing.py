@@ -285,7 +285,7 @@ def _data(
         "conflicts": conflicts_data(vault, open_ones),
         "vector_before": results[0].vector_before,
         "vector_after": results[-1].vector_after,
-        "next": next((command for result in results if (command := _next(result))), ""),
+        "next": next(iter(_steps(results, {result.name: _next(result) for result in results})), ""),
         "exchanges": exchanges,
         "places": found,
     }
@@ -475,7 +475,11 @@ def _closing(
         lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
     elif verb != "push":
         lines.append("no conflicts")
-    for command in dict.fromkeys(commands[result.name] for result in results):
-        if command:
-            lines.append(f"Next: {inert(command)}")
-    return lines
+    return lines + [f"Next: {inert(command)}" for command in _steps(results, commands)]
+
+
+def _steps(results: Sequence[PlaceResult], commands: dict[str, str]) -> list[str]:
+    """Return the next commands, each once; what came is dealt with before a place that failed is tried again."""
+    found = dict.fromkeys(commands[result.name] for result in results if commands[result.name])
+    again = {f"lace sync {result.name}" for result in results}
+    return sorted(found, key=lambda command: command in again)

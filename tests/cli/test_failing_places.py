@@ -64,12 +64,16 @@ def test_a_place_that_is_away_beside_another_is_told_by_the_code(pair: tuple[Per
 
 def test_a_place_that_failed_is_not_the_one_to_sync_next(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """LAZ-46: the command that is named after a release leads to a place that took what was brought last."""
-    ann, _ = pair
+    ann, bob = pair
     ann.lace("place", "add", "a-first", str(tmp_path / "first"))
     ann.write("ann.md", "ann\n")
     assert ann.lace("release", "1.1.0")["next"] == "lace sync a-first"
     (tmp_path / "first").rename(tmp_path / "away")
-    ann.lace("sync", expect=1)
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "1.1.1")
+    bob.lace("sync")
+    assert ann.lace("sync", expect=1)["next"] == "lace update", "what came goes before what failed"
+    assert [line for line in ann.text("sync", expect=1).splitlines() if "Next" in line] == ["Next: lace sync a-first"]
     assert ann.lace("release", "1.2.0")["next"] == "lace sync stick"
     told = ann.text("status")
     assert "Plug the stick in" in told
