@@ -31,7 +31,7 @@ from transports.layout import (
     expand,
 )
 from transports.merging import MAX_RUN_ENTRIES
-from transports.noise import as_it_is
+from transports.noise import as_it_is, within
 from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run
 from transports.short import Parts, claimed, read_parts, shortened, shortest
 from vault.errors import DataError
@@ -366,7 +366,7 @@ class BundleReader:
                     reason = f"The bytes stored for {wanted.hash.text} are not that record."
                     yield Fetched(wanted.hash, None, reason)
 
-    def _frame(self, offset: int, size: int, raw_size: int) -> tuple[bytes, Parts | None]:
+    def _frame(self, offset: int, size: int, raw_size: int) -> tuple[bytes | memoryview, Parts | None]:
         """Return what a frame holds, and how records are made of it where it does not hold them whole."""
         if size > FRAME_STORED_LIMIT:
             raise BadBundle("A frame of the bundle is larger than the format allows.")
@@ -382,7 +382,9 @@ class BundleReader:
             parts, rest = read_parts(memoryview(stored)[len(_SHORT) :], BadBundle, FRAME_RAW_LIMIT)
             stored = bytes(rest)
         most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
-        raw = expand(stored, most, BadBundle, "A frame of the bundle")
+        raw: bytes | memoryview | None = within(memoryview(stored))
+        if raw is None:
+            raw = expand(stored, most, BadBundle, "A frame of the bundle")
         if (len(raw), raw_size) != (
             (parts.body_bytes, parts.whole_bytes) if parts is not None else (raw_size, len(raw))
         ):
