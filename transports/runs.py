@@ -86,6 +86,9 @@ class BundleRef:
         if self.name != bundle_name(self.digest) or not 0 < self.size <= BUNDLE_LIMIT:
             raise BadRun(f"{self.name[:60]!r} with {self.size} bytes cannot be a bundle of this digest.")
 
+    def __hash__(self) -> int:
+        return hash(self.digest)  # says enough, and each record of a bundle asks
+
 
 class Location(NamedTuple):
     """Where one record lies: a frame of a bundle, and its offset and length in the frame's raw bytes.
@@ -178,14 +181,17 @@ class RunBuilder:
         self._entries: dict[bytes, bytes] = {}
         self._apps: dict[str, int] = {}
         self._places: dict[_Place, int] = {}
+        self._last: tuple[_Place | None, int] = (None, 0)  # where the record before lies
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def add(self, record: RecordHash, app: str, location: Location) -> None:
         """Advertise a record that lies at `location`."""
-        place = self._places.setdefault(location[:4], len(self._places))
-        self._put(record, _COLLECTED.pack(ADD, self._app(app), place, location.offset, location.length))
+        frame = location[:4]
+        if frame != self._last[0]:  # a frame holds several, which come one after the other
+            self._last = frame, self._places.setdefault(frame, len(self._places))
+        self._put(record, _COLLECTED.pack(ADD, self._app(app), self._last[1], location.offset, location.length))
 
     def withdraw(self, record: RecordHash, app: str) -> None:
         """Withdraw a record that was advertised before."""
