@@ -363,9 +363,7 @@ class DropWriter:
         self.is_interrupted = os.path.lexists(directory / PARTIAL)
 
     @contextmanager
-    def add_bundle(
-        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
-    ) -> Iterator[BundleWriter]:
+    def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name.
 
         An exception leaves what was written for the next bundle that begins alike; what is encrypted begins alike
@@ -374,13 +372,13 @@ class DropWriter:
         with self._drop.translated("A new bundle", is_write=True):
             partial = PartialFile.open(self._directory)
         if partial is not None:
-            yield from self._resume(partial, level, limit, cover)
+            yield from self._resume(partial, limit, cover)
             return
         file = AtomicFile(self._directory / "bundle", named_later=True)
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
         try:
-            bundle = _bundle(_Sink(file, self._drop), level, limit, cover)
+            bundle = _bundle(_Sink(file, self._drop), limit, cover)
             yield bundle
             index = bundle.finish()
         except BaseException as error:
@@ -392,9 +390,9 @@ class DropWriter:
         self._is_unflushed = True
         self._written[index.name] = index.digest
 
-    def _resume(self, file: PartialFile, level: int, limit: int, cover: Cover | None) -> Iterator[BundleWriter]:
+    def _resume(self, file: PartialFile, limit: int, cover: Cover | None) -> Iterator[BundleWriter]:
         try:
-            bundle = _bundle(_PartialSink(file, self._drop), level, limit, cover)
+            bundle = _bundle(_PartialSink(file, self._drop), limit, cover)
             yield bundle
             index = bundle.finish()
             with self._drop.translated(f"The bundle {index.name}", is_write=True):
@@ -526,9 +524,9 @@ class DropWriter:
             self._is_unflushed = False
 
 
-def _bundle(sink: ByteSink, level: int, limit: int, cover: Cover | None) -> BundleWriter:
+def _bundle(sink: ByteSink, limit: int, cover: Cover | None) -> BundleWriter:
     over = cover(sink) if cover is not None else None
-    return BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
+    return BundleWriter(over or sink, limit=limit, stored=over.finish if over else None)
 
 
 def _kept_name(path: Path) -> str:

@@ -72,7 +72,7 @@ class MailboxWriter(Protocol):
         """Whether an earlier publishing left whole bundles that no head names, as far as this road can tell."""
 
     def add_bundle(
-        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
     ) -> AbstractContextManager[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
 

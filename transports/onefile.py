@@ -43,6 +43,7 @@ _BUNDLE_BYTES = 32 * MIB  # of one bundle in the file: what an interruption can 
 _SMALL = HEAD_FILE_LIMIT
 _NO_NAME = bytes(16)
 _READ_AHEAD = 64 * 1024
+_LEVEL = 6  # of zstd: what is mailed is made once, and travels slowly
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,14 +300,12 @@ class _Writer:
         self._place = place
 
     @contextmanager
-    def add_bundle(
-        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
-    ) -> Iterator[BundleWriter]:
+    def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it, an exception drops it."""
         with self._place.appended(_BUNDLE) as sink:
             over = cover(sink) if cover is not None else None
             limit = min(limit, _BUNDLE_BYTES)
-            bundle = BundleWriter(over or sink, level=level, limit=limit, stored=over.finish if over else None)
+            bundle = BundleWriter(over or sink, level=_LEVEL, limit=limit, stored=over.finish if over else None)
             yield bundle
             sink.name = bundle.finish().digest[:16]
 

@@ -81,7 +81,6 @@ def publish(
     additions: Iterable[Addition],
     withdrawals: Iterable[tuple[RecordHash, str]] = (),
     spare: Sequence[Run] = (),
-    level: int = 3,
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
     """Write what a mailbox lacks and return the runs its next head names.
@@ -97,7 +96,6 @@ def publish(
         additions: what to advertise.
         withdrawals: hash and App of what to advertise no longer.
         spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
-        level: zstd level.
         cancel: asked before each record.
 
     Raises:
@@ -112,7 +110,7 @@ def publish(
             builder.withdraw(record, app)
             withdrawn += 1
     chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
-    indexes = write_bundles(lambda: writer.add_bundle(level=level, limit=PUBLISH_LIMIT), chooser.to_copy(additions))
+    indexes = write_bundles(lambda: writer.add_bundle(limit=PUBLISH_LIMIT), chooser.to_copy(additions))
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)

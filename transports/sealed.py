@@ -332,10 +332,10 @@ class _SealedWriter:
         self._terms: WritingTerms | None = None
 
     def add_bundle(
-        self, *, level: int = 3, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
     ) -> AbstractContextManager[BundleWriter]:
         """Begin a bundle, encrypted as it is written."""
-        return self._inner.add_bundle(level=level, limit=limit, cover=cover or self._cover())
+        return self._inner.add_bundle(limit=limit, cover=cover or self._cover())
 
     def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run, encrypted."""

@@ -29,6 +29,7 @@ from transports.git.remote import git_uri, parse_remote
 def test_addresses_and_the_one_protocol_each_may_use(uri: str, url: str, protocol: str, shown: str) -> None:
     remote = parse_remote(uri)
     assert (remote.url, remote.protocol, remote.shown) == (url, protocol, shown)
+    assert remote.is_far is (protocol in {"ssh", "https"})
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,11 @@ from transports.errors import (
 from transports.git import command
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.git.remote import GitRemote
 from transports.git.tree import PIECE
 from transports.publishing import publish, recover_bundles
 from transports.reading import read_head
+from vault.desks.content import data_plex
 
 # Writing
 
@@ -55,6 +57,19 @@ def test_what_was_written_is_asked_for_again(bare: Path, at: Callable[[str], Git
     git(bare, "update-ref", "-d", f"refs/heads/lace/{place.ref(GROUP, NODE)}")
     with pytest.raises(WriteNotKept):
         writer.verify_written()
+
+
+def test_a_host_elsewhere_is_sent_less_by_more_work(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [Path(command.__file__).read_bytes()[start : start + 3000] for start in range(0, 9000, 750)]
+    stored = {plex.hash: plex.encode() for plex in (data_plex(GROUP, part) for part in words)}
+    near, far = at("a"), at("b")
+    here, _ = put(near, key(1), additions(stored))
+    monkeypatch.setattr(GitRemote, "is_far", True)
+    there, _ = put(far, key(2), additions(stored))
+    assert there.bundles[0].size < here.bundles[0].size
+    assert got(at("c"), 2) == got(near, 1) == stored
 
 
 class Cuts:

@@ -47,6 +47,11 @@ class GitRemote:
     shown: str
     path: Path | None = None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it lies on another machine: `git` and `http` are spoken with this one only."""
+        return self.protocol in {"https", "ssh"}
+
 
 def parse_remote(uri: str) -> GitRemote:
     """Return what an address, as settings keep it, means to git.
