@@ -155,6 +155,7 @@ class Home(Place):
         self._view: HomeView | None = None
         self._reach: Mapping[str, Reach] = {}
         self._panel = "meet"
+        self._ended: str | None = None  # when the work ended whose card is shown
 
     def body(self) -> ComposeResult:
         """Lay out panels and card."""
@@ -229,6 +230,11 @@ class Home(Place):
         frame.border_title = mark(f"{card.title}, {ago(card.ended, now_ns)}" if card.ended else card.title)
         frame.set_class(card.is_bad, "-bad")
         self.query_one("#card-text", Static).update(rows(*card.lines))
+        is_first, is_new = self._ended is None, card.ended not in {"", self._ended}
+        self._ended = card.ended or self._ended or ""
+        if is_new and not is_first and frame.region.overlaps(self.query_one("#scroll").region):
+            # What came of work may take more lines than its progress did.
+            self.call_after_refresh(frame.scroll_visible, animate=False)
 
     def show_working(self, is_working: bool) -> None:
         """Tell whether something runs, so that the footer names the keys that matter."""
