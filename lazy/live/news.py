@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic
 
-from lazy.places import Place, serving
+from lazy.places import Place, places
 from lazy.results import PlaceResult
 from transports.address import AddressKind, parse_live
 from transports.errors import PlaceUnreachable, RefusedThere
@@ -112,14 +112,12 @@ class NewsLines:
         """
         is_new = False
         for result in results:
-            if (
-                result.kind != AddressKind.LIVE
-                or result.queued
-                or result.name in self._lines | dict.fromkeys(self._mute)
-            ):
+            if result.kind != AddressKind.LIVE or result.queued or result.name in {*self._lines, *self._mute}:
                 continue
+            place = next((place for place in places(self._vault) if place.name == result.name), None)
+            if place is None:
+                continue  # it was taken away meanwhile
             try:
-                (place,) = (place for place in serving(self._vault, result.name) if place.name == result.name)
                 line = NewsLine(self._vault, place)
                 line.open()
                 line.ask()

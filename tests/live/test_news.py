@@ -198,12 +198,16 @@ def test_only_members_ask_and_not_without_end(alice: Person, bob: Person, home: 
     long = {HEADER: hello(key, session, NEWS_PATH)}
     assert ask(home.port, NEWS_PATH, long, b"x" * (STATE_BYTES + 1)) == (403, b"refused\n")
     with closing(vault_of(bob)) as vault:
-        held = [NewsLine(vault, places(vault)[0]) for _ in range(http_server._WAITING_EACH)]
-        for line in held:
-            line.open()
+        held: list[NewsLine] = []
+        while len(held) < 100:  # an opening counts too, so one of them may be refused before it is held
+            line = NewsLine(vault, places(vault)[0])
+            try:
+                line.open()
+            except PlaceUnreachable:
+                break
             line.ask()
-        assert any(not opened(vault) for _ in range(100))  # as soon as all of them were read there
-        assert not any(line.is_answered(0.0) for line in held)
+            held.append(line)
+        assert http_server._WAITING_EACH <= len(held) < 100
         assert bob.lace("sync", "home")["round_trips"] == 1
         for line in held:
             line.close()
@@ -222,6 +226,8 @@ def test_an_older_server_is_visited_as_before(bob: Person, home: Server, monkeyp
             assert lines.names == frozenset()
             monkeypatch.setattr(NewsLine, "open", lambda _line: pytest.fail("it was asked again"))
             assert not lines.keep(reached(place))
+            bob.lace("place", "remove", "home")
+            assert not NewsLines(vault).keep(reached(place))
 
 
 def test_a_cut_line_is_a_reason_to_look(bob: Person, home: Server) -> None:
