@@ -19,6 +19,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
 from tests.bench.table import Figure
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
@@ -103,6 +105,9 @@ def _compare(circle: _Circle, count: int) -> Iterator[Figure]:
     circle.alice.lace("release", "1.0.0")
     git, pack = _git_first(circle)
     what = f"{count} files, first meeting"
+    contents = b"".join((circle.alice.folder / path).read_bytes() for path in circle.paths)
+    least = len(zstandard.ZstdCompressor(level=1).compress(contents))
+    yield Figure("W1", f"{what}: the contents alone, as one", least / _KB, "kB", "git's pack", pack / _KB)
     for road in circle.friends:
         seconds, sent, got = circle.carry(road)
         yield Figure("W1", f"{what} by {road}", seconds, "s", "git add + commit + push + clone", git, 0.5)
