@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from vault.errors import EnvironmentFault
-from vault.files import AtomicFile
+from vault.errors import EnvironmentFault, LaceError
+from vault.files import AtomicFile, read_bounded
 
 __all__ = ["BEGINNING", "END", "KeptFiles"]
 
@@ -89,9 +89,8 @@ class KeptFiles:
     def _all(self) -> dict[bytes, _Kept]:
         if self._files is None:
             try:
-                with self._path.open("rb") as file:
-                    self._files = _read(file.read(_LIMIT + _SUM + 1))
-            except OSError:
+                self._files = _read(read_bounded(self._path, _LIMIT + _SUM))
+            except LaceError:
                 self._files = {}
         return self._files
 

@@ -150,6 +150,15 @@ def test_a_spoiled_note_is_no_note(tmp_path: Path, visit: Callable[[], Drop], sp
     assert drop.count.read - before == BEGINNING + END
 
 
+def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(tmp_path: Path, visit: Callable[[], Drop]) -> None:
+    note = tmp_path / "heads" / ID
+    note.unlink()
+    os.mkfifo(note)
+    drop = visit()
+    assert read_head(drop, GROUP, ALICE.verifier) is not None
+    drop.close()
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_note_or_none(data: bytes) -> None:
     from blake3 import blake3  # noqa: PLC0415
