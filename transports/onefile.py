@@ -124,8 +124,7 @@ class OneFile:
             while left and (piece := file.read(min(MIB, left))):
                 hasher.update(piece)
                 left -= len(piece)
-            digest, magic = _FOOTER.unpack(file.read(_FOOTER.size))
-            if magic != _END or digest != hasher.digest():
+            if file.read(_FOOTER.size) != _FOOTER.pack(hasher.digest(), _END):  # shorter where it shrank
                 raise BadOneFile(f"{path.name} was changed on the way: its bytes do not match its digest.")
             made = cls(path, header, entries, is_read_only=True)
             made.count.read = size
@@ -391,7 +390,10 @@ def _scan(file: BinaryIO, size: int) -> tuple[tuple[bytes, bytes, bytes] | None,
     at = _HEADER.size
     while at + _ENTRY.size <= size and len(entries) < _ENTRIES_LIMIT:
         file.seek(at)
-        kind, length, name = _ENTRY.unpack(file.read(_ENTRY.size))
+        data = file.read(_ENTRY.size)
+        if len(data) < _ENTRY.size:
+            break  # the file shrank since it was measured
+        kind, length, name = _ENTRY.unpack(data)
         if kind == _DONE and not length:
             return (identifier, group, mailbox), entries, at
         if kind not in {_BUNDLE, _RUN, _HEAD, _NEEDS} or length > size - at - _ENTRY.size:

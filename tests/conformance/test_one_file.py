@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from tests.conformance.roads import ROADS, Road, meet
 from tests.conformance.test_encrypted import secrets
 from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
+from transports import onefile
 from transports.bundle import BundleWriter
+from transports.errors import BadOneFile
 
 
 @pytest.fixture
@@ -162,3 +165,27 @@ def test_a_file_in_the_way_is_not_written_over(alice: Person, tmp_path: Path) ->
     assert file.read_text() == "precious"
     assert alice.run("bundle", "apply", str(file)).code == 40
     assert alice.run("bundle", "apply", str(tmp_path / "absent")).code == 13
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
+    road: Road, alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meet(road, alice, bob)
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    file = tmp_path / "for-bob.lace"
+    alice.lace("bundle", "create", str(file), "--for", "bob")
+    whole_size, scan, shrunk = file.stat().st_size, onefile._scan, tmp_path / "shrunk.lace"
+    for size in random.Random(5).sample(range(whole_size), 40):
+
+        def shrink(path: Path, size: int = size) -> int:
+            descriptor = os.open(path, os.O_RDWR)
+            os.truncate(descriptor, size)
+            return descriptor
+
+        shrunk.write_bytes(file.read_bytes())
+        with monkeypatch.context() as patch:
+            patch.setattr(onefile, "open_plain", shrink)
+            patch.setattr(onefile, "_scan", lambda opened, _size: scan(opened, whole_size))
+            with pytest.raises(BadOneFile):
+                onefile.OneFile.open(shrunk)
