@@ -150,6 +150,7 @@ def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]
         for node, kind, place, code, record, reason in fresh:
             parameters = {"kind": kind.value, "place": place, "code": code}
             w.audit(_VERB, node, parameters, motivation=reason, relates_to=(record,) if record else ())
+        w.flush()  # the entries are among those counted
         numbers = Counter(who for who, _ in _noted(vault))
         w.store.set_meta(_COUNTS, "\n".join(f"{node} {number}" for node, number in sorted(numbers.items())))
 

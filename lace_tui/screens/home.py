@@ -232,9 +232,14 @@ class Home(Place):
         self.query_one("#card-text", Static).update(rows(*card.lines))
         is_first, is_new = self._ended is None, card.ended not in {"", self._ended}
         self._ended = card.ended or self._ended or ""
-        if is_new and not is_first and frame.region.overlaps(self.query_one("#scroll").region):
-            # What came of work may take more lines than its progress did.
-            self.call_after_refresh(frame.scroll_visible, animate=False)
+        if is_new and not is_first:
+            self.call_after_refresh(self._show_whole_card)
+
+    def _show_whole_card(self) -> None:
+        """Bring the rest of a card into sight that is in sight: what came of work may take more lines than it did."""
+        frame = self.query_one("#card")
+        if frame.region.overlaps(self.query_one("#scroll").region):
+            frame.scroll_visible(animate=False)
 
     def show_working(self, is_working: bool) -> None:
         """Tell whether something runs, so that the footer names the keys that matter."""
