@@ -22,6 +22,7 @@ from transports.errors import BadBundle
 from transports.layout import (
     BUNDLE_LIMIT,
     FRAME_CLOSE,
+    FRAME_FULL,
     FRAME_RAW_LIMIT,
     FRAME_STORED,
     FRAME_STORED_LIMIT,
@@ -204,26 +205,28 @@ class BundleWriter:
             raise BadBundle("A finished bundle takes no more records.")
         if not record.startswith(record_hash.markline) or len(record) > FRAME_RAW_LIMIT:
             raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
-        if self._raw + len(record) > FRAME_RAW_LIMIT or (self._pending and near != self._near):
+        expected, is_noise = self._expects(record)
+        is_much = self._raw + len(record) > FRAME_RAW_LIMIT or self._expected + expected > FRAME_FULL
+        if is_much or (self._pending and near != self._near):
             self._close_frame()
         self._near = near
         self._pending.append((record_hash, app, self._raw, len(record)))
         self._parts.append(record)
         self._raw += len(record)
-        self._expected += self._expects(record)
+        self._expected += expected
+        self._noise += len(record) if is_noise else 0
         if self._raw >= FRAME_CLOSE or self._expected >= FRAME_STORED:
             self._close_frame()
 
-    def _expects(self, record: bytes) -> int:
-        """Return the bytes that a record may come to: as the last ones did, unless a look at it says no."""
+    def _expects(self, record: bytes) -> tuple[int, bool]:
+        """Return the bytes that a record may come to, as the last ones did unless a look at it says that none goes."""
         if len(record) >= _SAMPLED:
             middle = len(record) // 2
             sample = record[middle : middle + _SAMPLE]
             if len(self._compressor.compress(sample)) * 10 > len(sample) * 9:
-                self._noise += len(record)
-                return len(record)
+                return len(record), True
         stored, raw = self._last
-        return len(record) * stored // raw
+        return len(record) * stored // raw, False
 
     def finish(self) -> BundleIndex:
         """Write the index and the footer and return what the bundle holds; a second call returns the same."""

@@ -16,7 +16,7 @@ from transports.errors import BadEnvelope
 
 __all__ = ["CHUNK", "MAGICS", "NEWEST", "ChunkCipher", "chunk_cipher", "fixed_salt"]
 
-CHUNK = 16 * 1024  # bytes of plain text that are authenticated together: what a look at one record costs at most
+CHUNK = 8 * 1024  # bytes of plain text that are authenticated together: what a look at one record costs at most
 NEWEST = b"LACESEA1"
 _FORMER = b"LACESEA0"
 _FORMER_CHUNK = 64 * 1024

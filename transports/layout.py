@@ -19,6 +19,7 @@ __all__ = [
     "BUNDLE_NAME",
     "DROP_ID",
     "FRAME_CLOSE",
+    "FRAME_FULL",
     "FRAME_RAW_LIMIT",
     "FRAME_STORED",
     "FRAME_STORED_LIMIT",
@@ -37,6 +38,7 @@ __all__ = [
 MIB = 1 << 20
 FRAME_CLOSE = MIB  # raw bytes at which a frame closes at the latest: what one record may cost to unpack
 FRAME_STORED = 48 * 1024  # stored bytes a writer aims at: what a cut costs twice, and what one record costs to fetch
+FRAME_FULL = 64 * 1024  # stored bytes of a frame of several records: with one of 60 KiB more a cut would cost too much
 FRAME_RAW_LIMIT = 33 * MIB  # raw bytes: the largest record is 32 MiB of data and some 0.5 MiB of headers
 FRAME_STORED_LIMIT = FRAME_RAW_LIMIT + MIB // 2  # what zstd may need for incompressible bytes
 BUNDLE_LIMIT = 2 << 30  # bytes: FAT32 ends at 4 GiB, and some tools at 2
