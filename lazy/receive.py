@@ -92,7 +92,6 @@ class Receiver:
     _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
     _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
-    _carried: bool = False
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
 
@@ -162,27 +161,20 @@ class Receiver:
             on_wait: told who holds the vault, while it waits.
             carried: whether each hash was compared with its bytes by who read them (REC-5).
         """
-        self._carried = carried
-        try:
-            self._try(batch, on_wait)
-        finally:
-            self._carried = False
-
-    def _try(self, batch: Sequence[tuple[RecordHash, bytes]], on_wait: Callable[[Holder | None], None] | None) -> None:
         proofs = self._beside(len(batch))
         if proofs is None:
-            self._take(batch, on_wait, None)
+            self._take(batch, on_wait, None, carried=carried)
             return
         before = self._remembered()
         try:
-            self._take(batch, on_wait, proofs)
+            self._take(batch, on_wait, proofs, carried=carried)
         except Exception as fault:
             if proofs.are_right() and not isinstance(fault, _Unproven):
                 raise
             # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
             for name, value in before.items():
                 setattr(self, name, value)
-            self._take(batch, on_wait, None)
+            self._take(batch, on_wait, None, carried=carried)
 
     def _beside(self, count: int) -> Proofs | None:
         """Return what verifies signatures beside this process, if there is a second processor and much to verify."""
@@ -206,10 +198,12 @@ class Receiver:
         batch: Sequence[tuple[RecordHash, bytes]],
         on_wait: Callable[[Holder | None], None] | None,
         proofs: Proofs | None,
+        *,
+        carried: bool,
     ) -> None:
         ready: Sorted = []
         wanted = self.holes([record for record, _ in batch if record.kind == "P"])
-        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=self._carried):
+        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=carried):
             if isinstance(record, Seal):
                 name = record.hash
                 if name in self._refused:

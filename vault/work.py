@@ -265,7 +265,7 @@ def commit(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        made = _seal_commit(w, vault, message, paths, desk=desk, watch=watch)
+        made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
             from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
 
@@ -298,24 +298,12 @@ def seal_commit(
     desk: str = MAIN,
     watch: Watch = Watch(),
     parents: Sequence[RecordHash] = (),
+    is_queued: bool = False,
 ) -> Committed | None:
-    """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit."""
-    made = _seal_commit(w, vault, message, paths, desk=desk, watch=watch, parents=parents)
-    w.flush()
-    return made
+    """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit.
 
-
-def _seal_commit(
-    w: Writer,
-    vault: Vault,
-    message: str,
-    paths: Sequence[str] = (),
-    *,
-    desk: str = MAIN,
-    watch: Watch = Watch(),
-    parents: Sequence[RecordHash] = (),
-) -> Committed | None:
-    """Commit the folder; what is new may still be queued, so that one batch brings all of a commit."""
+    What is new is in the store then; with `is_queued` some of it waits, so that one batch brings all of a commit.
+    """
     left = finish_checkout(vault, desk, watch)
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
@@ -346,26 +334,30 @@ def _seal_commit(
         w.flush()
         items = tuple(diff_trees(vault.store, base.tree if base else None, root))
     if not items and not parents:
+        w.flush()
         return None
     standing = [base.commit, *base.also] if base else []
-    made = _record_commit(w, vault, desk, root, newest(vault.store, [*parents, *standing]), message)
+    above = newest(vault.store, [*parents, *standing])
+    made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     if left and not paths:
         forget_unfinished(w, desk)
     return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
 
 
 def record_commit(
-    w: Writer, vault: Vault, desk: str, root: RecordHash, parents: Sequence[RecordHash], message: str
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    root: RecordHash,
+    parents: Sequence[RecordHash],
+    message: str,
+    *,
+    is_queued: bool = False,
 ) -> tuple[RecordHash, int]:
-    """Seal a commit of a tree and number it on my line; the folder stands on it from now."""
-    made = _record_commit(w, vault, desk, root, parents, message)
-    w.flush()
-    return made
+    """Seal a commit of a tree and number it on my line; the folder stands on it from now.
 
-
-def _record_commit(
-    w: Writer, vault: Vault, desk: str, root: RecordHash, parents: Sequence[RecordHash], message: str
-) -> tuple[RecordHash, int]:
+    `is_queued` as in `seal_commit`.
+    """
     known = [commit_time(vault.store, parent) for parent in parents]
     sealed = w.seal_later(
         Commit.to_plex(
@@ -377,7 +369,7 @@ def _record_commit(
             tai=w.tai(*known),
         )
     )
-    return sealed.hash, _adopt_commit(w, vault, desk, sealed.hash, root)
+    return sealed.hash, adopt_commit(w, vault, desk, sealed.hash, root, is_queued=is_queued)
 
 
 def adopt_commit(
@@ -387,21 +379,13 @@ def adopt_commit(
     commit_hash: RecordHash,
     root: RecordHash,
     also: Sequence[RecordHash] = (),
+    *,
+    is_queued: bool = False,
 ) -> int:
-    """Give a commit the next number of my line and make the folder stand on it; return the number."""
-    number = _adopt_commit(w, vault, desk, commit_hash, root, also)
-    w.flush()
-    return number
+    """Give a commit the next number of my line and make the folder stand on it; return the number.
 
-
-def _adopt_commit(
-    w: Writer,
-    vault: Vault,
-    desk: str,
-    commit_hash: RecordHash,
-    root: RecordHash,
-    also: Sequence[RecordHash] = (),
-) -> int:
+    `is_queued` as in `seal_commit`.
+    """
     head = line_head(vault.store, vault.node.text, desk)
     number = head.number + 1 if head else 1
     w.seal_later(
@@ -415,6 +399,8 @@ def _adopt_commit(
         )
     )
     set_checkout(w, desk, Checkout(commit_hash, root, tuple(also)))
+    if not is_queued:
+        w.flush()
     return number
 
 

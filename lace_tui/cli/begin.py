@@ -162,9 +162,7 @@ def _agree_to_adopt(context: Context, vault: Vault) -> None:
         "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
         f"{inert(vault.name)}, stays a member that nobody speaks for."
     )
-    context.world.stderr.write("Go on as a new node? [y/N] ")
-    context.world.stderr.flush()
-    if context.world.stdin.readline().strip().lower() not in {"y", "yes"}:
+    if not context.agrees("Go on as a new node?"):
         raise AdoptionNotAgreed("This vault stays the node it is.")
 
 

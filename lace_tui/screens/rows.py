@@ -39,9 +39,8 @@ def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
         facts.append(f"{view.waiting} to send")
     elif view.records:
         facts.append(f"{view.records} to send")
-    facts.append(
-        f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet"
-    )  # may be cut: it is longest
+    # The longest comes last, where it may be cut.
+    facts.append(f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet")
     told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble[:1]]
     return rows(first, mark("  " + ", ".join(facts), QUIET), *told)
 
