@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "EvidenceKind", "Reputation", "counts", "note_evidence", "note_turned_away", "reputation"]
 
 _VERB, _COUNTS = "lace-evidence", "evidence"
-_OF_THE_MEDIUM = frozenset({"stranger", "sealed-to-others", "not-available", "forked", "refused-there"})
+_OF_THE_MEDIUM = frozenset(
+    {"stranger", "sealed-to-others", "closed-to-you", "not-available", "forked", "refused-there"}
+)
 _KNOCKED = "knocked"
 _LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
 

@@ -15,6 +15,8 @@ __all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "P
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
+_MINE_TO_MEND = frozenset({"closed-to-you"})
+
 
 def hint_at(hint: str, place: str) -> str:
     """Return a way out with the commands about a place naming the one it is about."""
@@ -43,6 +45,11 @@ class Problem:
     def of(cls, error: LaceError, place: str) -> Self:
         """Return what went wrong with a whole place; the way out names it."""
         return cls(error.code, error.message, hint=hint_at(error.hint, place))
+
+    @classmethod
+    def in_mailbox(cls, error: LaceError, peer: str) -> Self:
+        """Return what is wrong with one mailbox; what only its owner can mend needs no way out of mine."""
+        return cls(error.code, error.message, peer, error.hint if error.code in _MINE_TO_MEND else "")
 
 
 @dataclass(frozen=True, slots=True)

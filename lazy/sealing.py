@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from vault.records import Verifier
+from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ __all__ = [
 
 # Settings of the store, each followed by the id of the medium.
 _RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
+_REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r.hash = f.revocation ORDER BY r.p DESC"
+_SHARING = """
+SELECT g.hash FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data
+WHERE s.s = 'entry' AND k.t = ? AND g.node = ? ORDER BY g.seq, g.lamport, g.hash LIMIT 1"""
 _ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 
 
@@ -196,7 +200,9 @@ class VaultKeys:
         if anew and anew != key.id.hex():
             with self._vault.writing(receiving=True) as w:
                 w.store.set_meta(_REBASE + self._place_id, key.id.hex())
-        return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()))
+        holders = frozenset[Verifier]().union(*(held.holders for held in ring.values()))
+        notices = () if self._audience else self._notices(holders)
+        return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()), notices)
 
     def forget(self) -> None:
         """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
@@ -211,6 +217,22 @@ class VaultKeys:
         inviter = self._vault.store.meta("inviter")
         asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
         return WritingTerms(EpochKey(self.entropy(16), self.entropy(32)), tuple(sorted(asked)), ())
+
+    def _notices(self, holders: Collection[Verifier]) -> tuple[bytes, ...]:
+        """Return what tells everybody who could read here, and was revoked, that they were."""
+        from transports.notices import NOTICES_LIMIT, seal_notice  # noqa: PLC0415 - few were ever revoked
+
+        store = self._vault.store
+        notices: list[bytes] = []
+        for node, signer, text in store.rows(_REVOKED):
+            revoked = Verifier.parse(str(node))
+            if revoked not in holders or revoked == self._vault.node or len(notices) >= NOTICES_LIMIT:
+                continue
+            names = [str(text), *(str(entry) for (entry,) in store.rows(_SHARING, str(text), str(signer)))]
+            records = [stored for name in names if (stored := store.stored(RecordHash.parse(name))) is not None]
+            notice = seal_notice(revoked, records) if len(records) == len(names) > 1 else None
+            notices += [notice] if notice is not None else []
+        return tuple(notices)
 
     def _members(self) -> set[Verifier]:
         return {Verifier.parse(str(row[0])) for row in self._vault.store.rows("SELECT node FROM member")}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lazy.admitting import consider
 from lazy.beacon import read_beacons
 from lazy.circle import leave_request
+from lazy.closed import hear_notices, note_closed
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import is_member, label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
@@ -25,10 +26,9 @@ from lazy.results import PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from lazy.sealing import open_medium
 from transports.address import AddressKind
-from transports.errors import WRITE_REFUSALS, SealedToOthers
+from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven
-from transports.sealed import SealedPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.history import releases
 from vault.records import Verifier, parse_record
@@ -337,6 +337,7 @@ def carry_out(
                 )
             finally:
                 reader.note_unchanged()
+            hear_notices(vault, medium, receiver)
             note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before)
@@ -347,7 +348,7 @@ def carry_out(
         result.refusal = refusal
         result.problems.append(Problem.of(refusal, place.name))
     if pull:
-        _note_closed(medium, result)
+        note_closed(vault, medium, result)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
@@ -422,7 +423,7 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
             return False
         name = consider(vault, place.name, parse_record(stored), node)
     except (DataError, PeerError) as error:
-        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
         return False
     if name is None:
         return False
@@ -443,10 +444,10 @@ def _read_one(
     except PlaceError:
         raise
     except StrangersMailbox as error:
-        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
         exchange = error.exchange
     except (DataError, PeerError) as error:
-        result.problems.append(Problem(error.code, error.message, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
         return False
     if exchange is None:
         return False
@@ -479,12 +480,3 @@ def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> No
         return  # it is damaged or went back in time: it is written anew
     if exchange is not None:
         result.exchanges.append(exchange)
-
-
-def _note_closed(medium: MailboxPlace, result: PlaceResult) -> None:
-    """Say that there are mailboxes here which are encrypted to others."""
-    closed = len(medium.closed) if isinstance(medium, SealedPlace) else 0
-    if closed:
-        what = "1 mailbox here is" if closed == 1 else f"{closed} mailboxes here are"
-        text = f"{what} encrypted to others: somebody new who asked another member, or a friend who must sync first."
-        result.problems.append(Problem(SealedToOthers.code, text))

@@ -15,6 +15,7 @@ __all__ = [
     "BadRun",
     "BadSnapshot",
     "BadStream",
+    "ClosedToYou",
     "DropEmptied",
     "DropNotEmpty",
     "GitMissing",
@@ -240,6 +241,17 @@ class SealedToOthers(DataError):
     code = "sealed-to-others"
     exit_code = 43
     hint = "Whoever wrote it must sync once more after you became a member; then it is yours to read too."
+
+
+class ClosedToYou(DataError):
+    """A mailbox that this node could open before, and that is encrypted to others now."""
+
+    code = "closed-to-you"
+    exit_code = 43
+    hint = (
+        "If nothing says why, ask its owner by another way: who was revoked goes on with lace adopt, a new key that a"
+        " friend admits, and what you have stays yours to read. Else its owner syncs here once more."
+    )
 
 
 class MissingFile(DataError):

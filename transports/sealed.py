@@ -14,11 +14,12 @@ from typing import BinaryIO, Protocol, cast
 
 from transports.bundle import BundleWriter, ByteSink
 from transports.cipher import fixed_salt
-from transports.errors import BadEnvelope, MissingFile, SealedToOthers
+from transports.errors import BadEnvelope, ClosedToYou, MissingFile, SealedToOthers
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
+from transports.notices import open_notices
 from transports.runs import Run, RunRef
-from transports.sealing import EpochKey, SealingSink, UnsealingFile, is_sealed, open_envelope, seal_envelope
+from transports.sealing import EpochKey, SealingSink, UnsealingFile, is_sealed, notices_in, open_envelope, seal_envelope
 from vault.errors import DataError
 from vault.records.hashes import Verifier
 
@@ -26,6 +27,7 @@ __all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
 
 _HEAD, _REQUEST, _BEACON = b"head", b"request", b"beacon"
 _MAGIC_BYTES = 8
+_CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,13 @@ class WritingTerms:
         key: the epoch key.
         recipients: who gets it.
         ring: every key of this medium that the recipients may have.
+        notices: what the head tells who may read here no more, sealed to them.
     """
 
     key: EpochKey
     recipients: tuple[Verifier, ...]
     ring: tuple[EpochKey, ...]
+    notices: tuple[bytes, ...] = ()
 
 
 class MemberKeys(Protocol):
@@ -104,6 +108,8 @@ class SealedPlace:
         self._is_known = False
         self.closed: list[Verifier] = []
         """Names of mailboxes here that this node cannot open and has never opened."""
+        self.notices: list[bytes] = []
+        """Stored records that say why I cannot, sealed to me and not yet looked at."""
 
     @property
     def kind(self) -> str:
@@ -263,9 +269,13 @@ class SealedPlace:
         try:
             head = self._contents(self._inner.read_head(room, alias), alias, _HEAD)
             request = self._contents(self._inner.read_request(room, alias), alias, _REQUEST)
-        except (BadEnvelope, SealedToOthers) as error:
+        except BadEnvelope as error:
             if expected is not None:
-                raise type(error)(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
+                raise BadEnvelope(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
+            return False
+        except SealedToOthers as error:
+            if expected is not None:
+                raise ClosedToYou(_CLOSED) from error
             return False
         owners = {owner for owner, _ in (head, request) if owner is not None}
         if not owners:  # begun, and nothing in it yet
@@ -279,7 +289,12 @@ class SealedPlace:
     def _contents(self, data: bytes | None, alias: Verifier, what: bytes) -> tuple[Verifier | None, bytes | None]:
         if data is None:
             return None, None
-        found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
+        try:
+            found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
+        except SealedToOthers:
+            told = open_notices(notices_in(data), self.keys.open_box)
+            self.notices += [record for record in told if record not in self.notices]
+            raise
         self.keys.learn(alias, found.owner, found.keys)
         return found.owner, found.record
 
@@ -300,6 +315,7 @@ class SealedPlace:
             sign=self.keys.sign,
             entropy=self.keys.entropy,
             context=self.context(self.keys.alias(), what),
+            notices=terms.notices,
         )
 
     def took(self, *, head: bytes | None = None, request: bytes | None = None, drops_request: bool = False) -> None:
@@ -354,7 +370,7 @@ class _SealedWriter:
 
     def put_beacon(self, record: bytes, *, with_head: bool) -> None:
         """Leave a beacon that only members can open, or take it away when the record is empty."""
-        terms = replace(self._now(), ring=())  # the head hands the keys on
+        terms = replace(self._now(), ring=(), notices=())  # the head hands the keys on
         sealed = self._place.envelope(record, terms, _BEACON) if record else b""
         self._inner.put_beacon(sealed, with_head=with_head)
 

@@ -17,6 +17,7 @@ from blake3 import blake3
 
 from transports.cipher import CHUNK, MAGICS, NEWEST, chunk_cipher
 from transports.errors import BadEnvelope, SealedToOthers
+from transports.notices import split_notices, written_notices
 from transports.positioned import PositionedFile
 from vault.records.hashes import Verifier
 from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
@@ -29,6 +30,7 @@ __all__ = [
     "UnsealingFile",
     "is_sealed",
     "key_of",
+    "notices_in",
     "open_envelope",
     "seal_bytes",
     "seal_envelope",
@@ -41,6 +43,7 @@ _SALT_BYTES = 16
 _MAGIC_BYTES = len(NEWEST)
 _HEADER = _MAGIC_BYTES + ID_BYTES + _SALT_BYTES
 _ENVELOPE = b"LACEENV0"
+_TELLING = b"LACEENV1"  # one with notices
 _BOX_BYTES = KEY_BYTES + 48
 _BOXES_LIMIT = 4096  # members of a circle, as mailboxes of a group
 _KEYS_LIMIT = 1024
@@ -258,6 +261,7 @@ def seal_envelope(
     sign: Callable[[str, bytes], bytes],
     entropy: Callable[[int], bytes],
     context: bytes,
+    notices: Sequence[bytes] = (),
 ) -> bytes:
     """Return a record encrypted under a key that is sealed to each recipient.
 
@@ -270,12 +274,39 @@ def seal_envelope(
         sign: signs a statement under a domain as the owner.
         entropy: gives randomness.
         context: the medium, the mailbox and what the record is, so that an envelope counts nowhere else.
+        notices: what is told to others than the recipients (`transports.notices`).
     """
     boxes = [box for node in sorted(set(recipients)) if (box := seal_box(node, key.key)) is not None]
     ring = _keys_bytes(keys)
     proof = sign(_DOMAIN, _statement(context, ring, record))
     inside = b"".join((_U32.pack(len(ring)), ring, owner.key, proof, record))
-    return b"".join((_ENVELOPE, _U16.pack(len(boxes)), *boxes, seal_bytes(inside, key, entropy, context)))
+    told = written_notices(notices) if notices else b""
+    magic = _TELLING if notices else _ENVELOPE
+    return b"".join((magic, _U16.pack(len(boxes)), *boxes, told, seal_bytes(inside, key, entropy, context)))
+
+
+def notices_in(data: bytes) -> list[bytes]:
+    """Return the sealed notices in an envelope.
+
+    Raises:
+        BadEnvelope: it is damaged.
+    """
+    return _parts(data)[1]
+
+
+def _parts(data: bytes) -> tuple[int, list[bytes], bytes]:
+    """Return the number of boxes in an envelope, the notices, and the encrypted rest."""
+    start = len(_ENVELOPE) + _U16.size
+    if not data.startswith((_ENVELOPE, _TELLING)) or len(data) < start:
+        raise BadEnvelope("The file is not an envelope.")
+    count = _U16.unpack_from(data, len(_ENVELOPE))[0]
+    body = data[start + count * _BOX_BYTES :]
+    notices: list[bytes] = []
+    if data.startswith(_TELLING):
+        notices, body = split_notices(body)
+    if count > _BOXES_LIMIT or len(body) < _HEADER:
+        raise BadEnvelope("The envelope ends too early.")
+    return count, notices, body
 
 
 def open_envelope(
@@ -297,12 +328,7 @@ def open_envelope(
         BadEnvelope: it is damaged, or from another mailbox or medium.
     """
     start = len(_ENVELOPE) + _U16.size
-    if not data.startswith(_ENVELOPE) or len(data) < start:
-        raise BadEnvelope("The file is not an envelope.")
-    count = _U16.unpack_from(data, len(_ENVELOPE))[0]
-    body = data[start + count * _BOX_BYTES :]
-    if count > _BOXES_LIMIT or len(body) < _HEADER:
-        raise BadEnvelope("The envelope ends too early.")
+    count, _, body = _parts(data)
     identifier = key_of(body)
     key = find(identifier)
     if key is None:

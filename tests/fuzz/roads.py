@@ -31,12 +31,13 @@ from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter
 from transports.marker import marker_text, parse_marker
+from transports.notices import open_notices, seal_notice
 from transports.onefile import OneFile
-from transports.sealing import EpochKey, open_envelope, seal_bytes, seal_envelope, unseal_bytes
+from transports.sealing import EpochKey, notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
 from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai
-from vault.suite import SigningKey
+from vault.suite import SigningKey, seal_box
 
 __all__ = ["ROADS"]
 
@@ -64,6 +65,10 @@ def _envelope(data: bytes) -> None:
         lambda: sealing._read_keys(data),
     ):
         _quietly(act)
+    _quietly(lambda: open_notices(notices_in(data), _KEY.open_box))
+    told = seal_box(_KEY.verifier, data)
+    assert told is not None
+    open_notices([told], _KEY.open_box)
     open_envelope(_made(data), _find, _KEY.open_box, _CONTEXT)
 
 
@@ -74,19 +79,25 @@ def _made(inside: bytes) -> bytes:
 
 
 def _envelopes() -> tuple[bytes, ...]:
-    whole = seal_envelope(
-        b"a record",
-        _EPOCH,
-        owner=_KEY.verifier,
-        recipients=[_KEY.verifier],
-        keys=[_EPOCH],
-        sign=_KEY.sign_statement,
-        entropy=_entropy,
-        context=_CONTEXT,
+    told = seal_notice(_KEY.verifier, [b"a record", b"another"])
+    assert told is not None
+    whole, telling = (
+        seal_envelope(
+            b"a record",
+            _EPOCH,
+            owner=_KEY.verifier,
+            recipients=[_KEY.verifier],
+            keys=[_EPOCH],
+            sign=_KEY.sign_statement,
+            entropy=_entropy,
+            context=_CONTEXT,
+            notices=notices,
+        )
+        for notices in ((), (told,))
     )
     inside = unseal_bytes(whole[whole.index(NEWEST) :], _find, _CONTEXT)
     files = (seal_bytes(b"plain" * 100, _EPOCH, _entropy), sealed_as_before(b"plain" * 100, _EPOCH, _entropy(16)))
-    return (inside, whole, sealing._keys_bytes([_EPOCH]), *files)
+    return (inside, whole, telling, sealing._keys_bytes([_EPOCH]), *files)
 
 
 @cache

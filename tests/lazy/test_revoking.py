@@ -332,7 +332,7 @@ def test_a_revocation_begins_a_new_epoch_key(tmp_path: Path) -> None:
     meet(alice)
     (seen,) = sync(carol, ["stick"])
     assert secret.release not in {found.hash for found in releases(carol.store)}
-    assert any(problem.code == "sealed-to-others" for problem in seen.problems)
+    assert any(problem.code == "closed-to-you" for problem in seen.problems)
     meet(bob)
     assert secret.release in {found.hash for found in releases(bob.store)}
 

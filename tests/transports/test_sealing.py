@@ -15,11 +15,13 @@ from tests.transports.helpers import GROUP, key, sealed_as_before
 from transports.cipher import fixed_salt
 from transports.drop import Drop
 from transports.errors import BadEnvelope, SealedToOthers
+from transports.notices import NOTICES_LIMIT, open_notices, seal_notice
 from transports.sealing import (
     CHUNK,
     EpochKey,
     SealingSink,
     UnsealingFile,
+    notices_in,
     open_envelope,
     seal_bytes,
     seal_envelope,
@@ -158,7 +160,13 @@ def test_what_was_sealed_in_the_former_form_is_read(size: int) -> None:
         unseal_bytes(b"LACESEA1" + stored[8:], find)
 
 
-def envelope(number: int, recipients: list[int], context: bytes = b"here", keys: tuple[EpochKey, ...] = ()) -> bytes:
+def envelope(
+    number: int,
+    recipients: list[int],
+    context: bytes = b"here",
+    keys: tuple[EpochKey, ...] = (),
+    notices: tuple[bytes, ...] = (),
+) -> bytes:
     return seal_envelope(
         b"the record",
         KEY,
@@ -168,6 +176,7 @@ def envelope(number: int, recipients: list[int], context: bytes = b"here", keys:
         sign=key(number).sign_statement,
         entropy=entropy,
         context=context,
+        notices=notices,
     )
 
 
@@ -184,6 +193,30 @@ def test_each_recipient_opens_an_envelope_and_nobody_else() -> None:
     with pytest.raises(SealedToOthers):
         open_envelope(made, nothing, key(3).open_box, b"here")
     assert open_envelope(made, find, nothing, b"here").record == b"the record"  # by a key learnt elsewhere
+
+
+def test_a_notice_in_an_envelope_is_for_one_who_may_not_open_it() -> None:
+    """Decision 5: the records themselves, under no name, and as long as any other notice of its size."""
+    records = [b"that it was revoked", b"and the entry that shares it"]
+    (first, second) = (seal_notice(key(n).verifier, some) for n, some in ((3, records), (4, records[:1])))
+    assert first is not None
+    assert second is not None
+    assert len(first) == len(second) == 1024 + 48
+    made = envelope(1, [1, 2], notices=(first, second))
+    assert open_envelope(made, nothing, key(2).open_box, b"here").record == b"the record"
+    with pytest.raises(SealedToOthers):
+        open_envelope(made, nothing, key(3).open_box, b"here")
+    found = notices_in(made)
+    assert open_notices(found, key(3).open_box) == records
+    assert open_notices(found, key(4).open_box) == records[:1]
+    assert open_notices(found, key(2).open_box) == []
+    assert not any(record in made for record in records)
+    assert notices_in(envelope(1, [1])) == []
+    with pytest.raises(BadEnvelope):
+        notices_in(made[:300])
+    many = envelope(1, [1], notices=(first,) * (NOTICES_LIMIT + 1))
+    assert len(notices_in(many)) == NOTICES_LIMIT
+    assert seal_notice(key(3).verifier, [bytes(70_000)]) is None
 
 
 def test_an_envelope_counts_only_where_it_was_left() -> None:
@@ -220,7 +253,7 @@ def test_no_changed_envelope_is_believed(at: int, change: int) -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_refused_politely(data: bytes) -> None:
-    for start in (b"", b"LACEENV0", b"LACEENV0\0\1", b"LACESEA0", b"LACESEA1"):
+    for start in (b"", b"LACEENV0", b"LACEENV0\0\1", b"LACEENV1", b"LACEENV1\0\0\0\1", b"LACESEA0", b"LACESEA1"):
         with pytest.raises((BadEnvelope, SealedToOthers)):
             open_envelope(start + data, find, key(2).open_box, b"here")
         with pytest.raises((BadEnvelope, SealedToOthers)):

@@ -1,0 +1,60 @@
+"""Mailboxes that are encrypted to others: who was revoked learns it from them, by records sealed to them alone."""
+
+from __future__ import annotations
+
+from lazy.people import former, is_member
+from lazy.receive import Receiver
+from lazy.results import PlaceResult, Problem
+from transports.errors import ClosedToYou, SealedToOthers
+from transports.mailbox import MailboxPlace
+from transports.sealed import SealedPlace
+from vault.errors import DataError, PeerError
+from vault.profile import LogEntry, Revocation, read
+from vault.records import RecordHash, Seal, parse_record
+from vault.records.errors import RecordError
+from vault.vault import Vault
+
+__all__ = ["hear_notices", "note_closed"]
+
+
+def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None:
+    """Take what encrypted mailboxes say to this node alone: that it was revoked, and the log entry that shares it.
+
+    Other records are passed over; these are judged as from any mailbox. What is here already is not taken again.
+    """
+    if not isinstance(medium, SealedPlace) or not medium.notices or vault.founding is None:
+        return
+    batch: dict[RecordHash, bytes] = {}
+    for stored in medium.notices:
+        try:
+            record = parse_record(stored)
+            value = read(record) if isinstance(record, Seal) and record.plex.group == vault.group else None
+        except (RecordError, DataError, PeerError):
+            continue
+        if isinstance(value, LogEntry) or (isinstance(value, Revocation) and value.node == vault.node):
+            batch[record.hash] = stored
+    here = vault.store.have(batch)
+    missing = [(name, stored) for name, stored in batch.items() if name not in here]
+    if missing:
+        receiver.take(missing)
+
+
+def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None:
+    """Say that there are mailboxes here which are encrypted to others, and to a revoked node that it is revoked."""
+    if not isinstance(medium, SealedPlace):
+        return
+    closed = [problem for problem in result.problems if problem.code == ClosedToYou.code]
+    me = former(vault, vault.node.text) if closed else None
+    count = len(medium.closed)
+    if closed and me is None and not is_member(vault, vault.node.text):
+        result.problems = [problem for problem in result.problems if problem not in closed]
+        count += len(closed)  # a new key that waits to be admitted reads what the old one could once it is
+    if me is not None:
+        text = f"{me.by} revoked you from the group. What friends put here since is encrypted, and not to you."
+        result.problems = [problem for problem in result.problems if problem not in closed]
+        hint = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
+        result.problems.append(Problem(ClosedToYou.code, text, hint=hint))
+    if count:
+        what = "1 mailbox here is" if count == 1 else f"{count} mailboxes here are"
+        text = f"{what} encrypted to others: somebody new who asked another member, or a friend who must sync first."
+        result.problems.append(Problem(SealedToOthers.code, text))
