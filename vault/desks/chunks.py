@@ -1,6 +1,6 @@
 """Content of any size in parts: cut where the bytes say, listed by manifests, read as a stream (CLAY-35, APP-13).
 
-Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 16 KiB or so at places that depend
+Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 64 KiB or so at places that depend
 on the bytes nearby and on nothing else, so that a change makes new chunks only where it is. Each chunk is a data
 record; manifests list them, manifests of manifests list those. Where a manifest ends depends on the hashes it
 lists, not on how many stand before it. Nothing is free in any of this: equal content is one record, whoever cuts
@@ -48,9 +48,9 @@ __all__ = [
 ]
 
 # The cutting parameters of profile 0 (docs/formats.md section 2): other values give other records for equal content.
-CHUNK_MIN: Final = 4_096
-CHUNK_AVERAGE: Final = 16_384
-CHUNK_MAX: Final = 65_536
+CHUNK_MIN: Final = 16_384
+CHUNK_AVERAGE: Final = 65_536
+CHUNK_MAX: Final = 262_144
 _NORMALIZATION: Final = 1
 _SEED: Final = 0
 MIN_LINKS: Final = 16  # so that every level is smaller than the one below, also where all chunks are equal

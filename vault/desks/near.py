@@ -22,9 +22,9 @@ from vault.records import Plex, RecordHash
 
 __all__ = ["Like", "Near", "OldPages"]
 
-_AHEAD = 2_048  # old chunks looked through for the next post: 32 MiB or so
-_GAP_BYTES = 128 << 10  # new bytes handed on together; so a base is seldom read for little
-_BASE_BYTES = 512 << 10
+_AHEAD = 2_048  # old chunks looked through for the next post: 128 MiB or so
+_GAP_BYTES = 512 << 10  # new bytes handed on together; so a base is seldom read for little
+_BASE_BYTES = 1 << 20
 _MANIFESTS = 8
 _PAGES = 64  # of one change: each rests in a frame of its own, and where much changes they compress well together
 

@@ -25,7 +25,7 @@ _ROWS: Final = """
 SELECT b.kind, b.digest, b.p, CASE WHEN length(b.bytes) < 4096 THEN b.bytes ELSE x'' END, k.p,
     ifnull(length(f.bases), 0)
 FROM body b LEFT JOIN packed k USING (p) LEFT JOIN frame f ON f.id = k.frame WHERE b.digest IN"""
-_STRETCH: Final = 256 << 10  # bytes read at once
+_STRETCH: Final = 1 << 20  # bytes read at once
 _GAP: Final = 64 << 10  # bytes between two records, such as a manifest, that are read and passed over
 
 
@@ -47,7 +47,7 @@ def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes,
 def blobs(packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> Iterator[memoryview | None]:
     """Yield the Blob's bytes of each record in order, compared with its hash; None for what must be read by itself.
 
-    At most 256 KiB and a record are in memory at once.
+    At most 1 MiB and two records are in memory at once.
     """
     at = 0
     while at < len(records):
