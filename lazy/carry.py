@@ -7,6 +7,7 @@ have it too. Applying a file is the same verified pull as reading a stick.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 from lazy.admitting import OtherGroup
@@ -81,13 +82,14 @@ def create_bundle(
         (lambda identifier: keys_of(identifier).alias()) if encrypt else (lambda _: vault.node),
         vault.around.entropy,
     )
-    keys = keys_of(file.place_id)
-    medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
-    if needs:
-        data = "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
-        # Whole bundles of an earlier run come first, so what is needed is said again each time.
-        file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
-    done = publish_once(vault, medium, after, watch)
+    with closing(file):
+        keys = keys_of(file.place_id)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+        if needs:
+            data = "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
+            # Whole bundles of an earlier run come first, so what is needed is said again each time.
+            file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
+        done = publish_once(vault, medium, after, watch)
     if encrypt:
         keys.forget()
     result = PlaceResult(path.name, OneFile.kind)

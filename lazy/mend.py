@@ -33,13 +33,14 @@ from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
-from vault.fsck import BadThing, FsckReport, check, repair
+from vault.fsck import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.work import Watch
 
 __all__ = ["examine", "mend"]
 
+_CUT_OFF = "The record {} was put aside, and the repair was cut off before it was looked for: lace fsck --repair"
 _ORPHANS = "orphans "  # setting of the store: bundles of mine on a place that nothing named at the last repair
 
 
@@ -53,6 +54,7 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     rotten = tuple(bad for _, _, found in _rotten(vault, watch) for bad in found) + tuple(
         bad for _, bad in _markers(vault)
     )
+    rotten += tuple(BadThing("record", record.text, "lost", _CUT_OFF.format(record)) for record in put_aside(vault))
     return replace(report, ok=report.ok and not rotten, bad=(*report.bad, *rotten))
 
 
@@ -81,7 +83,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         )
         for record in lost
     )
-    if done.repaired or healed or tidied:
+    if done.repaired or healed or tidied or was_put_aside(vault):
         with suppress(LaceError), vault.writing() as w:  # a vault that may not sign yet says so at the next sync
             w.audit(
                 "lace-repair",
@@ -95,6 +97,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
                 },
                 relates_to=[record.text for record in (*sorted(fetched, key=str), *lost)][:64],
             )
+    forget_put_aside(vault)
     if was_noted(vault):
         with suppress(LaceError):  # a folder that cannot be written is named by the check
             write_lazy_files(vault)

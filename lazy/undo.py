@@ -7,20 +7,23 @@ shared is never un-shared.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lazy.places import add_place, remove_place
+from lazy.places import keep_place, make_place, remove_place
 from lazy.update import follow, paths_moved
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.history import Head, commit_info, line_head, revision
 from vault.records import Seal, parse_record
-from vault.unfinished import finish_checkouts
+from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished
 from vault.vault import Vault
 from vault.work import Checkout, Watch, changes, set_checkout
+from vault.writer import Writer
 
 __all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
 
+_UNDO = "lace-undo"
 _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
 _SILENT = frozenset(
     {
@@ -119,20 +122,24 @@ class Undone:
 
 def last_act(vault: Vault) -> Act | None:
     """Return the last act of a person that the trail tells of; visits and what they brought are none."""
-    rows = vault.store.rows("SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?", _LOOKED_AT)
     undone = 0
-    for (stored,) in rows:
-        record = parse_record(bytes(stored), verify=False)
-        if not isinstance(record, Seal):
-            continue
-        entry = read_audit(record)
-        if entry.verb == "lace-undo":
+    for act in _acts(vault):
+        if act.verb == _UNDO:
             undone += 1
-        elif entry.verb not in _SILENT:
-            if not undone:
-                return Act(entry.verb, entry.object, dict(entry.parameters))
+        elif not undone:
+            return act
+        else:
             undone -= 1
     return None
+
+
+def _acts(vault: Vault) -> Iterator[Act]:
+    """Yield what people did here, and what they took back, the newest first."""
+    rows = vault.store.rows("SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?", _LOOKED_AT)
+    for (stored,) in rows:
+        record = parse_record(bytes(stored), verify=False)
+        if isinstance(record, Seal) and (entry := read_audit(record)).verb not in _SILENT:
+            yield Act(entry.verb, entry.object, dict(entry.parameters))
 
 
 def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:
@@ -142,6 +149,8 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
         NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
         FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
     """
+    if not dry_run and (finished := _finished(vault, watch)) is not None:
+        return finished
     act = last_act(vault)
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
@@ -149,18 +158,34 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
         return _undo_work(vault, act, dry_run, watch)
     if act.verb == "lazy-join" and "uri" in act.parameters:
         if not dry_run:
-            remove_place(vault, act.subject)
-            _note(vault, act, also=1)
+            with vault.writing() as w:  # both or none, or the next undo would take this one back
+                remove_place(vault, act.subject)
+                _note(w, act)
         return Undone(f"{act.subject} is no place any more")
     if act.verb == "lazy-leave" and "uri" in act.parameters:
         if not dry_run:
-            add_place(vault, act.subject, act.parameters["uri"], cwd=vault.folder, create=False)
-            _note(vault, act, also=1)
+            place = make_place(vault, act.subject, act.parameters["uri"], cwd=vault.folder, create=False)
+            with vault.writing() as w:
+                keep_place(w, place)
+                _note(w, act)
         return Undone(f"{act.subject} is a place again")
     raise NothingToUndo(
         f"The last act was {_ACTS.get(act.verb, act.verb)} {act.subject[:60]}, which is not taken back.",
         hint=_COUNTER.get(act.verb, NothingToUndo.hint),
     )
+
+
+def _finished(vault: Vault, watch: Watch) -> Undone | None:
+    """Go on with an undo that was cut off while it wrote the folder; None when there is none."""
+    act = next(_acts(vault), None)
+    desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
+    if act is None or not is_unfinished(vault, desk):
+        return None
+    finish_checkout(vault, desk, watch)
+    if is_unfinished(vault, desk):  # it stays so while a file that was edited since is in the way
+        return None
+    number = act.parameters["revision"]
+    return Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
 
 
 def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
@@ -200,7 +225,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         _forget(vault, head, own=info.signer == vault.node.text)
         watch.progress(0, 0, "rebuild")
         w.store.rebuild(vault.node.text, vault.founding)  # numbers of names follow from all records in their order
-        w.audit("lace-undo", act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
+        w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
     return Undone(what, desk, head.number, written, deleted)
 
 
@@ -230,8 +255,7 @@ def _forget(vault: Vault, head: Head, *, own: bool) -> None:
             store.forget(position)
 
 
-def _note(vault: Vault, act: Act, *, also: int = 0) -> None:
+def _note(w: Writer, act: Act) -> None:
     """Write down that an act was taken back, and the act that did so with it."""
-    with vault.writing() as w:
-        for _ in range(1 + also):
-            w.audit("lace-undo", act.subject, {"verb": act.verb})
+    for _ in range(2):
+        w.audit(_UNDO, act.subject, {"verb": act.verb})

@@ -25,6 +25,7 @@ from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNo
 from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, bundle_name, run_name
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
+from transports.part import open_part
 from transports.positioned import PositionedFile
 from transports.runs import Run, RunRef, encode_run
 from vault.errors import EnvironmentFault
@@ -102,6 +103,7 @@ class OneFile:
         self.count = ByteCount()
         self._id, self._group, self._mailbox = header
         self._entries = entries
+        self._writing: BinaryIO | None = None
         self.needed: bytes | None = None
         """What the reader must have, to be written when the file is finished."""
 
@@ -143,15 +145,23 @@ class OneFile:
         Raises:
             PlaceError: it cannot be written.
         """
-        part = _part(path)
         with _translated(path, is_write=True):
-            header, entries = _salvage(part)
-            if header is None or header[1:] != _inner(room, mailbox, header[0]):
-                identifier = entropy(16)
-                header, entries = (identifier, *_inner(room, mailbox, identifier)), []
-                with part.open("wb") as file:
+            file = open_part(_part(path))
+            try:
+                header, entries = _salvage(file)
+                if header is None or header[1:] != _inner(room, mailbox, header[0]):
+                    identifier = entropy(16)
+                    header, entries = (identifier, *_inner(room, mailbox, identifier)), []
+                    file.seek(0)
+                    file.truncate()
                     file.write(_HEADER.pack(_MAGIC, *header))
-        return cls(path, header, entries, is_read_only=False)
+                    file.flush()
+            except BaseException:
+                _let_go(file)
+                raise
+        made = cls(path, header, entries, is_read_only=False)
+        made._writing = file
+        return made
 
     @property
     def place_id(self) -> str:
@@ -166,7 +176,10 @@ class OneFile:
         """Do nothing: what was opened is whole, and what is being written is looked at when it is finished."""
 
     def close(self) -> None:
-        """Do nothing: what is opened for a look is closed after it."""
+        """Let go of the part that is being written; what is opened for a look is closed after it."""
+        file, self._writing = self._writing, None
+        if file is not None:
+            _let_go(file)
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the one mailbox, if it is of this group."""
@@ -200,7 +213,7 @@ class OneFile:
             for entry in self._entries:
                 if entry.kind in {_BUNDLE, _RUN} and entry.file_name == name:
                     with _translated(self.path):
-                        file = self._source.open("rb")
+                        file = self._opened()
                     window = _Window(file, entry.offset, entry.size, self.count)
                     return cast(BinaryIO, BufferedReader(window, _READ_AHEAD))
         raise MissingFile(f"The file {name[:60]} is missing.")
@@ -224,39 +237,39 @@ class OneFile:
             raise PlaceNotWritable(f"{self.path.name} is finished; nothing is added to it.")
         return _Writer(self)
 
-    @property
-    def _source(self) -> Path:
-        return self.path if self.is_read_only else _part(self.path)
-
     def _small(self, kind: bytes) -> bytes | None:
         for entry in self._entries:
             if entry.kind == kind:
                 if entry.size > _SMALL:
                     raise BadOneFile(f"{self.path.name} holds a head that is too large.")
-                with _translated(self.path), self._source.open("rb") as file:
+                with _translated(self.path), self._opened() as file:
                     file.seek(entry.offset)
                     return file.read(entry.size)
         return None
+
+    def _opened(self) -> BinaryIO:
+        return os.fdopen(open_plain(self.path if self.is_read_only else _part(self.path)), "rb")
 
     # For the writer
 
     @contextmanager
     def appended(self, kind: bytes) -> Iterator[_Appending]:
         """Append an entry whose size is known when it is whole; what goes wrong leaves the part as it was."""
-        with _translated(self.path, is_write=True), self._source.open("r+b") as file:
+        with _translated(self.path, is_write=True):
+            file = self._being_written()
             start = file.seek(0, SEEK_END)
-            appending = _Appending(file, self.count)
-            file.write(_ENTRY.pack(b"?", 0, _NO_NAME))
             try:
+                appending = _Appending(file, self.count)
+                file.write(_ENTRY.pack(b"?", 0, _NO_NAME))
                 yield appending
+                size = file.tell() - start - _ENTRY.size
+                file.seek(start)
+                file.write(_ENTRY.pack(kind, size, appending.name))
+                file.flush()
             except BaseException:
                 with suppress(OSError):
                     file.truncate(start)
                 raise
-            size = file.tell() - start - _ENTRY.size
-            file.seek(start)
-            file.write(_ENTRY.pack(kind, size, appending.name))
-            file.flush()
             self._entries.append(_Entry(kind, appending.name, start + _ENTRY.size, size))
 
     def finish(self, head: bytes) -> None:
@@ -266,8 +279,8 @@ class OneFile:
                 entry.write(self.needed)
         with self.appended(_HEAD) as entry:
             entry.write(head)
-        part = self._source
-        with _translated(self.path, is_write=True), part.open("r+b") as file:
+        with _translated(self.path, is_write=True):
+            file = self._being_written()
             file.seek(0, SEEK_END)
             file.write(_ENTRY.pack(_DONE, 0, _NO_NAME))
             file.seek(0)
@@ -277,9 +290,15 @@ class OneFile:
             file.write(_FOOTER.pack(hasher.digest(), _END))
             file.flush()
             os.fsync(file.fileno())
-            part.replace(self.path)
+            _part(self.path).replace(self.path)
             fsync_directory(self.path.parent)
         self.is_read_only = True
+        self.close()
+
+    def _being_written(self) -> BinaryIO:
+        if self._writing is None:
+            raise PlaceNotWritable(f"{self.path.name} is not being written any more.")
+        return self._writing
 
 
 class _Appending:
@@ -403,20 +422,22 @@ def _scan(file: BinaryIO, size: int) -> tuple[tuple[bytes, bytes, bytes] | None,
     return (identifier, group, mailbox), entries, None
 
 
-def _salvage(part: Path) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry]]:
+def _salvage(file: BinaryIO) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry]]:
     """Return what a part holds that is worth keeping, whole bundles from the start, and cut the rest off."""
-    if part.is_symlink() or not part.is_file():
-        return None, []
-    with part.open("r+b") as file:
-        header, entries, _ = _scan(file, file.seek(0, SEEK_END))
-        kept = []
-        for entry in entries:
-            if entry.kind != _BUNDLE or not _is_whole(file, entry):
-                break
-            kept.append(entry)
-        if header is not None:
-            file.truncate(kept[-1].offset + kept[-1].size if kept else _HEADER.size)
+    header, entries, _ = _scan(file, file.seek(0, SEEK_END))
+    kept = []
+    for entry in entries:
+        if entry.kind != _BUNDLE or not _is_whole(file, entry):
+            break
+        kept.append(entry)
+    if header is not None:
+        file.truncate(kept[-1].offset + kept[-1].size if kept else _HEADER.size)
     return header, kept
+
+
+def _let_go(file: BinaryIO) -> None:
+    with suppress(OSError):  # a buffer that fits nowhere
+        file.close()
 
 
 def _is_whole(file: BinaryIO, entry: _Entry) -> bool:

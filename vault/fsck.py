@@ -28,9 +28,10 @@ from vault.store.schema import misshapen
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "repair"]
+__all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "forget_put_aside", "put_aside", "repair", "was_put_aside"]
 
 DAMAGED = "damaged"
+_PUT_ASIDE = "put aside"  # setting of the store: what a repair took out and nobody has looked for yet
 _LOCK_SECONDS = 600.0
 _REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 _BEYOND = "If a repair does not help, move .vault away, join again with lace accept INVITE, and sync."
@@ -70,7 +71,7 @@ class FsckReport:
         records: bodies looked at.
         bad: what is wrong now.
         repaired: what was wrong before a repair and is not any more.
-        lost: records that a repair put aside because their bytes were damaged.
+        lost: records that a repair, this one or one that was cut off, put aside because their bytes were damaged.
         notes: what may be meant so, such as an edited settings file; nothing is wrong for that.
     """
 
@@ -101,12 +102,14 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     Raises:
         Locked: another process kept the vault too long.
         Cancelled: the person stopped it.
+        Unreadable: content is there and may not be read now, which is no damage.
     """
     with vault.lock.held(timeout=_LOCK_SECONDS):
         bad = _file(vault)
         if any(_is_beyond(thing) for thing in bad):
             return FsckReport(False, 0, tuple(bad))
         try:
+            vault.store.packs.require_readable()
             scan = _bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
             bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))
@@ -141,6 +144,24 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
     return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
+
+
+def put_aside(vault: Vault) -> tuple[RecordHash, ...]:
+    """Return what a repair took out and is missing still; until `forget_put_aside` says that it was looked for."""
+    asked = (RecordHash.parse(text) for text in vault.store.meta(_PUT_ASIDE).split())
+    return tuple(record for record in asked if vault.store.position(record) is None)
+
+
+def was_put_aside(vault: Vault) -> bool:
+    """Tell whether a repair took something out, and has not come to its end since."""
+    return bool(vault.store.meta(_PUT_ASIDE))
+
+
+def forget_put_aside(vault: Vault) -> None:
+    """Say that what was put aside was looked for everywhere."""
+    if was_put_aside(vault):
+        with vault.writing(receiving=True) as w:
+            w.store.set_meta(_PUT_ASIDE, "")
 
 
 # Looking
@@ -330,6 +351,8 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
         with store.transaction():
             settle_local(store)
             _put_right(store, scan)
+            lost += [record for record in put_aside(vault) if record not in lost]
+            store.set_meta(_PUT_ASIDE, " ".join(record.text for record in lost))
             store.packs.put_right()
             if any(thing.code == "integrity" for thing in _file(vault)):
                 store.run("REINDEX")

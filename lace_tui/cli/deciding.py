@@ -25,7 +25,7 @@ from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import NotWritable, Unreadable, reason_of, write_atomic
+from vault.files import FileTooLarge, NotWritable, read_bounded, reason_of, write_atomic
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -69,6 +69,8 @@ class _Picked:
         self.number = 0  # of a region whose side comes next
 
 
+_EDITED_LIMIT = 32 << 20  # bytes: what is ever held in one piece
+_EDITED_HINT = "Put it where it belongs in the desk's folder, and decide without --files."
 _PICK_HINT = "For example: --path a.txt --take local, or --path a.txt --region 1 --take bob --region 2 --take both"
 
 
@@ -385,9 +387,9 @@ def _edited(folder: Path | None, path: str) -> bytes | None:
     if file is None or not file.is_file():
         return None
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise Unreadable(f"{file} cannot be read: {reason_of(error)}.") from error
+        return read_bounded(file, _EDITED_LIMIT)
+    except FileTooLarge as error:
+        raise FileTooLarge(f"{file} is too large to be merged by hand.", hint=_EDITED_HINT) from error
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:

@@ -12,7 +12,7 @@ from tests.conformance.roads import ROADS, Road, meet
 from tests.conformance.test_encrypted import secrets
 from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
-from transports import onefile
+from transports import onefile, part
 from transports.bundle import BundleWriter
 from transports.errors import BadOneFile
 
@@ -189,3 +189,42 @@ def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
             patch.setattr(onefile, "_scan", lambda opened, _size: scan(opened, whole_size))
             with pytest.raises(BadOneFile):
                 onefile.OneFile.open(shrunk)
+
+
+@pytest.mark.parametrize("trap", ["link", "hard link", "pipe"])
+def test_what_was_laid_where_a_file_is_written_is_not_written_through(alice: Person, tmp_path: Path, trap: str) -> None:
+    """faults.md row 17: a link or pipe that somebody left on the stick leads to nothing."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    mine, stick = tmp_path / "mine.txt", tmp_path / "stick"
+    mine.write_text("dear\n")
+    stick.mkdir()
+    planted = stick / "all.lace.part"
+    if trap == "link":
+        planted.symlink_to(mine)
+    elif trap == "hard link":
+        planted.hardlink_to(mine)
+    else:
+        os.mkfifo(planted)
+    alice.lace("bundle", "create", str(stick / "all.lace"))
+    assert mine.read_text() == "dear\n"
+    assert [path.name for path in stick.iterdir()] == ["all.lace"]
+    onefile.OneFile.open(stick / "all.lace")
+
+
+def test_two_never_write_the_same_file(alice: Person, tmp_path: Path) -> None:
+    """faults.md row 30: the second is told, and the first one's file is whole."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    file = tmp_path / "all.lace"
+    other = part.open_part(tmp_path / "all.lace.part")
+    other.write(b"of another process")
+    other.flush()
+    refused = alice.run("--json", "bundle", "create", str(file))
+    assert refused.json["error"]["code"] == "place-not-writable"
+    assert (tmp_path / "all.lace.part").read_bytes() == b"of another process"
+    other.close()
+    alice.lace("bundle", "create", str(file))
+    onefile.OneFile.open(file)

@@ -316,7 +316,7 @@ def powercut(
                     scene.visit()
                 else:
                     scene.visit()  # it said that it was done: nothing is run again
-                scene.sound()
+                scene.sound(done=True)
                 compare(scene.state(), scene.goal)
             except Exception:
                 faults.append((number, f"{style}: {traceback.format_exc(limit=-3)}"))

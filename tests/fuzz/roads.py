@@ -111,7 +111,7 @@ def _one_file(data: bytes) -> None:
     path.write_bytes(data)
     _quietly(lambda: _read_one(OneFile.open(path)))
     path.with_name("friend.lace.part").write_bytes(data)
-    OneFile.create(path, _GROUP, lambda _identifier: _KEY.verifier, _entropy)
+    OneFile.create(path, _GROUP, lambda _identifier: _KEY.verifier, _entropy).close()
     path.write_bytes(data[:-_FOOTER] + blake3(data[:-_FOOTER]).digest() + b"LACEFEND")
     _read_one(OneFile.open(path))
 

@@ -71,6 +71,25 @@ def test_a_friend_reads_a_drop_behind_a_web_server(alice: Person, bob: Person, f
             assert [status for _, status in log.asked] == [200, 304, 304]
 
 
+def test_a_kept_head_that_rotted_is_fetched_again(alice: Person, bob: Person, friends: Path) -> None:
+    """APP-13: the server says that nothing changed, so a bit that rotted here would be believed for ever."""
+    with plain_server(friends.parent) as (uri, log):
+        bob.lace("place", "add", "site", f"{uri}drop")
+        bob.lace("sync", "site")
+        kept = sorted((bob.folder / ".vault" / "web").iterdir())
+        assert len(kept) == 2
+        for path in kept:
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
+        log.asked.clear()
+        assert bob.lace("sync", "site")["problems"] == []
+        assert [status for _, status in log.asked] == [200, 200, 200]
+        log.asked.clear()
+        bob.lace("sync", "site")
+        assert [status for _, status in log.asked] == [200, 304, 304]
+
+
 def test_nothing_is_left_behind_a_web_server(alice: Person, bob: Person, friends: Path) -> None:
     # LAZ-24: what waits stays queued, and the drop is as it was
     with plain_server(friends) as (uri, _):

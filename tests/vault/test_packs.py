@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import sqlite3
@@ -17,7 +18,7 @@ from vault.desks.chunks import add_content
 from vault.desks.content import data_plex
 from vault.desks.ports import MemoryObjects
 from vault.errors import DataError
-from vault.files import DiskFull, NotWritable
+from vault.files import DiskFull, NotWritable, Unreadable
 from vault.records import Plex
 from vault.store import Store, schema
 from vault.store import packs as packs_module
@@ -106,6 +107,19 @@ def test_what_a_crash_left_unnamed_is_cut_by_the_next_writer(store: Store) -> No
     assert path.stat().st_size == store.rows("SELECT size FROM pack")[0][0] < named + 21_000
     assert store.stored(more[0].hash) == more[0].encode()
     for record in plexes(2):
+        assert store.stored(record.hash) == record.encode()
+
+
+@pytest.mark.parametrize("wrong", [8, 20_000])
+def test_a_pack_whose_length_rotted_is_never_cut_to_it(store: Store, wrong: int) -> None:
+    """APP-13: a writer that comes before the next check destroys nothing that is named."""
+    put(store, records := plexes(2))
+    (path,) = pack_files(store)
+    before = path.read_bytes()
+    store.db.execute("UPDATE pack SET size = ?", (wrong,))
+    put(store, more := plexes(1, seed=3))
+    assert path.read_bytes() == before
+    for record in [*records, *more]:
         assert store.stored(record.hash) == record.encode()
 
 
@@ -276,3 +290,20 @@ def test_a_vault_without_packs_goes_on_with_them(tmp_path: Path, monkeypatch: py
         put(store, records[2:])
         assert all(store.stored(record.hash) == record.encode() for record in records)
         assert store.rows("SELECT p FROM packed ORDER BY p") == [(3,), (4,)]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EMFILE])
+def test_a_pack_that_may_not_be_read_now_is_not_called_damaged(
+    grown: Vault, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """APP-13: a repair by somebody who may not read the content puts none of it aside."""
+    monkeypatch.setattr(PackIO, "open_read", lambda _self, path: os.open(path, refused(code)))
+
+    def refused(number: int) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with Vault(grown.folder, grown.around) as fresh, pytest.raises(Unreadable):
+        fsck.repair(fresh)
+    monkeypatch.undo()
+    assert fsck.check(grown).ok
+    assert not (grown.dot / fsck.DAMAGED).exists()

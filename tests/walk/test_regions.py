@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,8 @@ def test_a_merged_file_is_taken_when_no_marker_is_left(clash: tuple[Person, Pers
     assert text.count(">>>>>>> bob") == 2
     assert _resolve(alice, "--files", str(tmp_path / "merge"), expect=2)["error"]["code"] == "markers-left"
     assert alice.lace("conflicts")["conflicts"]
+    os.truncate(draft, 40 << 30)  # it takes no room, and would take as much memory
+    assert _resolve(alice, "--files", str(tmp_path / "merge"), expect=40)["error"]["code"] == "file-too-large"
     draft.write_text(SONG + "together\n")
     assert _resolve(alice, "--files", str(tmp_path / "nowhere"), expect=2)["error"]["code"] == "folder-missing"
     _resolve(alice, "--files", str(tmp_path / "merge"), "--path", "logo.png", "--take", "local")

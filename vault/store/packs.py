@@ -10,6 +10,7 @@ Encodings are below records: what is read is compared with the record's own hash
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from blake3 import blake3
 
 from vault.errors import DataError
-from vault.files import refuse_write
+from vault.files import Unreadable, reason_of, refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
 from vault.store.packio import PackIO
 
@@ -45,6 +46,7 @@ _WHERE: Final = (
     "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
 )
 _SUM_BYTES: Final = 16
+_NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 _OPEN_PACKS: Final = 8
 
 
@@ -116,6 +118,7 @@ class Packs:
         self._frames = 0
         self._is_new = False
         self._last = (0, 0)  # the newest pack and how many of its bytes are named
+        self._is_sure = True  # whether what is named agrees
         self._grown: dict[int, int] = {}
         self._readers: dict[int, int] = {}
         self._cache: OrderedDict[int, bytes] = OrderedDict()
@@ -267,6 +270,9 @@ class Packs:
         self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
         last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
         self._last = (int(last[0]), int(last[1])) if last else (0, 0)
+        # Frames are written in their order: the newest ends where its pack does, or a length that rotted would be cut to.
+        newest = self._db.execute("SELECT pack, at + stored FROM frame ORDER BY id DESC LIMIT 1").fetchone()
+        self._is_sure = newest is None or newest[0] != self._last[0] or newest[1] == self._last[1]
 
     def _rest_on(self, frame: _Open, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
@@ -355,7 +361,7 @@ class Packs:
             self._begin_pack(self._pack + 1)
             return
         last, size = self._last
-        if last and size < PACK_BYTES:
+        if last and size < PACK_BYTES and self._is_sure:
             try:
                 self._fd = self._io.open_append(self.path(last))
             except FileNotFoundError:
@@ -503,6 +509,20 @@ class Packs:
             if gone.intersection(_positions(bases)):
                 found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
         return found
+
+    def require_readable(self) -> None:
+        """Refuse to judge packs that this person may not read now: nothing says that they are damaged.
+
+        Raises:
+            Unreadable: a pack is there, and the system does not let it be opened.
+        """
+        for (pack,) in self._db.execute("SELECT id FROM pack").fetchall():
+            path = self.path(int(pack))
+            try:
+                self._io.close(self._io.open_read(path))
+            except OSError as error:
+                if error.errno in _NOT_NOW:
+                    raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
 
     def misfits(self) -> Iterator[tuple[str, str]]:
         """Yield the packs whose first bytes or named length are wrong, with a sentence."""

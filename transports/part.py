@@ -1,0 +1,108 @@
+"""The part of a file that is being written beside its place, on a medium where others may have laid a trap.
+
+What is no plain file of one name, a link for example, is taken away and never written through (faults.md row 17), and
+no two processes write one part.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from io import BufferedRandom, RawIOBase
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from transports.errors import PlaceNotWritable
+from vault.lock import lock_now
+
+__all__ = ["open_part"]
+
+_FLAGS = os.O_RDWR | os.O_CREAT | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINARY"))
+_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_TRIES = 3
+
+
+def open_part(path: Path) -> BinaryIO:
+    """Open what lies there, or an empty file, for reading and writing; nobody else writes it until it is closed.
+
+    Raises:
+        PlaceNotWritable: another process writes there, or something that is no file cannot be taken away.
+        OSError: the system refuses.
+    """
+    for _ in range(_TRIES):
+        try:
+            descriptor = os.open(path, _FLAGS, 0o666)
+        except OSError:
+            if not path.is_symlink():
+                raise
+            path.unlink(missing_ok=True)
+            continue
+        try:
+            is_ours = lock_now(descriptor)
+            found = os.fstat(descriptor)
+            is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+            if is_ours and is_plain and _is_still_there(path, found):
+                return cast(BinaryIO, BufferedRandom(_PartFile(descriptor)))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        if not is_ours:
+            way = "Wait until it is done, or choose another name."
+            raise PlaceNotWritable(f"{path} is being written by another process.", hint=way)
+        if not is_plain:
+            path.unlink(missing_ok=True)
+    raise PlaceNotWritable(f"{path} cannot be written: what lies there comes again when it is taken away.")
+
+
+def _is_still_there(path: Path, found: os.stat_result) -> bool:
+    """Tell whether the file has its name still: who held it before may have finished it."""
+    try:
+        return os.path.samestat(found, path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+class _PartFile(RawIOBase):
+    """A descriptor as a file."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = os.read(self._descriptor, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def write(self, data: memoryview, /) -> int:  # type: ignore[override]
+        return os.write(self._descriptor, data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self._descriptor, offset, whence)
+
+    def tell(self) -> int:
+        return self.seek(0, os.SEEK_CUR)
+
+    def truncate(self, size: int | None = None) -> int:
+        size = self.tell() if size is None else size
+        os.ftruncate(self._descriptor, size)
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            with suppress(OSError):
+                os.close(self._descriptor)
