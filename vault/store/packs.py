@@ -270,7 +270,7 @@ class Packs:
         self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
         last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
         self._last = (int(last[0]), int(last[1])) if last else (0, 0)
-        # Frames are written in their order: the newest ends where its pack does, or a length that rotted would be cut to.
+        # Frames are written in their order: the newest ends where its pack does, or a rotten length would be cut to.
         newest = self._db.execute("SELECT pack, at + stored FROM frame ORDER BY id DESC LIMIT 1").fetchone()
         self._is_sure = newest is None or newest[0] != self._last[0] or newest[1] == self._last[1]
 
