@@ -63,6 +63,7 @@ _FORMER = b"lace-run/0\n"  # its entries stand one after the other
 _KINDS = {ord("B"): "B", ord("P"): "P", ord("S"): "S"}
 ADD, WITHDRAW = ord("+"), ord("-")
 _FIRST_FRAME = 8  # a bundle's magic stands before its first frame
+_new = tuple.__new__
 _LEVEL = 6  # digests do not compress; the rest does at any level
 
 
@@ -156,7 +157,8 @@ class Run:
         """Return the entry at a position."""
         kind, op, app, frame, offset, length, digest = ENTRY.unpack_from(self.entries, index * ENTRY.size)
         location = self.location(frame, offset, length) if op == ADD else None
-        return RunEntry(RecordHash(_KINDS[kind], digest), self.apps[app], location)
+        # Kind and digest were checked when the run was read; a sync asks for entries by the hundred thousand.
+        return _new(RunEntry, (_new(RecordHash, (_KINDS[kind], digest)), self.apps[app], location))
 
     def frame_rows(self) -> Iterator[tuple[int, int, int, int]]:
         """Yield the frame table: number of the bundle, offset, stored bytes, raw bytes."""
@@ -170,7 +172,7 @@ class Run:
     def location(self, frame: int, offset: int, length: int) -> Location:
         """Return the place of bytes in a frame, given by its number in the table."""
         bundle, start, stored, raw = FRAME.unpack_from(self.frames, frame * FRAME.size)
-        return Location(self.bundles[bundle], start, stored, raw, offset, length)
+        return _new(Location, (self.bundles[bundle], start, stored, raw, offset, length))
 
 
 class RunBuilder:

@@ -15,8 +15,9 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bench.w3 import text
 from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
-from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, write_bundles
+from transports.bundle import BundleReader, BundleWriter, Fetched, FrameReads, Slice, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
@@ -51,6 +52,17 @@ def test_frames_of_noise_are_as_small_as_a_cut_may_cost() -> None:
     assert 20 < len(stored) < 60
     assert all(size < FRAME_FULL + 500 for size in stored[1:])
     assert bundle_of(records(noise))[0] == data  # the same again, so that what was cut can go on
+
+
+def test_a_frame_of_text_of_more_than_128_kib_takes_no_more_bytes_for_it() -> None:
+    chance = random.Random(7)
+    words = text(1 << 20, chance)
+    starts = [chance.randrange(len(words) - 4_000) for _ in range(40)]
+    raw = b"".join(b"%d\n" % number + words[at : at + 4_000] for number, at in enumerate(starts))
+    stored = _compressor(3).compress(raw)
+    assert zstandard.frame_content_size(stored) == len(raw)
+    assert zstandard.decompress(stored) == raw
+    assert len(stored) < 0.98 * len(zstandard.compress(raw, level=3))
 
 
 def test_frames_close_at_one_mebibyte_and_are_read_one_by_one() -> None:
