@@ -24,6 +24,7 @@ from vault.history import (
     highest_release_below,
     line_head,
     releases,
+    releases_of,
     sealed_record,
 )
 from vault.names import BadVersion, Version
@@ -298,9 +299,11 @@ def _version_id(vault: Vault, desk: str, version: Version) -> str:
 
 def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
     """Return every (desk, version) that visible releases give different content (H-17)."""
+    # Few versions have several releases: the index alone tells which, and of these only is the content asked.
     rows = vault.store.rows(
-        "SELECT desk, version FROM release WHERE visible = 1 GROUP BY desk, version"
-        " HAVING count(DISTINCT sha512) > 1 ORDER BY desk, version"
+        "SELECT desk, version FROM (SELECT desk, version FROM release GROUP BY desk, version HAVING count(*) > 1) s"
+        " WHERE (SELECT count(DISTINCT sha512) FROM release r WHERE r.desk = s.desk AND r.version = s.version"
+        " AND visible = 1) > 1 ORDER BY desk, version"
     )
     return [
         (
@@ -469,7 +472,7 @@ def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool 
 
 def _head_side(vault: Vault, commit: RecordHash) -> Side:
     info = commit_info(vault.store, commit)
-    released = [release for release in releases(vault.store, info.desk) if release.commit == commit]
+    released = releases_of(vault.store, [commit], info.desk)
     content = f"{released[0].content_sha512}" if released else ""
     owner = released[0].node if released else info.signer
     return Side(

@@ -27,7 +27,7 @@ from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
-from vault.history import commit_info, releases
+from vault.history import commit_info, releases_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
@@ -379,7 +379,7 @@ def _content(source: Source, entry: Entry | None, text: bytes | None) -> Content
 
 def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash | None) -> Origin:
     info = commit_info(vault.store, head)
-    released = next((release for release in releases(vault.store, info.desk) if release.commit == head), None)
+    released = next(iter(releases_of(vault.store, [head], info.desk)), None)
     owner = released.node if released else info.signer
     machine = next((member.machine for member in members(vault) if member.node == owner), "")
     side = next((side for side in conflict.sides if side.commit == head), None)

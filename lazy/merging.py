@@ -16,7 +16,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.graph import merge_bases, newest
-from vault.history import commit_info, releases
+from vault.history import commit_info, releases_of
 from vault.keeping import LetGo, explained
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -117,7 +117,7 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
         found = explained(vault.store, error)
         if not isinstance(found, LetGo):
             raise
-        released = next((r for each in commits for r in releases(vault.store) if r.commit == each), None)
+        released = next(iter(releases_of(vault.store, commits)), None)
         if released is None:
             raise found from error
         where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
@@ -135,5 +135,5 @@ def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | No
 
 def _label(vault: Vault, commit: RecordHash) -> str:
     info = commit_info(vault.store, commit)
-    version = next((r.version for r in releases(vault.store, info.desk) if r.commit == commit), None)
+    version = next((r.version for r in releases_of(vault.store, [commit], info.desk)), None)
     return label_of(vault, info.signer) + (f" {version}" if version else "")

@@ -22,9 +22,8 @@ from transports.mailbox import ByteCount
 from transports.onefile import OneFile
 from vault.desk_folders import MAIN, desks
 from vault.errors import LaceError
-from vault.history import ReleaseInfo, changed_paths, releases
+from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
-from vault.records import RecordHash
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def held_back(vault: Vault) -> LaceError | None:
     return None
 
 
-def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: set[RecordHash]) -> None:
+def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: ReleasesShown) -> None:
     """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction."""
     with vault.writing() as w:
         receiver.finish(w)
@@ -63,8 +62,8 @@ def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: s
             f"restored device or on purpose. Both are kept; {name} {goes_on}"
         )
         result.problems.append(Problem("forked", text, name))
-    for release in releases(vault.store):
-        if release.hash not in before and release.node != vault.node.text:
+    for release in releases_since(vault.store, before):
+        if release.node != vault.node.text:
             result.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)

@@ -30,7 +30,7 @@ from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
-from vault.history import releases
+from vault.history import releases_shown
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
@@ -310,7 +310,7 @@ def carry_out(
     """
     result = PlaceResult(place.name, place.kind)
     result.vector_before = vector_of(vault)
-    before = {release.hash for release in releases(vault.store)}
+    before = releases_shown(vault.store)
     push, pull = plan.sending is not None, plan.readings is not None
     reason = held_back(vault)
     if reason is not None and not pull:

@@ -18,8 +18,8 @@ from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError
-from vault.graph import ancestors, newest
-from vault.history import Relation, ReleaseInfo, commit_info, relation, releases
+from vault.graph import ancestors, is_ancestor, newest
+from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.names import Version
 from vault.records import RecordHash
 from vault.unfinished import plan_folder
@@ -151,7 +151,7 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
         base = checkout_of(vault, desk)
         line = ancestors(vault.store, base.commit) if base else set()
         for head in _permitted_heads(vault, desk, base.commit if base else None, None, None)[0]:
-            by = next((one for one in releases(vault.store, desk) if one.commit == head), None)
+            by = next(iter(releases_of(vault.store, [head], desk)), None)
             if by is None or head.text in line:
                 continue
             below = ancestors(vault.store, head)
@@ -307,9 +307,12 @@ def _missing(vault: Vault, mine: RecordHash | None, heads: Sequence[RecordHash])
     """Return the heads that are neither in my line nor equal to it in content."""
     if mine is None:
         return list(heads)
-    line = ancestors(vault.store, mine)
     tree = commit_info(vault.store, mine).tree
-    return [head for head in heads if head.text not in line and commit_info(vault.store, head).tree != tree]
+    return [
+        head
+        for head in heads
+        if not is_ancestor(vault.store, head, mine) and commit_info(vault.store, head).tree != tree
+    ]
 
 
 def _nothing(
@@ -323,8 +326,7 @@ def _nothing(
     """Nothing to bring in; remember equal heads, so that my next commit names them and crossing merges die out."""
     if base is None:
         return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
-    line = ancestors(vault.store, base.commit)
-    equal = [head for head in heads if head.text not in line and head not in base.also]
+    equal = [head for head in heads if head not in base.also and not is_ancestor(vault.store, head, base.commit)]
     if equal:
         # Only the newest of one line, and few: a commit has at most 64 parents.
         also = newest(vault.store, [*base.also, *equal])[:MAX_ALSO]
@@ -347,7 +349,7 @@ def _named(
     saved: RecordHash | None,
 ) -> Updated:
     me = vault.node.text
-    taken = [r for r in releases(vault.store, desk) if r.commit in set(heads) and r.node != me]
+    taken = [r for r in releases_of(vault.store, heads, desk) if r.node != me]
     names = (label_of(vault, release.node) for release in taken)
     judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
     decided = (c.version for c in judged if c.version and not set(heads).isdisjoint(c.results))

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from vault.records import RecordHash
 from vault.store import Store
 
-__all__ = ["MergeBases", "ancestors", "merge_bases", "nearest_below", "newest", "tree_is_here"]
+__all__ = ["MergeBases", "ancestors", "is_ancestor", "merge_bases", "nearest_below", "newest", "tree_is_here"]
+
+_FIRST_LOOK = 64  # commits that are looked at on each side before either is followed further
+_FURTHER = 8  # times as many in each look that follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,35 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
+def is_ancestor(store: Store, lower: RecordHash, upper: RecordHash) -> bool:
+    """Tell whether a commit is another one or an ancestor of it.
+
+    Both are followed down in turn, so that of two near each other it costs how far apart they are, not how long their
+    history is.
+    """
+    if lower == upper:
+        return True
+    most = _FIRST_LOOK
+    while True:
+        below = _first_ancestors(store, upper, most)
+        if lower.text in below:
+            return True
+        if len(below) < most or upper.text in _first_ancestors(store, lower, most):
+            return False
+        most *= _FURTHER
+
+
+def _first_ancestors(store: Store, commit: RecordHash, most: int) -> set[str]:
+    """Return the hash texts of a commit and of the nearest of its ancestors, `most` altogether."""
+    rows = store.rows(
+        "WITH RECURSIVE up(h) AS (SELECT ? UNION SELECT parent FROM parent JOIN up ON child = h LIMIT ?)"
+        " SELECT h FROM up",
+        commit.text,
+        most,
+    )
+    return {str(row[0]) for row in rows}
+
+
 def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
     """Return those commits that are no ancestor of another one given, sorted by hash text."""
     given = {commit.text: commit for commit in commits}
@@ -42,8 +74,11 @@ def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
         return list(given.values())
     rows = store.rows(
         "WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?)), up(h) AS (SELECT parent FROM parent JOIN ask"
-        " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h) SELECT h FROM up JOIN ask USING (h)",
+        " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h)"
+        # One of them is nobody's ancestor: when all the others were met, what lies further down is not looked at.
+        " SELECT h FROM up CROSS JOIN ask USING (h) LIMIT ?",
         _array(given),
+        len(given) - 1,
     )
     covered = {str(row[0]) for row in rows}
     return [given[text] for text in sorted(given.keys() - covered)]

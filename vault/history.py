@@ -5,7 +5,8 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
-from vault.graph import ancestors, merge_bases, nearest_below
+from vault.graph import ancestors, is_ancestor, merge_bases, nearest_below
 from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
@@ -25,6 +26,7 @@ __all__ = [
     "Head",
     "Relation",
     "ReleaseInfo",
+    "ReleasesShown",
     "changed_paths",
     "commit_info",
     "commit_time",
@@ -34,6 +36,9 @@ __all__ = [
     "line_head",
     "relation",
     "releases",
+    "releases_of",
+    "releases_shown",
+    "releases_since",
     "revision",
     "sealed_record",
 ]
@@ -95,6 +100,19 @@ class ReleaseInfo:
     tai: str
     seq: int
     lamport: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasesShown:
+    """Which releases are visible at one moment, told by the few that are not (`releases_since`).
+
+    Args:
+        top: the last position of a release.
+        aside: positions up to it of those that are not visible and may become so.
+    """
+
+    top: int
+    aside: frozenset[int]
 
 
 def line_head(store: Store, node: str, desk: str) -> Head | None:
@@ -182,9 +200,9 @@ def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relat
     mine, other = commit_info(store, ours), commit_info(store, theirs)
     if ours == theirs or mine.tree == other.tree:
         return Relation.SAME
-    if theirs.text in ancestors(store, ours):
+    if is_ancestor(store, theirs, ours):
         return Relation.AHEAD
-    if ours.text in ancestors(store, theirs):
+    if is_ancestor(store, ours, theirs):
         return Relation.BEHIND
     return Relation.MERGEABLE if merge_bases(store, ours, theirs).commits else Relation.UNRELATED
 
@@ -199,10 +217,36 @@ def releases(
     given = {"desk": desk, "version": str(version) if version else None, "node": node}
     asked = {name: value for name, value in given.items() if value is not None}
     also = "".join(f" AND {name} = ?" for name in asked)  # only what is asked, so that an index can answer
-    columns = "hash, node, desk, version, commit_hash, sha512, tai, ifnull(seq, 0), ifnull(lamport, 0)"
     shown = "visible = 1" if node is None else "visible IN (1, 2)"
-    query = f"SELECT {columns} FROM release WHERE {shown}{also} ORDER BY lamport, node, hash"  # noqa: S608 - ours
-    rows = store.rows(query, *asked.values())
+    return _found(store, shown + also, *asked.values())
+
+
+def releases_of(store: Store, commits: Collection[RecordHash], desk: str | None = None) -> list[ReleaseInfo]:
+    """Return the visible releases of certain commits, as `releases`; the others are not looked at."""
+    # The plus keeps the desk's own index out: it would go through every release of the desk.
+    of_them = "visible = 1 AND commit_hash IN (SELECT value FROM json_each(?1)) AND ifnull(+desk = ?2, 1)"
+    return _found(store, of_them, json.dumps([commit.text for commit in commits]), desk)
+
+
+def releases_shown(store: Store) -> ReleasesShown:
+    """Return which releases are visible now, for `releases_since`."""
+    top = int(store.rows("SELECT ifnull(max(p), 0) FROM release")[0][0])
+    # Hidden, or of a node that was cut, which may belong again; what is not what it says never becomes visible.
+    aside = store.rows("SELECT p FROM release WHERE visible = 0 UNION ALL SELECT p FROM release WHERE visible = 2")
+    return ReleasesShown(top, frozenset(int(p) for (p,) in aside))
+
+
+def releases_since(store: Store, before: ReleasesShown) -> list[ReleaseInfo]:
+    """Return the releases that are visible and were not before, as `releases`."""
+    aside = json.dumps(sorted(before.aside))
+    newly = "visible = 1 AND (p > ? OR p IN (SELECT value FROM json_each(?)))"
+    return _found(store, newly, before.top, aside)
+
+
+def _found(store: Store, condition: str, *values: object) -> list[ReleaseInfo]:
+    columns = "hash, node, desk, version, commit_hash, sha512, tai, ifnull(seq, 0), ifnull(lamport, 0)"
+    query = f"SELECT {columns} FROM release WHERE {condition} ORDER BY lamport, node, hash"  # noqa: S608 - ours
+    rows = store.rows(query, *values)
     return [
         ReleaseInfo(
             RecordHash.parse(str(r[0])),

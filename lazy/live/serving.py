@@ -34,7 +34,7 @@ from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import LaceError
-from vault.history import releases
+from vault.history import releases_shown
 from vault.profile import Member, Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
@@ -252,7 +252,7 @@ class _Request:
         memory = known(vault, self.node)
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
         intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", Watch())
-        before = {release.hash for release in releases(vault.store)} if theirs.starts_after is not None else set()
+        before = releases_shown(vault.store)
         try:
             intake.take_all(self._sorted(frames))
         finally:

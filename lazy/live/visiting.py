@@ -33,7 +33,7 @@ from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import VectorEntry
 from vault.errors import DataError, PeerError
-from vault.history import releases
+from vault.history import releases_shown
 from vault.profile import Member
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -235,7 +235,7 @@ class _Visit:
 
     def _exchange_all(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
-        before = {release.hash for release in releases(self.vault.store)}
+        before = releases_shown(self.vault.store)
         try:
             self._exchange()
         finally:
