@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import lru_cache
 from unicodedata import normalize
 
@@ -26,7 +25,6 @@ __all__ = [
     "MAX_BODY_BYTES",
     "AuditEntry",
     "AuditError",
-    "Verb",
     "make_entry",
     "read_audit",
 ]
@@ -37,7 +35,7 @@ _TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its
 _NONE = Symbol("none")
 _word = lru_cache(maxsize=64)(Symbol)  # the words of an entry's form, the same in each
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
-_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
+_NUMBER = r"[1-9][0-9]{0,18}"
 _VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -48,48 +46,6 @@ class AuditError(DataError):
     code = "bad-audit"
     exit_code = 42
     hint = "Run: lace audit verify - it shows where the trail breaks."
-
-
-class Verb(StrEnum):
-    """Every verb that lace writes, and the standard ones it has no act for (CYB-12); the `lace-` ones are our own."""
-
-    SEAL_COMMIT = "seal-commit"
-    SEAL_RELEASE = "seal-release"
-    SEAL_PUBLISH = "seal-publish"  # no act of lace; a release is published by a push
-    SEAL_SUBSCRIBE = "seal-subscribe"  # likewise
-    SEAL_SYNCHRONIZE = "seal-synchronize"  # likewise
-    LAZY_JOIN = "lazy-join"
-    LAZY_LEAVE = "lazy-leave"
-    LAZY_PUSH = "lazy-push"
-    LAZY_PULL = "lazy-pull"
-    LAZY_SYNC = "lazy-sync"
-    LAZY_RESOLVE = "lazy-resolve"
-    LAZY_ENCRYPT = "lazy-encrypt"
-    LAZY_INVITE = "lazy-invite"
-    LAZY_SERVE = "lazy-serve"
-    LACE_ACCEPT = "lace-accept"
-    LACE_ADMIT = "lace-admit"
-    LACE_ADOPT = "lace-adopt"
-    LACE_BEACON = "lace-beacon"
-    LACE_CHECKOUT = "lace-checkout"
-    LACE_CONFLICT = "lace-conflict"
-    LACE_DESK = "lace-desk"
-    LACE_EVIDENCE = "lace-evidence"
-    LACE_FETCH = "lace-fetch"
-    LACE_FORK = "lace-fork"
-    LACE_INIT = "lace-init"
-    LACE_INTRODUCE = "lace-introduce"
-    LACE_KEEP = "lace-keep"
-    LACE_LABEL = "lace-label"
-    LACE_MERGE = "lace-merge"
-    LACE_PERMIT = "lace-permit"
-    LACE_PRUNE = "lace-prune"
-    LACE_QUARANTINE = "lace-quarantine"
-    LACE_REFUSE = "lace-refuse"
-    LACE_REPAIR = "lace-repair"
-    LACE_REVOKE = "lace-revoke"
-    LACE_UNDO = "lace-undo"
-    LACE_UPDATE = "lace-update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +59,7 @@ class AuditEntry:
         parent: Seal of the entry before; None for the first.
         actor: whose key did it; also the signer.
         name: what the actor calls itself.
-        verb: what was done: a `Verb`, or another lower-case word with `-`.
+        verb: what was done: a `vault.audit_verbs.Verb`, or another lower-case word with `-`.
         object: what it was done to.
         parameters: (key, value) pairs, in order.
         motivation: why; may be empty.
@@ -244,7 +200,7 @@ def make_entry(
 
 def _number_of(seal: Seal) -> int:
     """Return the number of an entry of this vault's own, whose body was judged when it was written."""
-    if seal.plex.app != APP or _NUMBER.fullmatch(seal.plex.name) is None:
+    if seal.plex.app != APP or re.fullmatch(_NUMBER, seal.plex.name) is None:
         raise AuditError(f"{seal.hash} is not an audit entry.")
     return int(seal.plex.name)
 

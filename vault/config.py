@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import FileMissing, FileTooLarge, read_bounded, write_atomic
@@ -31,7 +31,7 @@ __all__ = [
 Value: TypeAlias = str | int | bool
 
 _FILE_LIMIT = 65536  # bytes
-_WHOLE = re.compile(r"[0-9]{1,9}")
+_WHOLE = r"[0-9]{1,9}"
 _TRUE_WORDS = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
 
 
@@ -57,8 +57,7 @@ class ConfigDamaged(EnvironmentFault):
     hint = "Correct that line in an editor, or delete the file to return to the defaults."
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting.
 
     Args:
@@ -104,7 +103,7 @@ class Setting:
         if isinstance(self.default, bool):
             value = _TRUE_WORDS.get(text.lower())
         elif isinstance(self.default, int):
-            value = int(text) if _WHOLE.fullmatch(text) else None
+            value = int(text) if re.fullmatch(_WHOLE, text) else None
         if value is None or not self.accepts(value):
             raise SettingValueError(f"{self.key} takes {self.allowed_text}, not {_shown(text)}.")
         return value

@@ -43,7 +43,7 @@ _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 _TEMP_TRIES = 10_000
 _NAME_BYTES = 255  # what every file system in use allows for one name
 _TEMP_SUFFIX_BYTES = 16  # ".<at most 10 digits>.tmp"
-_TEMP_NAME = re.compile(r".+\.[0-9]{1,10}\.tmp", re.DOTALL)
+_TEMP_NAME = r"(?s:.+)\.[0-9]{1,10}\.tmp"
 _EXTRA_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -318,7 +318,7 @@ def remove_leftovers(directory: str | os.PathLike[str], name: str = "") -> int:
     try:
         for path in Path(directory).iterdir():
             is_ours = not name or path.name.startswith(f"{_shortened(name)}.")
-            if is_ours and _TEMP_NAME.fullmatch(path.name) and path.is_file():
+            if is_ours and re.fullmatch(_TEMP_NAME, path.name) and path.is_file():
                 path.unlink(missing_ok=True)
                 removed += 1
     except OSError as error:

@@ -7,19 +7,27 @@ that everybody sees the same list.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.records import RecordHash
 from vault.store import Store
 
-__all__ = ["MergeBases", "ancestors", "is_ancestor", "merge_bases", "nearest_below", "newest", "tree_is_here"]
+__all__ = [
+    "MergeBases",
+    "ancestors",
+    "is_ancestor",
+    "json_array",
+    "merge_bases",
+    "nearest_below",
+    "newest",
+    "tree_is_here",
+]
 
 _FIRST_LOOK = 64  # commits that are looked at on each side before either is followed further
 _FURTHER = 8  # times as many in each look that follows
 
 
-@dataclass(frozen=True, slots=True)
-class MergeBases:
+class MergeBases(NamedTuple):
     """The nearest common ancestors whose trees are here, sorted by hash text, and how many nearer ones were skipped.
 
     More than one: the histories criss-cross, and none of them alone is a base.
@@ -133,6 +141,13 @@ def _parents(store: Store, commits: Collection[str]) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
+def json_array(values: Iterable[str]) -> str:
+    """Return the JSON array of values that are JSON already: numbers, and hash texts in quotes, which need no escape.
+
+    The library that makes any takes longer to load than a short command has.
+    """
+    return f"[{','.join(values)}]"
+
+
 def _array(texts: Iterable[str]) -> str:
-    """Return hash texts as a JSON array; none of their characters needs an escape."""
-    return "[" + ",".join([f'"{text}"' for text in texts]) + "]"
+    return json_array(f'"{text}"' for text in texts)

@@ -5,16 +5,14 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
-from vault.graph import ancestors, is_ancestor, merge_bases, nearest_below
+from vault.graph import ancestors, is_ancestor, json_array, merge_bases, nearest_below
 from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
@@ -63,8 +61,7 @@ class Relation(StrEnum):
     UNRELATED = "unrelated"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The newest revision of one node's line of a desk."""
 
     node: str
@@ -74,8 +71,7 @@ class Head:
     commit: RecordHash
 
 
-@dataclass(frozen=True, slots=True)
-class CommitInfo:
+class CommitInfo(NamedTuple):
     """One commit: its root tree, parents (sorted by hash text), signer, time for display, message."""
 
     hash: RecordHash
@@ -87,8 +83,7 @@ class CommitInfo:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseInfo:
+class ReleaseInfo(NamedTuple):
     """One visible release."""
 
     hash: RecordHash
@@ -102,8 +97,7 @@ class ReleaseInfo:
     lamport: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasesShown:
+class ReleasesShown(NamedTuple):
     """Which releases are visible at one moment, told by the few that are not (`releases_since`).
 
     Args:
@@ -225,7 +219,7 @@ def releases_of(store: Store, commits: Collection[RecordHash], desk: str | None 
     """Return the visible releases of certain commits, as `releases`; the others are not looked at."""
     # The plus keeps the desk's own index out: it would go through every release of the desk.
     of_them = "visible = 1 AND commit_hash IN (SELECT value FROM json_each(?1)) AND ifnull(+desk = ?2, 1)"
-    return _found(store, of_them, json.dumps([commit.text for commit in commits]), desk)
+    return _found(store, of_them, json_array(f'"{commit.text}"' for commit in commits), desk)
 
 
 def releases_shown(store: Store) -> ReleasesShown:
@@ -238,7 +232,7 @@ def releases_shown(store: Store) -> ReleasesShown:
 
 def releases_since(store: Store, before: ReleasesShown) -> list[ReleaseInfo]:
     """Return the releases that are visible and were not before, as `releases`."""
-    aside = json.dumps(sorted(before.aside))
+    aside = json_array(map(str, sorted(before.aside)))
     newly = "visible = 1 AND (p > ? OR p IN (SELECT value FROM json_each(?)))"
     return _found(store, newly, before.top, aside)
 

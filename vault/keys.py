@@ -11,8 +11,8 @@ import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -53,9 +53,9 @@ _FILE_LIMIT = 1024  # bytes
 _SALT_BYTES = 16
 _NONCE_BYTES = 24
 _BOX_BYTES = _NONCE_BYTES + 16 + SEED_BYTES  # nonce, authenticator, seed
-_NAME = re.compile(r"([0-9a-f]{64})\.key")
+_NAME = r"([0-9a-f]{64})\.key"  # this and the last are compiled where they are met: few commands do
 _PLAIN = re.compile(r"seed ([0-9A-Z_a-z~]{43})")
-_SEALED = re.compile(r"sealed argon2id ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) ([0-9A-Z_a-z~]{22}) ([0-9A-Z_a-z~]{96})")
+_SEALED = r"sealed argon2id ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) ([0-9A-Z_a-z~]{22}) ([0-9A-Z_a-z~]{96})"
 
 
 class KeyMissing(EnvironmentFault):
@@ -108,14 +108,16 @@ class PassphraseEmptyError(CallerError):
     hint = "Choose a passphrase, or leave the key without one."
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyFile:
+class _KeyFile(NamedTuple):
     verifier: Verifier
-    seed: bytes | None = field(default=None, repr=False)
+    seed: bytes | None = None
     ops: int = 0
     memory: int = 0
     salt: bytes = b""
     box: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"_KeyFile({self.verifier.text})"  # a seed is shown nowhere
 
 
 class KeyStore:
@@ -247,7 +249,7 @@ class KeyStore:
             Unreadable: the directory is there and cannot be listed.
         """
         try:
-            found = [_NAME.fullmatch(path.name) for path in self.directory.iterdir()]
+            found = [re.fullmatch(_NAME, path.name) for path in self.directory.iterdir()]
         except FileNotFoundError:
             return ()
         except OSError as error:
@@ -318,7 +320,7 @@ def _parse(content: str) -> _KeyFile | None:
         plain = _PLAIN.fullmatch(lines[3])
         if plain is not None and word == "verifier":
             return _KeyFile(verifier, seed=b64a.decode(plain[1]))
-        sealed = _SEALED.fullmatch(lines[3])
+        sealed = re.fullmatch(_SEALED, lines[3])
         if sealed is None or word != "verifier":
             return None
         ops, memory = int(sealed[1]), int(sealed[2])

@@ -14,8 +14,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from vault.errors import EnvironmentFault
 from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, reason_of
@@ -25,7 +25,7 @@ __all__ = ["Holder", "Locked", "VaultLock", "lock_now"]
 _FIRST_PAUSE = 0.002  # seconds
 _LONGEST_PAUSE = 0.1  # seconds: what a person does not notice after the other one has finished
 _HOLDER_LIMIT = 1024  # bytes
-_HOLDER = re.compile(r"pid ([0-9]{1,10})\nsince ([^\n]{0,64})\n")
+_HOLDER = r"pid ([0-9]{1,10})\nsince ([^\n]{0,64})\n"  # compiled when somebody is waited for
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _BUSY = frozenset({errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK, errno.EDEADLK})
 
@@ -66,8 +66,7 @@ class Locked(EnvironmentFault):
     hint = "Wait until it is done, or end that process: its lock goes away with it."
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """Who holds the lock, as far as the file tells.
 
     Args:
@@ -121,7 +120,7 @@ class VaultLock:
             text = read_bounded(self.path, _HOLDER_LIMIT).decode("utf-8", "replace")
         except (FileMissing, Unreadable):
             return None
-        match = _HOLDER.fullmatch(text)
+        match = re.fullmatch(_HOLDER, text)
         return Holder(int(match[1]), match[2]) if match else None
 
     @contextlib.contextmanager

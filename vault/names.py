@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from vault.errors import CallerError
 
@@ -26,7 +26,7 @@ GROUP_NAME_LIMIT = 64  # bytes
 _FORBIDDEN = frozenset("/@:{}|")
 _RESERVED = frozenset({".", "..", "self"})
 _PLAIN = re.compile(r"[0-9A-Za-z_.+-]+", re.ASCII)
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})(-merged)?", re.ASCII)
+_VERSION = r"(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})(-merged)?"
 
 
 class BadName(CallerError):
@@ -107,8 +107,7 @@ def _name_problem(text: str, limit: int, forbidden: frozenset[str]) -> str:
     return next((sentence for is_broken, sentence in problems if is_broken), "")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Version:
+class Version(NamedTuple):
     """A release version X.Y.Z, ordered by its numbers; `X.Y.Z-merged` sorts after X.Y.Z (CYB-2).
 
     Args:
@@ -130,7 +129,7 @@ class Version:
         Raises:
             BadVersion: for every other text.
         """
-        match = _VERSION.fullmatch(text)
+        match = re.fullmatch(_VERSION, text)
         if match is None or any(int(n) >= 2**31 for n in match.groups()[:3]):
             raise BadVersion(f"{text!r} is not a version.")
         major, minor, patch, merged = match.groups()

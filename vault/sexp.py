@@ -24,7 +24,7 @@ _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._/+-]{0,63}")
 # The library would read these as numbers.
 _NOT_SYMBOLS = frozenset({"inf", "infinity", "nan"})
 # What a string may not hold: control characters that have no escape, and halves of characters.
-_UNPRINTABLE = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNPRINTABLE = r"[\x00-\x07\x0b\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -35,7 +35,7 @@ class SexpError(DataError):
     hint = "The file or record was damaged or written by something else."
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A bare word, such as `audit`.
 
@@ -94,7 +94,7 @@ def loads(text: str, limit: int) -> Sexp:
 
 def clean_text(text: str) -> str:
     """Return the text with each character that no string may hold replaced by U+FFFD."""
-    return _UNPRINTABLE.sub("\ufffd", text)
+    return text if text.isprintable() else re.sub(_UNPRINTABLE, "\ufffd", text)
 
 
 @cache
@@ -156,9 +156,9 @@ def _from_library(found: object, symbol: type) -> Sexp:
 def _flat(value: Sexp, depth: int) -> str:
     """Return a value on one line, checked on the way."""
     if isinstance(value, str):
-        if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+        if value.isprintable() and '"' not in value and "\\" not in value:
             return f'"{value}"'
-        if (found := _UNPRINTABLE.search(value)) is not None:
+        if (found := re.search(_UNPRINTABLE, value)) is not None:
             raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
         return f'"{value.translate(_ESCAPES)}"'
     if isinstance(value, Symbol):

@@ -42,7 +42,7 @@ SIGNATURE_BYTES = 64
 
 _STATEMENT = b"lace-statement/v1\n"
 _DOMAIN_WIDTH = 32
-_DOMAIN = re.compile(r"[a-z0-9][a-z0-9./-]{0,63}")
+_DOMAIN = r"[a-z0-9][a-z0-9./-]{0,63}"
 
 
 class SigningMisuseError(CallerError):
@@ -181,7 +181,7 @@ def statement_bytes(domain: str, message: bytes) -> bytes:
     Raises:
         SigningMisuseError: the domain is malformed.
     """
-    if _DOMAIN.fullmatch(domain) is None:
+    if re.fullmatch(_DOMAIN, domain) is None:
         raise SigningMisuseError(f"{domain!r} is not a statement domain")
     return b"%b%b\n%b" % (_STATEMENT, domain.ljust(_DOMAIN_WIDTH).encode("ascii"), message)
 

@@ -7,9 +7,8 @@ version and shares it through the node's log. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
@@ -83,8 +82,7 @@ class NothingToRelease(CallerError):
     hint = "Change something first, or name a version to release the same content again."
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(NamedTuple):
     """How long work is watched and stopped; passed down to every loop over files or records.
 
     Args:
@@ -94,8 +92,8 @@ class Watch:
             `progress` is told instead when it is absent.
     """
 
-    progress: Callable[[int, int, str], None] = field(default=lambda _done, _total, _what: None)
-    cancelled: Callable[[], None] = field(default=lambda: None)
+    progress: Callable[[int, int, str], None] = lambda _done, _total, _what: None
+    cancelled: Callable[[], None] = lambda: None
     moved: Callable[[int, int, int, int, str], None] | None = None
 
     def travelled(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
@@ -106,8 +104,7 @@ class Watch:
             self.progress(done, total, what)
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(NamedTuple):
     """What the folder stands on: the parent of the next commit.
 
     Args:
@@ -121,19 +118,11 @@ class Checkout:
     also: tuple[RecordHash, ...] = ()
 
 
-class _Changed:
-    """Anything made of changes to paths."""
-
-    __slots__ = ()
-    items: tuple[Change, ...]
-
-    def paths(self, kind: str) -> list[str]:
-        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
-        return [item.path for item in self.items if item.kind == kind]
+def _of_kind(items: tuple[Change, ...], kind: str) -> list[str]:
+    return [item.path for item in items if item.kind == kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Changes(_Changed):
+class Changes(NamedTuple):
     """How the folder differs from what it stands on."""
 
     desk: str
@@ -141,9 +130,12 @@ class Changes(_Changed):
     items: tuple[Change, ...]
     problems: tuple[Problem, ...]
 
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return _of_kind(self.items, kind)
 
-@dataclass(frozen=True, slots=True)
-class Committed(_Changed):
+
+class Committed(NamedTuple):
     """One commit that was made."""
 
     commit: RecordHash
@@ -152,9 +144,12 @@ class Committed(_Changed):
     items: tuple[Change, ...]
     problems: tuple[Problem, ...]
 
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return _of_kind(self.items, kind)
 
-@dataclass(frozen=True, slots=True)
-class Released:
+
+class Released(NamedTuple):
     """One release that was made, with the commit made for it, if any."""
 
     release: RecordHash

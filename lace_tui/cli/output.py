@@ -220,14 +220,14 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
         return str.__str__(value)
     if isinstance(value, Mapping):
         return {_key(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
     if hasattr(value, "__fspath__"):
         return value.__fspath__()
     if type(value).__module__.split(".")[0] in _OURS and "__str__" in type(value).__dict__:
         return str(value)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

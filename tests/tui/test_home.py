@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,7 +116,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
             assert pressed.wait(30)
             watch.cancelled()
 
-        return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
+        return real_sync(vault, names, watch=watch._replace(cancelled=cancelled))
 
     monkeypatch.setattr(deeds, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
@@ -159,7 +158,7 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
             watch.cancelled()
 
         try:
-            return real_sync(vault, names, watch=replace(watch, cancelled=cancelled))
+            return real_sync(vault, names, watch=watch._replace(cancelled=cancelled))
         except BaseException as error:
             ended.append(type(error))
             over.set()

@@ -14,12 +14,12 @@ from vault.audit import (
     APP,
     AuditEntry,
     AuditError,
-    Verb,
     make_entry,
     read_audit,
 )
 from vault.audit_chain import Fault, verify_chain
 from vault.audit_export import export_sexp, export_text, select, summary
+from vault.audit_verbs import Verb
 from vault.profile import private_group
 from vault.records.hashes import RecordHash
 from vault.records.model import Plex, Seal

@@ -14,18 +14,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from blake3 import blake3
 
 from vault.desks.content import data_plex
 from vault.desks.pages import Entry, TreeError, TreeTooLarge
 from vault.errors import DataError
-from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Manifest, read_data
+from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
 from vault.records import Plex, RecordHash
 
 if TYPE_CHECKING:
     from vault.desks.ports import Sink, Source
+    from vault.profile import Manifest
 
 __all__ = [
     "CHUNK_AVERAGE",
@@ -60,7 +61,7 @@ MAX_FILE_BYTES: Final = 1 << 44  # 16 TiB: 8 levels of at least 16 links hold it
 MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
 _WINDOW: Final = 1 << 20  # more than 256 KiB, so that small content is never cut
 
-Part = bytes | Manifest
+Part: TypeAlias = "bytes | Manifest"
 
 
 class MissingObject(DataError):  # noqa: N818 - it names the thing
@@ -205,6 +206,8 @@ class ContentWriter:
 
     def _close(self, at: int) -> Chunk:
         """Make the manifest of one level and begin the next of that level."""
+        from vault.profile import Manifest  # noqa: PLC0415 - small contents have none
+
         self._digest()
         level = self._levels[at]
         plex = Manifest.to_plex(group=self._group, digest=level.digest.digest(), level=at + 1, chunks=level.links)
@@ -228,7 +231,7 @@ def add_content(group: str, content: bytes, sink: Sink) -> RecordHash:
 
 # Reading
 
-Parts = Callable[[RecordHash], Part | None]
+Parts: TypeAlias = "Callable[[RecordHash], Part | None]"
 Blobs = Callable[[Sequence[RecordHash]], Iterator[memoryview | None]]
 
 
@@ -246,6 +249,8 @@ class RunSource(Protocol):
 def part_of(plex: Plex) -> Part:
     """Return what a validated record holds itself: the bytes of its Blob, or the list of its parts."""
     if plex.extras and not plex.blob.data:
+        from vault.profile import Manifest, read_data  # noqa: PLC0415 - small contents have none
+
         value = read_data(plex)
         if isinstance(value, Manifest):
             return value
@@ -305,7 +310,7 @@ def _lowest(parts: Parts, top: Manifest) -> Iterator[Manifest]:
         found = parts(link.target)
         if found is None:
             raise MissingObject(link.target, "The content")
-        if not isinstance(found, Manifest) or found.level != level - 1 or found.size != link.length:
+        if isinstance(found, bytes) or found.level != level - 1 or found.size != link.length:
             raise _not_as_listed(link)
         if found.level == 1:
             yield found
@@ -321,7 +326,7 @@ def _chunks(parts: Parts, manifest: Manifest, many: Blobs | None) -> Iterator[by
         found = parts(link.target) if blob is None else blob
         if found is None:
             raise MissingObject(link.target, "The content")
-        if isinstance(found, Manifest) or len(found) != link.length:
+        if not isinstance(found, bytes | memoryview) or len(found) != link.length:
             raise _not_as_listed(link)
         yield found
 
@@ -371,7 +376,7 @@ def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
     found = source.part(entry.hash)
     if found is None:
         raise MissingObject(entry.hash, "The content")
-    size = found.size if isinstance(found, Manifest) else len(found)
+    size = len(found) if isinstance(found, bytes) else found.size
     if size != entry.size:
         raise TreeError(f"{entry.name!r} has {size} bytes where its tree says {entry.size}.")
     if isinstance(found, bytes):
@@ -398,7 +403,7 @@ def check_here(source: Source, entry: Entry) -> None:
         return
     top = source.part(entry.hash)
     entry_pieces(source, entry)  # compares the size, and reads nothing more
-    if not isinstance(top, Manifest):
+    if top is None or isinstance(top, bytes):
         return
     for manifest in _lowest(source.part, top):
         sizes = source.lengths([link.target for link in manifest.chunks]) if isinstance(source, RunSource) else None
@@ -419,7 +424,7 @@ def check_content(source: Source, entry: Entry, take: Callable[[bytes], object])
     """
     pieces = entry_pieces(source, entry)
     top = source.part(entry.hash)
-    if isinstance(top, Manifest):
+    if top is not None and not isinstance(top, bytes):
         _Proof(source.part, _many(source), take).run(top)
         return
     for piece in pieces:
@@ -470,7 +475,7 @@ class _Proof:
             found = self._parts(link.target)
             if found is None:
                 raise MissingObject(link.target, "The content")
-            if not isinstance(found, Manifest) or found.level != manifest.level - 1 or found.size != link.length:
+            if isinstance(found, bytes) or found.level != manifest.level - 1 or found.size != link.length:
                 raise _not_as_listed(link)
             self._manifest(found, is_last=is_last and number == len(manifest.chunks))
 

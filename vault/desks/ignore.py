@@ -24,7 +24,7 @@ MAX_IGNORE_BYTES = 65_536
 _MAX_RULES = 1_000
 _MAX_WILDCARDS = 3  # in one name of a rule: matching time grows by the length of the name to this power
 _MAX_COSTLY = 10  # rules that have so many
-_STARS = re.compile(r"(\\.)|\*{2,}")
+_STARS = r"(\\.)|\*{2,}"
 
 
 class Ignore:
@@ -77,7 +77,7 @@ class Ignore:
 
 def _simple(line: str) -> str:
     """Return a rule that means the same without stars side by side, each of which would be tried on its own."""
-    names = (name if name == "**" else _STARS.sub(lambda found: found[1] or "*", name) for name in line.split("/"))
+    names = (name if name == "**" else re.sub(_STARS, lambda found: found[1] or "*", name) for name in line.split("/"))
     return "/".join(names)
 
 

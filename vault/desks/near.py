@@ -10,15 +10,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.chunks import CHUNK_MAX
 from vault.desks.pages import PageRef, parse_page
 from vault.desks.ports import NearSink, Source
 from vault.errors import DataError
 from vault.frames import MAX_BASES
-from vault.profile import Chunk, Manifest
+from vault.profile import Chunk
 from vault.records import Plex, RecordHash
+
+if TYPE_CHECKING:
+    from vault.profile import Manifest
 
 __all__ = ["Like", "Near", "OldPages"]
 
@@ -140,7 +143,7 @@ class Near:
     def _chunks(self, old: RecordHash) -> Iterator[Chunk]:
         """Yield the links to the old chunks in order, and note the manifests on the way."""
         top = self._source.part(old)
-        if not isinstance(top, Manifest):
+        if top is None or isinstance(top, bytes):
             if top:
                 yield Chunk(len(top), old)
             return
@@ -155,7 +158,7 @@ class Near:
                 yield link
             else:
                 found = self._source.part(link.target)
-                if not isinstance(found, Manifest) or found.level >= level:
+                if found is None or isinstance(found, bytes) or found.level >= level:
                     return
                 stack.append(self._opened(found))
 

@@ -22,7 +22,7 @@ _HEADER = "lace-tree/0 "
 _HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbol has no bits to spare
 _NUMBER = r"0|[1-9][0-9]{0,18}"
 _ENTRY = re.compile(rf"([fld]) ([-x]) ({_NUMBER}) {_HASH} (.+)", re.DOTALL | re.ASCII)
-_REF = re.compile(rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)", re.DOTALL | re.ASCII)
+_REF = rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)"  # only large directories have these
 
 
 # A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other.
@@ -208,7 +208,7 @@ def _entry(line: str) -> Entry:
 
 
 def _ref(line: str) -> PageRef:
-    match = _REF.fullmatch(line)
+    match = re.fullmatch(_REF, line, re.DOTALL | re.ASCII)
     if match is None:
         raise TreeError(f"{line[:120]!r} is no page in a tree page.")
     entries, size, record, name = match.groups()

@@ -33,7 +33,7 @@ MAX_DEPTH = 128  # names in a path
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_CHARACTERS = re.compile(r'[<>:"\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
-_SHORT_VAULT = re.compile(r"vault~[0-9]+")
+_SHORT_VAULT = r"vault~[0-9]+"
 
 
 class BadPath(DataError):  # noqa: N818 - it names the thing
@@ -117,7 +117,7 @@ def is_vault_name(name: str) -> bool:
         return False
     plain = "".join(c for c in normalize("NFKC", name).casefold() if category(c) != "Cf")
     plain = plain.partition(":")[0].rstrip(". ")
-    return plain == ".vault" or _SHORT_VAULT.fullmatch(plain) is not None
+    return plain == ".vault" or re.fullmatch(_SHORT_VAULT, plain) is not None
 
 
 def illegal_elsewhere(name: str) -> str:

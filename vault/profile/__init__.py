@@ -11,24 +11,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from vault.profile.audit import AuditEntry
     from vault.profile.content import (
         DATA_APP,
         MAX_CHUNKS,
         MAX_DIRECT_BYTES,
         TREE_APP,
         Chunk,
-        Data,
-        Manifest,
-        Tree,
         check_data,
         data_plex,
-        read_data,
     )
+    from vault.profile.contents import Data, Manifest, Tree, read_data
     from vault.profile.errors import ProfileError
     from vault.profile.fields import NUMBER_LIMIT, plain_text
     from vault.profile.groups import check_group_id, group_id, private_group
     from vault.profile.lines import Commit, Revision
-    from vault.profile.log import MAX_ENTRIES, AuditEntry, LogEntry
+    from vault.profile.log import MAX_ENTRIES, LogEntry
     from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
     from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
     from vault.profile.releases import LabelRecord, Release, Resolution
@@ -76,17 +74,20 @@ __all__ = [
 
 # Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query.
 _OFFERED = {
+    "audit": ("AuditEntry",),
     "content": (
         "DATA_APP",
         "MAX_CHUNKS",
         "MAX_DIRECT_BYTES",
         "TREE_APP",
         "Chunk",
+        "check_data",
+        "data_plex",
+    ),
+    "contents": (
         "Data",
         "Manifest",
         "Tree",
-        "check_data",
-        "data_plex",
         "read_data",
     ),
     "errors": ("ProfileError",),
@@ -105,7 +106,6 @@ _OFFERED = {
     ),
     "log": (
         "MAX_ENTRIES",
-        "AuditEntry",
         "LogEntry",
     ),
     "people": (

@@ -23,7 +23,6 @@ __all__ = [
     "NUMBER_LIMIT",
     "Origin",
     "Sealed",
-    "Unsigned",
     "ascending",
     "at_most_one",
     "check_number",
@@ -112,43 +111,6 @@ class Sealed:
 
     def _check(self) -> None:
         """Refuse fields that break a rule of the kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unsigned:
-    """What every unsigned kind has: equal content is one record, whoever made it.
-
-    Args:
-        hash: hash of the Plex.
-        group: the group id.
-        digest: 32 bytes, what the record's `Name` says.
-
-    Raises:
-        ProfileError: a field breaks a rule of docs/formats.md.
-    """
-
-    APP: ClassVar[str] = ""
-
-    hash: RecordHash
-    group: str
-    digest: bytes
-
-    def __post_init__(self) -> None:
-        check_group_id(self.group)
-        self._check()
-
-    def _check(self) -> None:
-        """Refuse fields that break a rule of the kind."""
-
-    @property
-    def signer(self) -> None:
-        """Nobody: the record proves nothing by itself."""
-        return
-
-    @property
-    def tai(self) -> Tai:
-        """All zero, so that the record depends on its content alone."""
-        return Tai.ZERO
 
 
 def describe(record: Record) -> str:

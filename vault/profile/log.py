@@ -1,9 +1,9 @@
-"""A node's own two chains: log entries, which share, and audit entries, which never leave the vault."""
+"""A node's own log: each entry shares records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.profile.errors import ProfileError
@@ -19,10 +19,9 @@ from vault.profile.fields import (
     no_body,
     required,
 )
-from vault.profile.groups import private_group
-from vault.records import Plex, RecordHash, Tai, Verifier
+from vault.records import Plex, RecordHash, Tai
 
-__all__ = ["MAX_ENTRIES", "AuditEntry", "LogEntry"]
+__all__ = ["MAX_ENTRIES", "LogEntry"]
 
 MAX_ENTRIES = 400
 
@@ -88,55 +87,3 @@ class LogEntry(Sealed):
             raise ProfileError("only Seq 1 has no link prev, and every other has one")
         if not 1 <= len(self.entries) <= MAX_ENTRIES:
             raise ProfileError(f"it shares {len(self.entries)} records, and 1 to {MAX_ENTRIES} are allowed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry(Sealed):
-    """The headers of one step of the private audit chain; `vault.audit` reads the body (CYB-9).
-
-    Args:
-        number: from 1 on, without gaps.
-        verb: what was done.
-        parent: Seal of the entry before; None for number 1 only.
-        body: one S-expression (docs/formats.md section 6).
-    """
-
-    APP: ClassVar[str] = "lace/audit"
-
-    number: int
-    verb: str
-    parent: RecordHash | None
-    body: bytes = field(repr=False)
-
-    @classmethod
-    def to_plex(
-        cls, *, node: Verifier, number: int, verb: str, parent: RecordHash | None, body: bytes, tai: Tai
-    ) -> Plex:
-        """Return the Plex that `node` seals; its Group is the node's private one.
-
-        Raises:
-            ProfileError: number and parent do not fit each other.
-        """
-        extras = [*link_pairs("parent", [parent]), ("Verb", verb)]
-        plex = Plex.build(group=private_group(node), app=cls.APP, name=str(number), tai=tai, extras=extras, data=body)
-        return cls._checked(plex, node)
-
-    @classmethod
-    def _of(cls, origin: Origin, plex: Plex) -> Self:
-        (parents,) = links(plex, ("parent", "S"))
-        return cls(
-            *origin,
-            number=decimal(plex.name, "number"),
-            verb=required(headers(plex, "Verb"), "Verb"),
-            parent=at_most_one(parents, "parent"),
-            body=plex.blob.data,
-        )
-
-    def _check_group(self) -> None:
-        if self.group != private_group(self.signer):
-            raise ProfileError("its Group is not the private group of its signer")
-
-    def _check(self) -> None:
-        check_number(self.number, "number")
-        if (self.parent is None) != (self.number == 1):
-            raise ProfileError("only number 1 has no link parent, and every other has one")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from vault.records import Blob, Record, RecordHash, Seal
 
 if TYPE_CHECKING:
-    from vault.profile.content import Data, Manifest, Tree
+    from vault.profile.audit import AuditEntry
+    from vault.profile.contents import Data, Manifest, Tree
     from vault.profile.lines import Commit, Revision
-    from vault.profile.log import AuditEntry, LogEntry
+    from vault.profile.log import LogEntry
     from vault.profile.people import Founding, Member, NodeCard, Request, Revocation
     from vault.profile.releases import LabelRecord, Release, Resolution
 
@@ -26,8 +27,8 @@ ProfileValue: TypeAlias = (
 
 # Where the reader of each App stands: the class that has it, or the function itself.
 _READERS: Final = {
-    "lace/data": ("content", "read_data"),
-    "lace/tree": ("content", "Tree"),
+    "lace/data": ("contents", "read_data"),
+    "lace/tree": ("contents", "Tree"),
     "lace/founding": ("people", "Founding"),
     "lace/node": ("people", "NodeCard"),
     "lace/member": ("people", "Member"),
@@ -39,7 +40,7 @@ _READERS: Final = {
     "lace/release": ("releases", "Release"),
     "lace/resolution": ("releases", "Resolution"),
     "lace/log": ("log", "LogEntry"),
-    "lace/audit": ("log", "AuditEntry"),
+    "lace/audit": ("audit", "AuditEntry"),
 }
 APPS = frozenset(_READERS)
 
@@ -117,9 +118,10 @@ def _reader(app: str) -> Callable[[Record], ProfileValue] | None:
 
 def references(value: ProfileValue) -> tuple[Reference, ...]:
     """Return the record links in the headers of a value, in their order; a tree's body is not looked at."""
-    from vault.profile.content import Manifest  # noqa: PLC0415 - who asks has met several kinds
+    from vault.profile.audit import AuditEntry  # noqa: PLC0415 - who asks has met several kinds
+    from vault.profile.contents import Manifest  # noqa: PLC0415
     from vault.profile.lines import Commit, Revision  # noqa: PLC0415
-    from vault.profile.log import AuditEntry, LogEntry  # noqa: PLC0415
+    from vault.profile.log import LogEntry  # noqa: PLC0415
     from vault.profile.people import Revocation  # noqa: PLC0415
     from vault.profile.releases import LabelRecord, Release, Resolution  # noqa: PLC0415
 

@@ -71,7 +71,7 @@ class _Row(NamedTuple):
     bases: bytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Open:
     """The frame that is being filled."""
 
