@@ -2,24 +2,26 @@
 
 How a road joins: write a class with the methods of `Road`, whose constructor takes an empty directory, and add it to
 `ROADS`. A road that needs a server starts it in `__enter__` and stops it in `__exit__`. Nothing else is to be done:
-every scenario in `test_roads.py` then runs over it. A slow road also goes into `_LONG`: it is run when
-`LACE_TEST_PROFILE` is set, as continuous integration does.
+every scenario in `test_roads.py` then runs over it. A slow road also goes into `_LONG`: of it the first meeting is run
+always, and all when `LACE_TEST_PROFILE` is set, as continuous integration does. A file to mail is no road one syncs on:
+what it brings is in `test_one_file.py`.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from tests.live.servers import serving
 from tests.people import Person
-from tests.transports.git_hosts import bare_repository, daemon
+from tests.transports.git_hosts import bare_repository, certified, daemon, web_host
+from tests.transports.web_hosts import plain_server
 
-__all__ = ["ROADS", "Copy", "Road", "chosen_roads", "meet"]
+__all__ = ["ROADS", "Copy", "Road", "chosen_roads", "mediums", "meet", "open_to_newcomers", "written"]
 
 
 class Road(Protocol):
@@ -43,8 +45,20 @@ class Road(Protocol):
     def __exit__(self, *reason: object) -> None:
         """Be gone, with every process that was started."""
 
+    def equip(self, *people: Person) -> None:
+        """Give people what they need to use it, before they do anything."""
+
     def prepare(self, host: Person) -> None:
         """Make the road ready for a group that its host has just founded."""
+
+    def met(self) -> None:
+        """Everybody whom a host invited belongs now."""
+
+    def sync(self, person: Person, expect: int = 0) -> dict[str, Any]:
+        """Let somebody sync; return the answer."""
+
+    def stop(self, person: Person) -> int:
+        """Let somebody sync who is stopped on the way; return the exit code."""
 
     def victims(self) -> list[Path]:
         """Return the files at rest that a byte may rot in, at least one of each kind."""
@@ -67,8 +81,20 @@ class _Directory:
     def __exit__(self, *reason: object) -> None:
         self.stack.close()
 
+    def equip(self, *people: Person) -> None:
+        del people
+
     def prepare(self, host: Person) -> None:
         del host
+
+    def met(self) -> None:
+        """Nothing is done otherwise."""
+
+    def sync(self, person: Person, expect: int = 0) -> dict[str, Any]:
+        return person.lace("sync", "road", expect=expect)
+
+    def stop(self, person: Person) -> int:
+        return person.run("sync", "road").code
 
     def victims(self) -> list[Path]:
         return sorted(path for path in self.medium.rglob("*") if path.is_file() and path.stat().st_size)
@@ -101,6 +127,77 @@ class DaemonRoad(BareRoad):
     def __enter__(self) -> Self:
         self.uri = self.stack.enter_context(daemon(self.medium.parent)) + self.medium.name
         return self
+
+
+class _FarRoad(BareRoad):
+    """A road on which git needs to be told something by the environment."""
+
+    needs: Mapping[str, str]
+
+    def equip(self, *people: Person) -> None:
+        """Tell it in commands that are processes of their own."""
+        for person in people:
+            person.environ |= self.needs
+
+
+class WebRoad(_FarRoad):
+    """The same repository behind a web server, over TLS."""
+
+    def __enter__(self) -> Self:
+        certificate = certified(self.medium.parent / "tls")
+        self.needs = {"GIT_SSL_CAINFO": str(certificate)}
+        self.stack.enter_context(variables(self.needs))
+        address = self.stack.enter_context(web_host(self.medium.parent, certificate=certificate))
+        self.uri = address + self.medium.name
+        return self
+
+
+class SshRoad(_FarRoad):
+    """The same repository over what stands for ssh: it runs here what would run there."""
+
+    def __enter__(self) -> Self:
+        program = self.medium.parent / "ssh"
+        program.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+        program.chmod(0o755)
+        self.needs = {"GIT_SSH_COMMAND": str(program), "GIT_SSH_VARIANT": "ssh"}
+        self.stack.enter_context(variables(self.needs))
+        self.uri = f"git@example.org:{self.medium}"
+        return self
+
+
+class StaticRoad(_Directory):
+    """A drop behind a plain web server: everybody brings their own mailbox there, and reads the others' over HTTP."""
+
+    kind = "http"
+    _is_meeting = True
+
+    def __enter__(self) -> Self:
+        address, _ = self.stack.enter_context(plain_server(self.medium.parent))
+        self.uri = address + self.medium.name
+        return self
+
+    def prepare(self, host: Person) -> None:
+        """Make the drop: there is nothing to read before somebody brought something."""
+        host.lace("place", "add", "desk", str(self.medium))
+        host.lace("push", "desk")
+
+    def sync(self, person: Person, expect: int = 0) -> dict[str, Any]:
+        """Bring, then read; what both did is one answer."""
+        if self._is_meeting:  # a request can neither be left at a web server nor be seen there
+            return person.lace("sync", "desk", expect=expect)
+        knows(person, "desk", str(self.medium))
+        brought = person.run("--json", "push", "desk").json
+        read = person.lace("pull", "road", expect=expect)
+        if read["received"]:
+            person.run("push", "desk")
+        return read | {name: brought[name] for name in ("sent", "bytes_sent", "queued")}
+
+    def stop(self, person: Person) -> int:
+        return person.run("pull", "road").code
+
+    def met(self) -> None:
+        """From now on nothing is read from the directory."""
+        self._is_meeting = False
 
 
 class SealedDropRoad(DropRoad):
@@ -141,22 +238,96 @@ class LiveRoad(_Directory):
         return []
 
 
+class BesideRoad(_Directory):
+    """Another vault of the same account, in whose folder everybody meets."""
+
+    kind = "vault"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._home = Person("home", root / "homes" / "home", root / "home")
+        self.medium = self._home.folder / ".vault"
+        self.uri = str(self._home.folder)
+
+    def equip(self, *people: Person) -> None:
+        """Let all keys lie on one machine."""
+        for person in people:
+            person.environ |= {name: self._home.variables[name] for name in ("HOME", "LACE_HOME")}
+
+    def prepare(self, host: Person) -> None:
+        """Let the vault in the middle join."""
+        self._home.lace("accept", host.lace("invite", "home")["invite"], "--name", "home")
+        self._home.lace("place", "add", "host", str(host.folder))
+        for _ in range(2):
+            self._home.lace("sync", "host")
+        self._home.lace("place", "remove", "host")
+
+    def sync(self, person: Person, expect: int = 0) -> dict[str, Any]:
+        """Name the folder first: where it lies on this machine is in no invitation."""
+        knows(person, "road", self.uri)
+        return super().sync(person, expect)
+
+    def victims(self) -> list[Path]:
+        """Nothing, as with a friend who serves."""
+        return []
+
+
 ROADS: dict[str, Callable[[Path], Road]] = {
     "drop": DropRoad,
     "bare": BareRoad,
     "daemon": DaemonRoad,
+    "web": WebRoad,
+    "ssh": SshRoad,
     "sealed-drop": SealedDropRoad,
     "sealed-bare": SealedBareRoad,
     "live": LiveRoad,
+    "static": StaticRoad,
+    "beside": BesideRoad,
 }
 
 
-_LONG = frozenset({"daemon", "sealed-bare"})
+_LONG = frozenset({"daemon", "web", "ssh", "sealed-bare", "static", "beside"})
+_ANSWERING = frozenset({"live", "beside"})  # somebody answers there; nothing lies on a medium
 
 
 def chosen_roads() -> list[str]:
     """Return the names of the roads that this run takes."""
     return sorted(set(ROADS) - (_LONG if "LACE_TEST_PROFILE" not in os.environ else frozenset()))
+
+
+def mediums() -> list[str]:
+    """Return the chosen roads whose bytes rest on a medium; what a server does in these cases: `tests/live`."""
+    return [name for name in chosen_roads() if name not in _ANSWERING]
+
+
+def written() -> list[str]:
+    """Return those mediums that are written over the road itself; the static one is a drop where it is written."""
+    return [name for name in mediums() if name != "static"]
+
+
+def open_to_newcomers() -> list[str]:
+    """Return the chosen roads on which somebody can ask to be let in: a plain web server takes nothing in."""
+    return [name for name in chosen_roads() if name != "static"]
+
+
+def knows(person: Person, place: str, uri: str) -> None:
+    """Let somebody add a place unless they have it."""
+    if place not in {known["place"] for known in person.lace("places")["places"]}:
+        person.lace("place", "add", place, uri)
+
+
+@contextmanager
+def variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for the block, for this process and those that it starts."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 class Copy:
@@ -181,6 +352,7 @@ def meet(road: Road, host: Person, *friends: Person) -> None:
     host.lace("place", "add", "road", road.uri, *road.options)
     for friend in friends:
         friend.lace("accept", host.lace("invite", friend.name)["invite"], "--name", friend.name)
-        friend.lace("sync", "road")
+        road.sync(friend)
     for person in (host, *friends, host):
-        person.lace("sync", "road")
+        road.sync(person)
+    road.met()

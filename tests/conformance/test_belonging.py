@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.roads import ROADS, Road, chosen_roads, meet
-from tests.conformance.test_roads import mediums, records, settle
+from tests.conformance.roads import ROADS, Road, chosen_roads, meet, written
+from tests.conformance.test_roads import records, settle
 from tests.people import Person
 
 
 @pytest.fixture(params=chosen_roads())
-def road(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Road]:
+def road(request: pytest.FixtureRequest, tmp_path: Path, alice: Person, bob: Person, cara: Person) -> Iterator[Road]:
     with ROADS[request.param](tmp_path) as made:
+        made.equip(alice, bob, cara)
         yield made
 
 
@@ -45,7 +46,7 @@ def names(person: Person) -> set[str]:
     return {member["name"] for member in person.lace("members")["members"]}
 
 
-@pytest.mark.parametrize("road", mediums(), indirect=True)
+@pytest.mark.parametrize("road", written(), indirect=True)
 def test_who_was_admitted_elsewhere_proves_it_by_their_own_mailbox(
     road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
 ) -> None:
@@ -59,34 +60,34 @@ def test_who_was_admitted_elsewhere_proves_it_by_their_own_mailbox(
         person.write(f"{person.name}.txt", "here I am\n")
         made[person.name] = person.lace("release", f"1.{number}.0")["release"]
         person.lace("place", "add", "road", road.uri, *road.options)
-    dan.lace("sync", "road")  # he says who admitted Cara, of whom there is nothing here
-    got = alice.lace("sync", "road")
+    road.sync(dan)  # he says who admitted Cara, of whom there is nothing here
+    got = road.sync(alice)
     assert [(new["name"], new["release"]) for new in got["releases"]] == [("dan", made["dan"])]
     assert got["rejected_hashes"] == []
     # Cara's request lies there, to her inviter.
     assert {problem["code"] for problem in got["problems"]} <= {"sealed-to-others"}
     assert {"cara", "dan"} <= names(alice)
-    cara.lace("sync", "road")
-    got = alice.lace("sync", "road")
+    road.sync(cara)
+    got = road.sync(alice)
     assert [(new["name"], new["release"]) for new in got["releases"]] == [("cara", made["cara"])]
-    settle(alice, cara, dan)
+    settle(road, alice, cara, dan)
 
 
-@pytest.mark.parametrize("road", mediums(), indirect=True)
+@pytest.mark.parametrize("road", written(), indirect=True)
 def test_a_stranger_is_looked_at_once_and_leaves_nothing_behind(
     road: Road, alice: Person, bob: Person, cara: Person
 ) -> None:
     # Only Alice knows the invitation, so to Bob Cara is a stranger however often he comes
     meet(road, alice, bob)
     cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
-    cara.lace("sync", "road")
+    road.sync(cara)
     for number in range(20):
         cara.write("a.txt", f"{number}\n")
         cara.lace("commit", "-m", "mine")
     cara.lace("release", "1.0.0")
-    cara.lace("sync", "road")
+    road.sync(cara)
     before = records(bob)
-    first, second = bob.lace("sync", "road"), bob.lace("sync", "road")
+    first, second = road.sync(bob), road.sync(bob)
     for told in (first, second):
         assert {problem["code"] for problem in told["problems"]} <= {"stranger", "sealed-to-others"}
         assert (told["received"], told["rejected_hashes"]) == (0, [])
@@ -96,25 +97,25 @@ def test_a_stranger_is_looked_at_once_and_leaves_nothing_behind(
     assert "cara" not in names(bob)
 
 
-@pytest.mark.parametrize("road", mediums(), indirect=True)
+@pytest.mark.parametrize("road", written(), indirect=True)
 def test_of_a_revoked_mailbox_counts_what_is_within_the_cut(
     road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
 ) -> None:
     meet(road, alice, bob, cara)
     cara.write("cara.txt", "within\n")
     within = cara.lace("release", "1.0.0")["release"]
-    settle(cara, alice)
+    settle(road, cara, alice)
     bob.write("bob.txt", "carried\n")
     carried = bob.lace("release", "2.0.0")["release"]
     meet_by_stick(tmp_path / "stick", bob, cara)
     cara.write("cara.txt", "after\n")
     after = cara.lace("release", "3.0.0")["release"]
     alice.lace("revoke", "cara", "--yes")
-    cara.lace("sync", "road")  # she does not know yet; of Bob's release hers is the only mailbox here that has it
-    got = alice.lace("sync", "road", expect=1)
+    road.sync(cara)  # she does not know yet; of Bob's release hers is the only mailbox here that has it
+    got = road.sync(alice, expect=1)
     assert {new["release"] for new in got["releases"]} == {carried}
     assert {bad["code"] for bad in got["rejected_hashes"]} == {"after-cut"}
-    assert alice.lace("sync", "road")["rejected_hashes"] == []
+    assert road.sync(alice)["rejected_hashes"] == []
     dan = people("dan")
     dan.lace("accept", alice.lace("invite", "dan")["invite"], "--name", "dan")
     for person in (dan, alice, dan):
@@ -146,12 +147,12 @@ def test_of_a_revoked_mailbox_counts_what_is_within_the_cut(
 def test_a_live_server_refuses_who_was_revoked(road: Road, alice: Person, bob: Person) -> None:
     meet(road, alice, bob)
     alice.lace("revoke", "bob", "--yes")
-    alice.lace("sync", "road")
+    road.sync(alice)
     before = records(alice)
     bob.write("b.txt", "late\n")
     bob.lace("release", "1.0.0")
     told = bob.run("--json", "sync", "road")
     assert 30 <= told.code < 40, told.err
     assert "revoked" in told.json["error"]["message"]
-    alice.lace("sync", "road")
+    road.sync(alice)
     assert records(alice) == before

@@ -66,7 +66,7 @@ def test_nothing_lies_there_in_the_clear(road: Road, alice: Person, bob: Person)
     alice.write("big.bin", _CONTENT * 50_000)
     alice.lace("release", "17.3.9", "-m", _MESSAGE)
     alice.lace("label", "label-x")
-    settle(alice, bob)
+    settle(road, alice, bob)
     bob.lace("update")
     assert (bob.folder / "geheim" / "notiz.txt").read_text() == _CONTENT
     found = everything(road)
@@ -78,14 +78,14 @@ def test_nothing_lies_there_in_the_clear(road: Road, alice: Person, bob: Person)
 def test_a_request_on_an_encrypted_medium_tells_nobody_who_asks(road: Road, alice: Person, bob: Person) -> None:
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "road", road.uri, "--encrypt")
-    alice.lace("sync", "road")
+    road.sync(alice)
     bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    bob.lace("sync", "road")
+    road.sync(bob)
     found = everything(road)
     for secret in secrets(alice, bob):
         assert secret not in found, secret
-    assert alice.lace("sync", "road")["admitted"] == ["bob"]
-    settle(bob, alice)
+    assert road.sync(alice)["admitted"] == ["bob"]
+    settle(road, bob, alice)
     assert all(place["encrypted"] for place in alice.lace("places")["places"])
 
 
@@ -96,45 +96,45 @@ def test_who_was_admitted_later_and_by_another_reads_what_lies_there(
     meet(road, alice, bob)
     alice.write("a.bin", noise(1, 300_000))
     made = alice.lace("release", "1.0.0")
-    alice.lace("sync", "road")
-    bob.lace("sync", "road")
+    road.sync(alice)
+    road.sync(bob)
     cara.lace("accept", bob.lace("invite", "cara")["invite"], "--name", "cara")
-    assert cara.lace("sync", "road")["releases"] == []
-    assert bob.lace("sync", "road")["admitted"] == ["cara"]
-    got = cara.lace("sync", "road")
+    assert road.sync(cara)["releases"] == []
+    assert road.sync(bob)["admitted"] == ["cara"]
+    got = road.sync(cara)
     assert [new["release"] for new in got["releases"]] == [made["release"]]
     cara.lace("update")
     assert (cara.folder / "a.bin").read_bytes() == noise(1, 300_000)
-    settle(cara, alice, bob)
+    settle(road, cara, alice, bob)
 
 
 def test_who_is_no_member_reads_nothing(road: Road, alice: Person, bob: Person, cara: Person) -> None:
     meet(road, alice, bob)
     alice.write("a.txt", _CONTENT)
     alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     cara.lace("init", "--name", "cara")
     cara.lace("place", "add", "road", road.uri)
-    got = cara.lace("sync", "road")
+    got = road.sync(cara)
     assert (got["received"], got["exchanges"]) == (0, [])
     assert got["problems"] == []  # another group's mailboxes are none of hers
-    settle(alice, bob)
+    settle(road, alice, bob)
 
 
 def test_a_mailbox_that_rotted_is_named(alice: Person, bob: Person, tmp_path: Path) -> None:
     with ROADS["sealed-drop"](tmp_path) as road:
         meet(road, alice, bob)
-        settle(alice, bob)
+        settle(road, alice, bob)
         heads = [path for path in road.victims() if path.name == "head.rec"]
         for head in heads:
             data = bytearray(head.read_bytes())
             data[-20] ^= 1
             head.write_bytes(data)
-        told = bob.lace("sync", "road", expect=1)
+        told = road.sync(bob, expect=1)
         assert [(p["code"], p["peer"]) for p in told["problems"]] == [("bad-envelope", "alice")]
         assert whole(bob)
         alice.run("sync", "road")
-        settle(bob, alice)
+        settle(road, bob, alice)
 
 
 def test_a_plain_mailbox_is_taken_away_when_its_owner_encrypts(alice: Person, bob: Person, tmp_path: Path) -> None:
@@ -142,14 +142,14 @@ def test_a_plain_mailbox_is_taken_away_when_its_owner_encrypts(alice: Person, bo
         meet(road, alice, bob)
         alice.write("a.txt", _CONTENT)
         alice.lace("release", "17.3.9", "-m", _MESSAGE)
-        settle(alice, bob)
+        settle(road, alice, bob)
         alice.lace("place", "set", "road", "--encrypt")
         for person in (alice, bob, alice, bob):  # Bob did not ask for it: what a friend hides, nobody shows
-            person.lace("sync", "road")
+            road.sync(person)
         found = everything(road)
         for secret in secrets(alice, bob):
             assert secret not in found, secret
-        settle(alice, bob)
+        settle(road, alice, bob)
         assert records(alice) == records(bob)
 
 
@@ -158,11 +158,11 @@ def test_rebase_writes_all_of_it_anew(alice: Person, bob: Person, tmp_path: Path
         meet(road, alice, bob)
         alice.write("a.bin", noise(3, 200_000))
         alice.lace("release", "1.0.0")
-        settle(alice, bob)
+        settle(road, alice, bob)
         before = {path.name for path in road.victims() if path.suffix in {".bnd", ".run"}}
         for person in (alice, bob):
             person.lace("place", "set", "road", "--rebase")
-            person.lace("sync", "road")
+            road.sync(person)
         assert not before & {path.name for path in road.victims()}
-        assert alice.lace("sync", "road")["received"] == 0
-        settle(alice, bob)
+        assert road.sync(alice)["received"] == 0
+        settle(road, alice, bob)

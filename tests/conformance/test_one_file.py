@@ -27,7 +27,7 @@ def test_a_file_brings_what_a_stick_would(
     road: Road, alice: Person, bob: Person, tmp_path: Path, options: list[str]
 ) -> None:
     meet(road, alice, bob)
-    settle(alice, bob)
+    settle(road, alice, bob)
     alice.write("geheim/a.bin", noise(1, 300_000))
     made = alice.lace("release", "17.3.9", "-m", "the message nobody may read")
     file = tmp_path / "post" / "for-bob.lace"
@@ -47,7 +47,7 @@ def test_a_file_brings_what_a_stick_would(
     if options:
         found = file.read_bytes()
         assert not [secret for secret in secrets(alice, bob) if secret in found]
-    settle(alice, bob)
+    settle(road, alice, bob)
 
 
 def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_file_for_somebody_leaves_out_what_they_have(
     alice.write("big.bin", noise(2, 2_000_000))
     meet(road, alice, bob)
     alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.1")
     small, large = tmp_path / "small.lace", tmp_path / "large.lace"

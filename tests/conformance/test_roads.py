@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.roads import ROADS, Copy, Road, chosen_roads, meet
+from tests.conformance.roads import ROADS, Copy, Road, chosen_roads, mediums, meet, open_to_newcomers, written
 from tests.people import Person
 from vault.records import RecordHash
 
@@ -22,14 +22,10 @@ _BIG = 3_000_000  # bytes: several frames, and pieces of git
 
 
 @pytest.fixture(params=chosen_roads())
-def road(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Road]:
+def road(request: pytest.FixtureRequest, tmp_path: Path, alice: Person, bob: Person, cara: Person) -> Iterator[Road]:
     with ROADS[request.param](tmp_path) as made:
+        made.equip(alice, bob, cara)
         yield made
-
-
-def mediums() -> list[str]:
-    """Return the roads whose bytes rest on a medium; what a server does in these cases is told in `tests/live`."""
-    return [name for name in chosen_roads() if name != "live"]
 
 
 def noise(seed: int, size: int) -> bytes:
@@ -45,10 +41,10 @@ def records(person: Person) -> set[str]:
     return {line["hash"] for line in checked}
 
 
-def settle(*people: Person) -> None:
+def settle(road: Road, *people: Person) -> None:
     """Let everybody visit until nothing is new for anybody; check that they then hold the same."""
     for _ in range(4):
-        if not sum(person.lace("sync", "road", expect=0)["received"] for person in people):
+        if not sum(road.sync(person, expect=0)["received"] for person in people):
             break
     sets = [records(person) for person in people]
     assert all(found == sets[0] for found in sets)
@@ -62,19 +58,20 @@ def whole(person: Person) -> bool:
     return all(bad["kind"] == "place" for bad in found["bad"])
 
 
+@pytest.mark.parametrize("road", sorted(ROADS), indirect=True)
 def test_a_first_meeting_brings_the_folder(road: Road, alice: Person, bob: Person) -> None:
     alice.write("notes/été.txt", "one\n")
     alice.write("big.bin", noise(1, _BIG))
     meet(road, alice, bob)
     made = alice.lace("release", "1.0.0", "-m", "first")
-    sent = alice.lace("sync", "road")
+    sent = road.sync(alice)
     assert (sent["transport"], sent["sent"] > 0, sent["queued"]) == (road.kind, True, False)
-    got = bob.lace("sync", "road")
+    got = road.sync(bob)
     assert [(new["name"], new["release"]) for new in got["releases"]] == [("alice", made["release"])]
     assert (got["fixed_point"], got["closed_by"], got["next"]) == (True, "fixed-point", "lace update")
     bob.lace("update")
     assert (bob.folder / "big.bin").read_bytes() == noise(1, _BIG)
-    settle(alice, bob)
+    settle(road, alice, bob)
 
 
 def test_nothing_new_moves_nothing(road: Road, alice: Person, bob: Person) -> None:
@@ -82,13 +79,13 @@ def test_nothing_new_moves_nothing(road: Road, alice: Person, bob: Person) -> No
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     before = {path: path.stat().st_mtime_ns for path in road.victims()}
     for person in (alice, bob):
-        again = person.lace("sync", "road")
+        again = road.sync(person)
         assert (again["received"], again["sent"], again["fixed_point"], again["exchanges"]) == (0, 0, True, [])
         # Whoever answers is asked; a medium is only looked at.
-        assert again["bytes_sent"] <= (1024 if road.kind == "live" else 0)
+        assert again["bytes_sent"] <= (1024 if road.kind in {"live", "vault"} else 0)
     assert {path: path.stat().st_mtime_ns for path in road.victims()} == before
 
 
@@ -97,11 +94,11 @@ def test_a_small_change_costs_little(road: Road, alice: Person, bob: Person) -> 
     alice.write("a.txt", "one\n")
     meet(road, alice, bob)
     alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     alice.write("a.txt", "two\n")
     alice.lace("release", "1.0.1")
-    assert alice.lace("sync", "road")["bytes_sent"] < 64 * 1024
-    got = bob.lace("sync", "road")
+    assert road.sync(alice)["bytes_sent"] < 64 * 1024
+    got = road.sync(bob)
     assert got["received"] > 0
     assert got["bytes_received"] < 128 * 1024
     bob.lace("update")
@@ -113,15 +110,15 @@ def test_a_conflict_is_told_and_settled_everywhere(road: Road, alice: Person, bo
     for person in (alice, bob):
         person.write("a.txt", f"{person.name}\n")
         person.lace("release", "1.0.0")
-    alice.lace("sync", "road")
-    told = bob.lace("sync", "road", expect=1)
+    road.sync(alice)
+    told = road.sync(bob, expect=1)
     assert [(c["version"], len(c["sides"])) for c in told["conflicts"]] == [("1.0.0", 2)]
-    assert len(alice.lace("sync", "road", expect=1)["conflicts"]) == 1
+    assert len(road.sync(alice, expect=1)["conflicts"]) == 1
     bob.lace("resolve", told["conflicts"][0]["id"], "--prefer", "local")
-    bob.lace("sync", "road")
-    proposed = alice.lace("sync", "road", expect=1)
+    road.sync(bob)
+    proposed = road.sync(alice, expect=1)
     alice.lace("resolve", proposed["conflicts"][0]["id"], "--accept")
-    settle(alice, bob)
+    settle(road, alice, bob)
     assert (alice.folder / "a.txt").read_text() == "bob\n"
 
 
@@ -130,7 +127,7 @@ def test_a_third_person_relays(road: Road, alice: Person, bob: Person, cara: Per
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     made = alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     bob.lace("place", "add", "stick", str(tmp_path / "stick"))
     line = bob.lace("invite", "cara")["invite"]
     cara.lace("accept", line, "--name", "cara")
@@ -146,23 +143,24 @@ def test_a_third_person_relays(road: Road, alice: Person, bob: Person, cara: Per
     assert records(cara) == records(bob)
 
 
+@pytest.mark.parametrize("road", open_to_newcomers(), indirect=True)
 def test_somebody_who_comes_late_gets_all(road: Road, alice: Person, bob: Person, cara: Person) -> None:
     meet(road, alice, bob)
     for number in range(3):
         for person in (alice, bob):
             person.write(f"{person.name}.txt", f"{number}\n")
-            person.lace("sync", "road")
+            road.sync(person)
             if number or person is bob:
                 person.lace("update")
             person.lace("release", "--yes")
-            person.lace("sync", "road")
-    settle(alice, bob)
+            road.sync(person)
+    settle(road, alice, bob)
     cara.lace("accept", bob.lace("invite", "cara")["invite"], "--name", "cara")
-    first = cara.lace("sync", "road")
-    bob.lace("sync", "road")  # Alice, who wrote most of it, is not there
-    second = cara.lace("sync", "road")
+    first = road.sync(cara)
+    road.sync(bob)  # Alice, who wrote most of it, is not there
+    second = road.sync(cara)
     assert len(first["releases"]) + len(second["releases"]) == 6
-    settle(cara, alice, bob)
+    settle(road, cara, alice, bob)
 
 
 def test_what_is_stopped_goes_on_where_it_was(
@@ -175,7 +173,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     for number in range(40):
         alice.write(f"{number}.bin", noise(number, 100_000))
     alice.lace("release", "1.0.0")
-    alice.lace("sync", "road")
+    road.sync(alice)
     take = Receiver.take
     calls = []
 
@@ -186,16 +184,17 @@ def test_what_is_stopped_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Receiver, "take", stopping)
-    assert bob.run("sync", "road").code == 130
+    assert road.stop(bob) == 130
     monkeypatch.undo()
     assert whole(bob)
-    got = bob.lace("sync", "road")
+    got = road.sync(bob)
     assert got["fixed_point"]
-    settle(alice, bob)
+    settle(road, alice, bob)
     bob.lace("update")
     assert (bob.folder / "39.bin").read_bytes() == noise(39, 100_000)
 
 
+@pytest.mark.parametrize("road", open_to_newcomers(), indirect=True)
 def test_a_stranger_gets_in_nothing(road: Road, alice: Person, bob: Person, cara: Person) -> None:
     # LAZ-71: Cara has a line for the group, and nobody knows it
     meet(road, alice, bob)
@@ -203,12 +202,12 @@ def test_a_stranger_gets_in_nothing(road: Road, alice: Person, bob: Person, cara
     cara.lace("accept", line, "--name", "cara")
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.0")
-    cara.lace("sync", "road")
-    got = bob.lace("sync", "road")  # Bob did not invite her, so only Alice can know that she may come in
+    road.sync(cara)
+    got = road.sync(bob)  # Bob did not invite her, so only Alice can know that she may come in
     assert not got["admitted"]
     assert "cara" not in {member["name"] for member in bob.lace("members")["members"]}
-    assert alice.lace("sync", "road")["admitted"] == ["cara"]
-    settle(cara, alice, bob)
+    assert road.sync(alice)["admitted"] == ["cara"]
+    settle(road, cara, alice, bob)
 
 
 @pytest.mark.parametrize("road", mediums(), indirect=True)
@@ -217,20 +216,20 @@ def test_a_medium_that_goes_back_in_time_is_noticed(road: Road, alice: Person, b
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.0")
-    settle(alice, bob)
+    settle(road, alice, bob)
     old = Copy(road, tmp_path / "old")
     alice.write("a.txt", "two\n")
     alice.lace("release", "1.0.1")
-    settle(alice, bob)
+    settle(road, alice, bob)
     before = records(bob)
     vector = bob.lace("vectors")["vectors"]["self"]
     old.bring_back()
-    told = bob.lace("sync", "road", expect=1)
+    told = road.sync(bob, expect=1)
     assert {problem["code"] for problem in told["problems"]} == {"rolled-back"}
     assert records(bob) == before
     assert bob.lace("vectors")["vectors"]["self"] == vector
-    alice.lace("sync", "road")
-    settle(alice, bob)
+    road.sync(alice)
+    settle(road, alice, bob)
 
 
 @pytest.mark.parametrize("road", mediums(), indirect=True)
@@ -240,7 +239,7 @@ def test_a_rotten_byte_is_never_believed(road: Road, alice: Person, bob: Person,
     alice.write("a.txt", "one\n")
     alice.write("b.bin", noise(5, 200_000))
     alice.lace("release", "1.0.0")
-    alice.lace("sync", "road")
+    road.sync(alice)
     good = Copy(road, tmp_path / "good")
     state = tmp_path / "state"
     shutil.copytree(bob.folder, state, symlinks=True)
@@ -266,7 +265,7 @@ def test_a_rotten_byte_is_never_believed(road: Road, alice: Person, bob: Person,
             shutil.copytree(kept, folder, symlinks=True)
 
 
-@pytest.mark.parametrize("road", mediums(), indirect=True)
+@pytest.mark.parametrize("road", written(), indirect=True)
 def test_a_full_disk_loses_nothing(road: Road, alice: Person, bob: Person) -> None:
     # faults.md row 3
     meet(road, alice, bob)
@@ -280,14 +279,14 @@ def test_a_full_disk_loses_nothing(road: Road, alice: Person, bob: Person) -> No
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert 10 <= full.code < 30, full.err
     assert full.json["error"]["hint"]
-    assert bob.lace("sync", "road")["releases"] == []
+    assert road.sync(bob)["releases"] == []
     assert whole(alice)
-    settle(alice, bob)
+    settle(road, alice, bob)
     bob.lace("update")
     assert (bob.folder / "big.bin").read_bytes() == noise(6, _BIG)
 
 
-@pytest.mark.parametrize("road", mediums(), indirect=True)
+@pytest.mark.parametrize("road", written(), indirect=True)
 def test_a_medium_that_is_gone_leaves_the_work_queued(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
     # LAZ-24, faults.md row 4
     meet(road, alice, bob)
@@ -298,19 +297,19 @@ def test_a_medium_that_is_gone_leaves_the_work_queued(road: Road, alice: Person,
     assert alice.lace("push", "road")["queued"]
     assert 20 <= alice.run("sync", "road").code < 30
     away.rename(road.medium)
-    settle(alice, bob)
+    settle(road, alice, bob)
 
 
 def test_three_people_use_one_medium(road: Road, alice: Person, bob: Person, cara: Person) -> None:
     meet(road, alice, bob, cara)
     for number in range(2):
         for person in (alice, bob, cara):
-            person.lace("sync", "road")
+            road.sync(person)
             person.lace("update")
             person.write(f"{person.name}.txt", f"{number}\n")
             person.lace("release", "--yes")
-            person.lace("sync", "road")
-    settle(alice, bob, cara)
+            road.sync(person)
+    settle(road, alice, bob, cara)
     for person in (alice, bob, cara):
         person.lace("update")
         assert {path.name for path in person.folder.glob("*.txt")} == {"alice.txt", "bob.txt", "cara.txt"}
@@ -332,4 +331,4 @@ def test_two_write_at_once(road: Road, alice: Person, bob: Person) -> None:
     for thread in threads:
         thread.join()
     assert codes == [0, 0]
-    settle(alice, bob)
+    settle(road, alice, bob)

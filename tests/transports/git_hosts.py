@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import base64
 import os
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import IO
 
-__all__ = ["PLAIN", "bare_repository", "daemon", "git", "web_host"]
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+__all__ = ["PLAIN", "bare_repository", "certified", "daemon", "git", "web_host"]
 
 # What a person's machine may hold does not reach the repositories that tests make.
 PLAIN = {
@@ -71,13 +79,33 @@ def _drain(said: IO[bytes]) -> None:
             pass
 
 
+def certified(folder: Path) -> Path:
+    """Return a file with a key and a certificate for 127.0.0.1 that is its own authority."""
+    folder.mkdir()
+    file = folder / "host.pem"
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    file.write_bytes(made.public_bytes(pem) + key.private_bytes(pem, form, plain))
+    return file
+
+
 @contextmanager
-def web_host(root: Path, login: str = "") -> Iterator[str]:
+def web_host(root: Path, login: str = "", certificate: Path | None = None) -> Iterator[str]:
     """Serve the repositories below a directory over HTTP; yield the address to put before a name.
 
     Args:
         root: the directory.
         login: `name:password` that is asked for, if any.
+        certificate: with its key, for TLS; without it plain HTTP is spoken.
     """
     wanted = f"Basic {base64.b64encode(login.encode()).decode()}"
 
@@ -135,10 +163,14 @@ def web_host(root: Path, login: str = "") -> Iterator[str]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http{'s' if certificate is not None else ''}://127.0.0.1:{server.server_port}/"
     finally:
         server.shutdown()
         server.server_close()
