@@ -340,6 +340,36 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
     assert not list((reader.private.path / "objects" / "pack").glob("tmp_*"))
 
 
+def test_what_was_seen_is_read_as_git_keeps_it(tmp_path: Path) -> None:
+    """A file a ref, or packed by a git that somebody ran there, or torn: the same answer as git's own, or git's."""
+    bare = bare_repository(tmp_path / "remote.git")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
+    put(place, key(1), additions(some_records(3)))
+    path = place.private.path
+
+    def seen() -> dict[str, str]:
+        return GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id).private.seen()
+
+    def said() -> dict[str, str]:
+        rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)", "refs/lace/seen/").splitlines()
+        return {name.removeprefix("refs/lace/seen/"): oid for name, _, oid in (row.partition(" ") for row in rows)}
+
+    before = said()
+    assert len(before) == 2
+    assert seen() == before
+    lock = path / "refs" / "lace" / "seen" / "place.lock"
+    lock.touch()
+    assert seen() == before
+    lock.unlink(missing_ok=True)
+    git(path, "pack-refs", "--all")
+    assert not lock.parent.exists()
+    assert seen() == before
+    lock.parent.mkdir(parents=True)
+    (lock.parent / "place").write_bytes(b"")
+    (path / "packed-refs").unlink()
+    assert seen() == said() == {"place": before["place"]}  # fetched anew, as the other will be when it is read
+
+
 def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
     owner = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)

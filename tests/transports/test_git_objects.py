@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from random import Random
@@ -102,18 +103,18 @@ def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner)
     """What another git writes meanwhile is found; hundreds are asked at once without either side waiting for ever."""
     objects = Objects(git)
     assert objects.info([_ABSENT]) == [None]
-    asked = objects._running["--batch-check"].process
+    asked = objects._running["--batch-command"].process
     blobs = [b"%d" % number * 300 for number in range(700)]
     names = [objects.add("blob", blob) for blob in blobs]
     Objects(git).info([_ABSENT])
     objects.flush()
     assert objects.read(names) == blobs
     assert all(objects.info(names))
-    assert objects._running["--batch-check"].process is asked
+    assert objects._running["--batch-command"].process is asked
     objects.close()
     assert asked.returncode == 0
     assert objects.read(names[:2]) == blobs[:2]
-    last = objects._running["--batch"].process
+    last = objects._running["--batch-command"].process
     del objects
     assert last.returncode == 0  # who lets go of the repository leaves no git behind
 
@@ -123,13 +124,47 @@ def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> No
     name = objects.add("blob", b"x" * 100)
     objects.flush()
     assert objects.read([name])
-    objects._running["--batch"].process.kill()
-    objects._running["--batch"].process.wait()
+    objects._running["--batch-command"].process.kill()
+    objects._running["--batch-command"].process.wait()
     with pytest.raises(PlaceNotWritable, match="private repository"):
         objects.read([name])
     with pytest.raises(PlaceNotWritable, match="is gone"):
         objects.read([_ABSENT, name])
     assert objects.read([name]) == [b"x" * 100]
+
+
+def test_an_older_git_is_asked_by_two(git: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git answers both kinds of questions at once since 2.36; one before ends with what it says of a strange option."""
+    older = tmp_path / "older" / "git"
+    older.parent.mkdir()
+    older.write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = --batch-command ] && exit 129; done\nexec {shutil.which("git")} "$@"\n'
+    )
+    older.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{older.parent}{os.pathsep}{os.environ['PATH']}")
+    objects = Objects(git)
+    blobs = [b"%d" % number for number in range(150)]
+    names = [objects.add("blob", blob) for blob in blobs]
+    objects.flush()
+    assert [known and known.size for known in objects.info([*names, _ABSENT])] == [*map(len, blobs), None]
+    assert objects.read(names) == blobs
+    assert sorted(objects._running) == ["--batch", "--batch-check"]
+    objects.close()
+
+
+def test_few_objects_are_written_without_a_git_and_torn_ones_anew(git: GitRunner) -> None:
+    """As large ones: a power cut may have left nothing of one but its name."""
+    objects = Objects(git)
+    names = [objects.add("blob", b"%d" % number * 50) for number in range(3)]
+    objects.flush()
+    assert objects._running == {}
+    torn = git.repository / "objects" / names[0][:2] / names[0][2:]
+    torn.chmod(0o644)
+    torn.write_bytes(b"")
+    assert [objects.add("blob", b"%d" % number * 50) for number in range(3)] == names
+    objects.flush()
+    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
+    assert objects.read(names) == [b"%d" % number * 50 for number in range(3)]
 
 
 @pytest.mark.parametrize("bad", [b"100644 a", b"100644 a\0" + b"1" * 19, b"100644\0" + b"1" * 20, b"\0" + b"1" * 20])

@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from transports.errors import UnknownPlaceKind
+from tests.transports.git_hosts import bare_repository
+from transports.errors import NotAGitPlace, UnknownPlaceKind
+from transports.git import local
+from transports.git.command import GitRunner
 from transports.git.local import is_harmless
 from transports.git.remote import git_uri, parse_remote
 
@@ -96,3 +101,62 @@ def test_the_configuration_that_git_init_writes_is_harmless() -> None:
     keys = "core.repositoryformatversion\ncore.filemode\ncore.bare\nreceive.denynonfastforwards\nremote.origin.url\n"
     assert is_harmless(keys) == ""
     assert is_harmless("") == ""
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> GitRunner:
+    made = GitRunner(tmp_path / "home", parse_remote(git_uri(bare_repository(tmp_path / "far.git"))))
+    made.repository = bare_repository(tmp_path / "own.git")
+    return made
+
+
+def test_git_is_not_asked_about_a_configuration_that_it_wrote(
+    runner: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To start git costs more than all else of a visit that finds nothing new; another word is git's to read."""
+    written = tmp_path / "far.git" / "config"
+    begun: list[str] = []
+
+    def listed(*words: str) -> tuple[int, bytes]:
+        begun.append(words[0])
+        return 0, b"core.sshcommand"
+
+    monkeypatch.setattr(runner, "run", lambda *_: b"")
+    monkeypatch.setattr(runner, "try_run", listed)
+    local.check_directory(runner)
+    assert begun == []
+    with written.open("a") as file:
+        file.write("\tsharedRepository = group\n[receive]\n\tdenyNonFastforwards = true\n")
+    local.check_directory(runner)
+    assert begun == []
+    for strange in ("\tsshCommand = touch /x\n", "# why\n", '[remote "a"]\n', "[core] bare = true\n", "\tx =\\\n", "x"):
+        text = written.read_text()
+        written.write_text(text + strange)
+        with pytest.raises(NotAGitPlace, match=r"core\.sshcommand"):
+            local.check_directory(runner)
+        written.write_text(text)
+    assert begun == ["config"] * 6
+    written.write_text("[core]\n" + "\tbare = true\n" * 400)
+    with pytest.raises(NotAGitPlace):
+        local.check_directory(runner)
+
+
+_words = st.text("abBrex", min_size=1, max_size=8)
+_lines = st.one_of(
+    st.builds("[{}]".format, _words),
+    st.builds("\t{} = {}".format, _words, st.text("abT019", min_size=1, max_size=8)),
+    st.sampled_from(
+        ["", "\t", "# x", '[a "b"]', "\ta", "a = b", "\ta = b c", '\ta = "b', "\ta = b\\", "\ta = b # c", "[a.b]"]
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(_lines, max_size=8))
+def test_what_is_read_without_git_is_what_git_reads(runner: GitRunner, lines: list[str]) -> None:
+    """Every text that counts as plain has just the keys that git names, and git names the same of all others."""
+    config = runner.home / "tried"
+    config.write_text("".join(f"{line}\n" for line in lines))
+    code, said = runner.try_run("config", "--file", str(config), "--no-includes", "--list", "--name-only")
+    found = local._keys(runner, config)
+    assert (found.splitlines() if found is not None else None) == (None if code else said.decode().splitlines())

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transports.errors import NotAGitPlace, PlaceUnreachable
-from vault.files import reason_of
+from vault.errors import LaceError
+from vault.files import read_bounded, reason_of
 
 if TYPE_CHECKING:
     from transports.git.command import GitRunner
@@ -43,6 +44,8 @@ _HARMLESS_KEY = re.compile(
     r"|(receive|transfer|uploadpack|pack|gc|repack|user|init|advice|gitweb|http)\.[a-z]+"
 )
 _NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|receive\.procreceiverefs")
+_PLAIN = re.compile(rb"(?:\[[A-Za-z]+\]\n(?:\t[A-Za-z]+ = [A-Za-z0-9]+\n)*)*")
+_PLAIN_BYTES = 4096
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
 
 
@@ -89,17 +92,39 @@ def check_directory(git: GitRunner) -> None:
             f"{bad} in the repository {path} leads elsewhere, and lace does not follow it.",
             hint="Use a bare repository that git init --bare made.",
         )
-    code, keys = 0, b""
-    if (inner / "config").is_file():
-        git.run("rev-parse", "--git-dir")  # a damaged private repository is to blame for itself
-        words = ["config", "--file", str(inner / "config"), "--no-includes", "--list", "--name-only"]
-        code, keys = git.try_run(*words)
-    bad = is_harmless(keys.decode("utf-8", "replace")) if not code else "something unreadable"
+    keys = _keys(git, inner / "config")
+    bad = is_harmless(keys) if keys is not None else "something unreadable"
     if bad:
         raise NotAGitPlace(
             f"The configuration of the repository {path} holds {bad!r}, which lace does not trust.",
             hint="Use a bare repository that git init --bare made, or remove that setting.",
         )
+
+
+def _keys(git: GitRunner, config: Path) -> str | None:
+    """Return the keys of a configuration, one a line; None when git cannot read it."""
+    if not config.is_file():
+        return ""
+    try:
+        data = read_bounded(config, _PLAIN_BYTES)
+    except LaceError:
+        data = b"?"
+    if _PLAIN.fullmatch(data):  # as `git init` writes it: there is nothing to ask git about
+        return _plain_keys(data.decode("ascii"))
+    git.run("rev-parse", "--git-dir")  # a damaged private repository is to blame for itself
+    code, keys = git.try_run("config", "--file", str(config), "--no-includes", "--list", "--name-only")
+    return None if code else keys.decode("utf-8", "replace")
+
+
+def _plain_keys(text: str) -> str:
+    keys: list[str] = []
+    section = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = line[1:-1]
+        else:
+            keys.append(f"{section}.{line[1:].partition(' ')[0]}".lower())
+    return "\n".join(keys)
 
 
 def _leading_away(inner: Path) -> str:

@@ -29,6 +29,10 @@ _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
 _ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
 _PATIENCE = 5.0  # seconds that a git whose input ended has to go
+_FEW = 32  # small objects that are written singly sooner than a git is started for them
+_BOTH: Final = "--batch-command"  # one git for both kinds of questions; git knows it since 2.36
+_SINGLE: Final = {"info": "--batch-check", "contents": "--batch"}
+_MISUSED = 129  # what git ends with that does not know an option
 _NAME_BYTES = 20
 _KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 _TREE_MODE = b"40000"
@@ -73,6 +77,7 @@ class Objects:
         self._running: dict[str, _Stays] = {}
         self._new: dict[str, tuple[str, bytes]] = {}
         self._size = 0
+        self._knows_both = True
         self._end = finalize(self, _end_all, self._running)
 
     def add(self, kind: str, data: bytes) -> str:
@@ -110,13 +115,17 @@ class Objects:
             refuse_write(directory, error)
 
     def flush(self) -> None:
-        """Let git write what was taken.
+        """Write what was taken, or let git do it where it is much.
 
         Raises:
-            PlaceNotWritable: git fails.
+            PlaceNotWritable, DiskFull, NotWritable: it cannot be written.
         """
         if self._new:
-            self._git.run("unpack-objects", "-q", stdin=_packed(self._new.values()))
+            if len(self._new) <= _FEW:
+                for name, (kind, data) in self._new.items():
+                    self._write(name, kind, data)
+            else:
+                self._git.run("unpack-objects", "-q", stdin=_packed(self._new.values()))
             self._new.clear()
             self._size = 0
 
@@ -127,7 +136,7 @@ class Objects:
             PlaceNotWritable: git fails.
         """
         asked = [name for name in names if name not in self._new]
-        answers = iter(self._asked("--batch-check", asked))
+        answers = iter(self._asked("info", asked))
         return [
             Info(name, self._new[name][0], len(self._new[name][1]))
             if name in self._new
@@ -142,25 +151,29 @@ class Objects:
             PlaceNotWritable: git fails, or one is gone.
         """
         asked = [name for name in names if name not in self._new]
-        answers = iter(self._asked("--batch", asked))
+        answers = iter(self._asked("contents", asked))
         return [self._new[name][1] if name in self._new else next(answers) for name in names]
 
     def close(self) -> None:
         """Let the gits that stay go; what is asked next starts others."""
         _end_all(self._running)
 
-    def _asked(self, how: str, names: Sequence[str]) -> list[bytes]:
+    def _asked(self, what: str, names: Sequence[str]) -> list[bytes]:
         """Return the answers to questions: a line each, or what the object holds."""
         found: list[bytes] = []
-        for start in range(0, len(names), _ASKED):
-            part = names[start : start + _ASKED]
+        while len(found) < len(names):
+            part = names[len(found) : len(found) + _ASKED]
+            how, word = (_BOTH, f"{what} ") if self._knows_both else (_SINGLE[what], "")
             there = self._running.get(how) or self._start(how)
             try:
-                there.questions.write("".join(f"{name}\n" for name in part).encode())
+                there.questions.write("".join(f"{word}{name}\n" for name in part).encode())
                 there.questions.flush()
-                found += [_answer(there.answers, name, is_whole=how == "--batch") for name in part]
+                found += [_answer(there.answers, name, is_whole=what == "contents") for name in part]
             except (OSError, EOFError, ValueError) as error:
                 self.close()
+                if how == _BOTH and there.process.returncode == _MISUSED:
+                    self._knows_both = False  # an older git
+                    continue
                 raise PlaceNotWritable(
                     f"Git cannot work in lace's private repository {self._git.repository.name}: {error}.",
                     hint=f"If it happens again, delete {self._git.repository}: lace makes it anew and loses nothing.",

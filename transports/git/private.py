@@ -7,6 +7,7 @@ and one fixed date, so that nothing about the person or the machine leaves with 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import sys
@@ -21,7 +22,8 @@ from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.layout import MIB
 from transports.mailbox import ByteCount
-from vault.files import write_atomic
+from vault.errors import LaceError, PlaceError
+from vault.files import read_bounded, refuse_write, write_atomic
 
 if sys.platform != "win32":
     import fcntl
@@ -30,6 +32,7 @@ __all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
+_OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
@@ -245,13 +248,41 @@ class PrivateRepository:
     def seen(self) -> dict[str, str]:
         """Return the remote's refs below lace/ as they were last fetched or pushed here: name and id."""
         if self._seen is None:
+            self._seen = self._single_refs()
+        if self._seen is None:
             rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", _SEEN).decode().splitlines()
             self._seen = {name.removeprefix(_SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
         return self._seen
 
+    def _single_refs(self) -> dict[str, str] | None:
+        """Return the refs as git writes them, a file each; None when git has to be asked, which may pack them."""
+        if (self.path / "packed-refs").exists():
+            return None
+        found: dict[str, str] = {}
+        try:
+            for name in os.listdir(self.path / _SEEN):  # noqa: PTH208 - names alone are wanted
+                if name.endswith(".lock"):
+                    continue
+                text = read_bounded(self.path / _SEEN / name, _OID_LINE).decode("ascii", "replace")
+                oid = text.removesuffix("\n")
+                if _OID.fullmatch(oid) is not None:
+                    found[name] = oid
+                else:  # torn by a power cut: git would fetch nothing into it any more
+                    (self.path / _SEEN / name).unlink(missing_ok=True)
+        except FileNotFoundError:
+            pass  # nothing was fetched yet
+        except (OSError, LaceError):
+            return None
+        return found
+
     def note(self, name: str, oid: str) -> None:
         """Remember where a ref of the remote stands."""
-        self._git.run("update-ref", _SEEN + name, oid)
+        path = self.path / _SEEN / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, f"{oid}\n".encode())
+        except OSError as error:
+            refuse_write(path, error)
         if self._seen is not None:
             self._seen[name] = oid
 
@@ -268,7 +299,7 @@ class PrivateRepository:
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if code:
-            raise self._git.fault(complaints)
+            raise self._fault(complaints)
         refs = {}
         for line in answer.decode("utf-8", "replace").splitlines():
             oid, _, name = line.partition("\t")
@@ -359,7 +390,7 @@ class PrivateRepository:
                 if isinstance(fault, PlaceFull):
                     raise fault
                 raise PushRejected(f"The git place {self._git.remote.shown} takes in no change: {reason[:200]}.")
-        raise self._git.fault(complaints)
+        raise self._fault(complaints)
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> None:
         check_directory(self._git)
@@ -390,7 +421,17 @@ class PrivateRepository:
         if code and "not our ref" in complaints:
             raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
         if code:
-            raise self._git.fault(complaints)
+            raise self._fault(complaints)
+
+    def _fault(self, complaints: str) -> PlaceError:
+        """Return the error that a failed talk means.
+
+        Raises:
+            PlaceNotWritable: the private repository is damaged: it is to blame for itself, not the one it talks to.
+        """
+        if self._git.remote.path is not None:
+            self._git.run("rev-parse", "--git-dir")
+        return self._git.fault(complaints)
 
     def _arriving(self) -> int:
         total = 0
