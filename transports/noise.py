@@ -15,7 +15,7 @@ _BLOCK_HEAD_BYTES = 3
 _HEAD_BYTES = len(_ZSTD_HEAD) + 4 + _BLOCK_HEAD_BYTES
 
 
-def as_it_is(parts: Sequence[bytes], size: int) -> Iterator[bytes | memoryview]:
+def as_it_is(parts: Sequence[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
     """Yield the pieces of a frame that holds these parts of so many bytes, one after the other."""
     yield _ZSTD_HEAD + size.to_bytes(4, "little")
     if size <= _ZSTD_BLOCK:

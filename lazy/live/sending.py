@@ -5,12 +5,15 @@ Only what is shared is found here at all, so a name that is not shared is answer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Final, NamedTuple
 
 from lazy.live.standing import MARK_BYTES, Cursor
 from transports.http.stream import BATCH_BYTES, StreamWriter
+from vault.frames import RAW
 from vault.records import RecordHash
 from vault.store.database import select_in
+from vault.store.packs import PackDamaged
 from vault.vault import Vault
 from vault.work import Watch
 
@@ -20,16 +23,40 @@ _ROWS = 128  # records read from the store at a time: a few MiB at most
 _NAMES = 4096
 _CLOSE_BYTES = BATCH_BYTES - 16 * 1024  # a cut costs a batch twice, and what both sides say of themselves again
 
-_AFTER = """
-SELECT e.at, b.kind, b.digest, stored(b.p, b.bytes) FROM exposure e JOIN body b USING (p)
-WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"""
+_STRETCH = 256 * 1024  # bytes of a pack that are read at once
+_GAP = 64 * 1024  # bytes between two records that are read and passed over
+
+# What rests in a pack as it is, is read from there by stretches; `stored` would read it one by one.
+_LIES: Final = f"""b.p, {{}}, CASE WHEN f.form = {RAW} THEN f.pack END, f.at + k.at, k.size"""
+_BARE: Final = f"CASE WHEN f.form = {RAW} THEN NULL ELSE stored(b.p, b.bytes) END"
+_AFTER: Final = f"""
+SELECT e.at, b.kind, b.digest, {_LIES} FROM exposure e JOIN body b USING (p) LEFT JOIN packed k USING (p)
+LEFT JOIN frame f ON f.id = k.frame WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"""  # noqa: S608
+_ALL_AFTER: Final = _AFTER.format(_BARE)
 # Where some are left out their bytes are not read: what a reader just sent is much.
-_AFTER_NAMES = """
-SELECT e.at, b.kind, b.digest, b.p FROM exposure e JOIN body b USING (p)
-WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"""
+_SOME_AFTER: Final = _AFTER.format("NULL")
 _BYTES = "SELECT stored(p, bytes) FROM body WHERE p = ?"
-_NAMED = """
-SELECT b.kind, b.digest, stored(b.p, b.bytes) FROM body b JOIN shared USING (p) WHERE b.digest IN"""
+_NAMED: Final = f"""
+SELECT 0, b.kind, b.digest, {_LIES.format(_BARE)} FROM body b JOIN shared USING (p) LEFT JOIN packed k USING (p)
+LEFT JOIN frame f ON f.id = k.frame WHERE b.digest IN"""  # noqa: S608
+
+
+class _Lies(NamedTuple):
+    """A record to send: its place in the log, and its bytes or where in a pack they rest as they are."""
+
+    number: int
+    kind: str
+    digest: bytes
+    p: int
+    stored: bytes | None
+    pack: int | None
+    at: int
+    size: int
+
+    @property
+    def name(self) -> RecordHash:
+        """Its hash."""
+        return RecordHash(self.kind, self.digest)
 
 
 def amount(vault: Vault, after: int) -> tuple[int, int]:
@@ -55,27 +82,24 @@ def send_after(
         leave_out: what came from the reader in this exchange.
         watch: cancel, and progress.
     """
-    batch: list[bytes] = []
+    batch: list[bytes | memoryview] = []
     size = done = moved = 0
     total, total_bytes = amount(vault, after) if after < top.at else (0, 0)
-    while rows := vault.store.rows(_AFTER_NAMES if leave_out else _AFTER, after, top.at, _ROWS):
+    while rows := vault.store.rows(_SOME_AFTER if leave_out else _ALL_AFTER, after, top.at, _ROWS):
         watch.cancelled()
-        for at, kind, digest, found in rows:
-            after = int(at)
-            stored = found
-            if leave_out:
-                if RecordHash(str(kind), bytes(digest)) in leave_out:
-                    continue
-                stored = vault.store.rows(_BYTES, found)[0][0]
-            batch.append(bytes(stored))
+        found = [_Lies(*row) for row in rows]
+        wanted = [each for each in found if each.name not in leave_out] if leave_out else found
+        for lies, stored in _read(vault, wanted):
+            batch.append(stored)
             size += len(stored)
             if size >= _CLOSE_BYTES:
                 writer.records(batch)
-                writer.reached(after, bytes(digest)[:MARK_BYTES])
+                writer.reached(lies.number, lies.digest[:MARK_BYTES])
                 done, moved = done + len(batch), moved + size
                 yield len(batch)
                 batch, size = [], 0
                 watch.travelled(done, total, moved, total_bytes, "send")
+        after = found[-1].number
     if batch:
         writer.records(batch)
         yield len(batch)
@@ -89,12 +113,11 @@ def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], 
     digests = list(wanted)
     for start in range(0, len(digests), _ROWS):
         watch.cancelled()
-        batch: list[bytes] = []
+        batch: list[bytes | memoryview] = []
         size = 0
-        for kind, digest, stored in select_in(vault.store.db, _NAMED, digests[start : start + _ROWS]):
-            if wanted[bytes(digest)].kind != kind:
-                continue
-            batch.append(bytes(stored))
+        found = [_Lies(*row) for row in select_in(vault.store.db, _NAMED, digests[start : start + _ROWS])]
+        for _, stored in _read(vault, [each for each in found if wanted[each.digest].kind == each.kind]):
+            batch.append(stored)
             size += len(stored)
             if size >= _CLOSE_BYTES:
                 writer.records(batch)
@@ -103,6 +126,52 @@ def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], 
         if batch:
             writer.records(batch)
             yield len(batch)
+
+
+def _read(vault: Vault, found: Sequence[_Lies]) -> Iterator[tuple[_Lies, bytes | memoryview]]:
+    """Yield records with their stored bytes, which whoever gets them compares with their hashes; none that is lost."""
+    at = 0
+    while at < len(found):
+        if (stored := found[at].stored) is not None:
+            if stored:
+                yield found[at], stored
+            at += 1
+            continue
+        run = _run(found, at)
+        at += len(run)
+        stretch = _stretch(vault, run)
+        for lies in run:
+            if stretch is None:
+                if alone := bytes(vault.store.rows(_BYTES, lies.p)[0][0]):
+                    yield lies, alone
+            else:
+                start = lies.at - run[0].at
+                yield lies, stretch[start : start + lies.size]
+
+
+def _run(found: Sequence[_Lies], at: int) -> Sequence[_Lies]:
+    """Return the record with number `at`, and those after it that lie behind it in its pack."""
+    first = last = found[at]
+    end = at + 1
+    if first.pack is not None:
+        while end < len(found) and found[end].pack == first.pack and found[end].stored is None:
+            gap = found[end].at - last.at - last.size
+            if not 0 <= gap <= _GAP or found[end].at + found[end].size - first.at > _STRETCH:
+                break
+            last = found[end]
+            end += 1
+    return found[at:end]
+
+
+def _stretch(vault: Vault, run: Sequence[_Lies]) -> memoryview | None:
+    """Return the bytes of a pack from the first of some records to the last; None where each is read by itself."""
+    first, last = run[0], run[-1]
+    if first.pack is None:
+        return None
+    try:
+        return memoryview(vault.store.packs.stretch(first.pack, first.at, last.at + last.size - first.at))
+    except PackDamaged:  # which of them it is shows when each is read by itself
+        return None
 
 
 def list_after(vault: Vault, writer: StreamWriter, after: int, top: int) -> Iterator[int]:

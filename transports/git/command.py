@@ -42,6 +42,8 @@ _CONFIG = """\
 [core]
 \tcompression = 0
 \tbigFileThreshold = 1m
+\tpackedGitWindowSize = 1m
+\tpackedGitLimit = 16m
 \thooksPath = /dev/null
 \taskPass =
 \tsshCommand = ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=30

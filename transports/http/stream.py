@@ -155,12 +155,12 @@ class StreamWriter:
         """Say what became of what was sent."""
         self._frame(FrameKind.OUTCOME, self._compress(data))
 
-    def records(self, batch: Sequence[bytes]) -> None:
+    def records(self, batch: Sequence[bytes | memoryview]) -> None:
         """Send stored records."""
         parts = [part for stored in batch for part in (_LENGTH.pack(len(stored)), stored)]
         size = sum(map(len, parts))
         if self._pays(batch, size):
-            short = self._solid.packed(batch) if self._solid is not None else None
+            short = self._solid.packed([bytes(stored) for stored in batch]) if self._solid is not None else None
             if short is not None:
                 self._frame(FrameKind.SHORT, *short)
                 return
@@ -216,7 +216,7 @@ class StreamWriter:
             self._hasher.update(together)
             self._write(together)
 
-    def _pays(self, batch: Sequence[bytes], size: int) -> bool:
+    def _pays(self, batch: Sequence[bytes | memoryview], size: int) -> bool:
         """Whether compressing is worth it: a sample of a large batch tells noise from the rest."""
         if size < 4 * _SAMPLE:
             return True

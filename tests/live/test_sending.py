@@ -1,0 +1,109 @@
+"""What is sent over a line is read from the packs by stretches, and is byte for byte what the store holds (INT)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from lazy.live.sending import send_after, send_named
+from lazy.live.standing import Cursor, mark_at
+from tests.vault.vaults import found
+from transports.http.stream import FrameKind, StreamReader, StreamWriter
+from vault.records import RecordHash
+from vault.records.hashes import is_record
+from vault.vault import Vault
+from vault.work import Watch, commit, release
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Iterator[Vault]:
+    """A vault that shares noise in packs, text in compressed frames, and small records in rows."""
+    with found(tmp_path) as vault:
+        for number in range(2):
+            (vault.folder / f"noise-{number}").write_bytes(Random(number).randbytes(400_000))
+        (vault.folder / "text").write_text("a line like all the others\n" * 3_000)
+        (vault.folder / "note").write_text("small")
+        commit(vault, "all of it")
+        release(vault)
+        yield vault
+
+
+def _shared(vault: Vault) -> list[tuple[RecordHash, bytes]]:
+    rows = vault.store.rows(
+        "SELECT b.kind, b.digest, stored(b.p, b.bytes) FROM exposure JOIN body b USING (p) ORDER BY at"
+    )
+    return [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
+
+
+def _top(vault: Vault) -> Cursor:
+    at = int(vault.store.rows("SELECT max(at) FROM exposure")[0][0])
+    return Cursor(vault.store.meta("epoch"), at, mark_at(vault, at))
+
+
+def _after(vault: Vault, after: int = 0, leave_out: frozenset[RecordHash] = frozenset()) -> tuple[list[bytes], int]:
+    """Return the records that are sent, and the position that is reached with them."""
+    body = io.BytesIO()
+    writer = StreamWriter(body.write)
+    sent = sum(send_after(vault, writer, after, _top(vault), leave_out, Watch()))
+    writer.end()
+    body.seek(0)
+    records: list[bytes] = []
+    reached = 0
+    for frame in StreamReader(body):
+        records += frame.records
+        reached = frame.position if frame.kind is FrameKind.REACHED else reached
+    assert sent == len(records)
+    return records, reached
+
+
+def test_what_follows_a_position_is_sent_whole_and_in_order(alice: Vault) -> None:
+    everything = _shared(alice)
+    assert any(len(stored) > 4096 for _, stored in everything)
+    assert _after(alice) == ([stored for _, stored in everything], len(everything))
+    assert _after(alice, 20)[0] == [stored for _, stored in everything[20:]]
+
+
+def test_what_the_reader_sent_is_left_out_of_the_middle_of_stretches(alice: Vault) -> None:
+    everything = _shared(alice)
+    draw = Random(5)
+    left = frozenset(record for record, _ in everything if draw.random() < 0.4)
+    assert left
+    wanted = [stored for record, stored in everything if record not in left]
+    assert _after(alice, leave_out=left) == (wanted, len(everything))
+
+
+def test_records_are_sent_by_name_and_none_that_is_not_shared(alice: Vault) -> None:
+    (alice.folder / "noise-3").write_bytes(Random(9).randbytes(300_000))
+    before = {record for record, _ in _shared(alice)}
+    commit(alice, "not shared yet")
+    rows = alice.store.rows("SELECT kind, digest FROM body")
+    names = [RecordHash(str(kind), bytes(digest)) for kind, digest in rows]
+    assert len(names) > len(before)
+    body = io.BytesIO()
+    writer = StreamWriter(body.write)
+    assert sum(send_named(alice, writer, names, Watch())) == len(before)
+    writer.end()
+    body.seek(0)
+    records = {record for frame in StreamReader(body) for record in frame.records}
+    assert records == {stored for _, stored in _shared(alice)}
+
+
+def test_a_damaged_byte_costs_one_record_and_what_is_lost_is_left_out(alice: Vault) -> None:
+    """The rest of the stretch, and of the exchange, comes all the same."""
+    everything = _shared(alice)
+    (path,) = (alice.dot / "packs").iterdir()
+    whole = path.read_bytes()
+    data = bytearray(whole)
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    sent, _ = _after(alice)
+    wrong = [record for (record, _), stored in zip(everything, sent, strict=True) if not is_record(record, stored)]
+    assert len(wrong) == 1
+    path.write_bytes(whole[: len(whole) // 2])
+    sent, reached = _after(alice)
+    assert sent == [stored for _, stored in _shared(alice) if stored]
+    assert len(everything) // 4 < len(sent) < len(everything) == reached
