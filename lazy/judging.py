@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.content import known_data
-from vault.desks.tree import parse_page
+from vault.desks.pages import Entry, parse_page
 from vault.errors import DataError, LaceError
-from vault.profile import DATA_APP, TREE_APP, AuditEntry, Founding, Request, read
+from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP, AuditEntry, Founding, Request, read
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
-__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted"]
+__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files"]
 
 NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
@@ -132,6 +132,14 @@ class Judge:
 
     def _may_be_founding(self, plex: Plex) -> bool:
         return plex.app == Founding.APP and plex.group == self._known.split("/", 1)[0]
+
+
+def large_files(record: Seal | Plex) -> list[Entry]:
+    """Return the entries of a checked tree page whose content is cut into chunks; of any other record none."""
+    if not isinstance(record, Plex) or record.app != TREE_APP:
+        return []
+    items = parse_page(record.blob.data).items
+    return [item for item in items if isinstance(item, Entry) and not item.is_dir and item.size > MAX_DIRECT_BYTES]
 
 
 def _proven(found: Sorted, refuse: _Refuse) -> Sorted:

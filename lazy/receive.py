@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
-from lazy.judging import Judge, RefusedRecord, Sorted
+from lazy.judging import Judge, RefusedRecord, Sorted, large_files
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
 from vault.errors import LaceError
@@ -25,6 +26,9 @@ from vault.records import Plex, RecordHash, Seal, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.proving import Proving
 
 __all__ = ["BELONGING_APPS", "LOOKED_AT", "STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strangers"]
 
@@ -94,6 +98,7 @@ class Receiver:
     _earlier: set[RecordHash] | None = None
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
+    _proving: Proving | None = None
 
     def __post_init__(self) -> None:
         self._judge = Judge(lambda: self.vault.group)
@@ -190,7 +195,7 @@ class Receiver:
         return {
             each.name: copy(getattr(self, each.name))
             for each in fields(self)
-            if each.name not in {"vault", "_judge", "_proofs"}
+            if each.name not in {"vault", "_judge", "_proofs", "_proving"}
         }
 
     def _take(
@@ -225,6 +230,8 @@ class Receiver:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
                 _require(proofs)  # before anything of it is kept
+            if self._proving is not None:
+                self._proving.stored()
         _require(proofs)
         if self._strange_bytes > STASH_BYTES:
             self._refuse_strangers()
@@ -295,6 +302,19 @@ class Receiver:
         if pairs:
             w.store.add(pairs)
             self.received += [record.hash for record, _ in pairs]
+            self._prove_large([record for record, _ in pairs])
+
+    def _prove_large(self, records: list[Seal | Plex]) -> None:
+        """Have the large contents that pages among these name proven beside, as they become whole."""
+        if self.vault.around.processors < 2:
+            return
+        large = [entry for record in records for entry in large_files(record)]
+        if large and self._proving is None:
+            from lazy.proving import Proving  # noqa: PLC0415 - a sync of small files needs no thread
+
+            self._proving = Proving(self.vault.store.path)
+        if large and self._proving is not None:
+            self._proving.expect(large)
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
@@ -473,6 +493,9 @@ class Receiver:
         if self._proofs is not None:
             self._proofs.close()
             self._proofs = None
+        if self._proving is not None:
+            w.store.keep_sums(self._proving.end())
+            self._proving = None
         self._judge_kept(w)
         self._refuse_strangers()
         self._stash.clear()
