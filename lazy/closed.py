@@ -14,7 +14,7 @@ from vault.records import RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
 
-__all__ = ["hear_notices", "note_closed"]
+__all__ = ["closed_records", "hear_notices", "note_closed"]
 
 
 def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None:
@@ -37,6 +37,16 @@ def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None
     missing = [(name, stored) for name, stored in batch.items() if name not in here]
     if missing:
         receiver.take(missing)
+
+
+def closed_records(name: str, count: int) -> Problem:
+    """Return what is said of records that a mailbox lists and that are encrypted to others on this medium."""
+    what = "1 record that it lists is" if count == 1 else f"{count} records that it lists are"
+    return Problem(
+        SealedToOthers.code,
+        f"{what} encrypted to others here; they come once you belong, or a friend syncs again.",
+        name,
+    )
 
 
 def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None:

@@ -23,7 +23,7 @@ from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
 from lazy.unproven import Unproven
 from lazy.vectors import note_met
-from transports.errors import MissingFile
+from transports.errors import MissingFile, SealedToOthers
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven, SeenHead, fetch, read_head, read_mailbox
@@ -160,6 +160,8 @@ class MailboxReader:
         self._unchanged: dict[Verifier, SeenHead] = {}
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
+        self.closed: set[RecordHash] = set()
+        """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
 
     def look(self, node: Verifier) -> Reading | None:
         """Settle what is to be read of a node's mailbox; None when there is none, or it is mine as I left it.
@@ -397,6 +399,7 @@ class MailboxReader:
         refused = {refusal.hash for refusal in receiver.refusals}
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
+        self.closed = set()
         loops = 0
         result: InterlaceResult | None = None
 
@@ -433,7 +436,7 @@ class MailboxReader:
             advertised=len(listing),
             received=tuple(receiver.received[since:]),
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
-            not_available=tuple(unreadable),
+            not_available=tuple(record for record in unreadable if record not in self.closed),
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),
             closed_by=result.closed_by.value,
@@ -473,6 +476,8 @@ class MailboxReader:
             ):
                 if fetched.record is None:
                     unreadable[fetched.hash] = fetched.reason
+                    if fetched.code == SealedToOthers.code:
+                        self.closed.add(fetched.hash)
                     continue
                 if size + len(fetched.record) > exchange.budget_left:
                     return True

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lazy.admitting import consider
 from lazy.beacon import read_beacons
 from lazy.circle import leave_request
-from lazy.closed import hear_notices, note_closed
+from lazy.closed import closed_records, hear_notices, note_closed
 from lazy.exchange import MailboxReader, Reading, StrangersMailbox
 from lazy.people import is_member, label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
@@ -451,8 +451,11 @@ def _read_one(
         return False
     if exchange is None:
         return False
+    if reader.closed:
+        result.problems.append(closed_records(label_of(vault, node.text), len(reader.closed)))
     if exchange.not_available:
-        first, reason = next(iter(reader.unread.items()))
+        first = exchange.not_available[0]
+        reason = reader.unread[first]
         what = f"{len(exchange.not_available)} records that it lists could not be read here. {reason}"
         who = label_of(vault, node.text)
         hint = f"{who} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."

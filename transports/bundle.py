@@ -108,11 +108,12 @@ Bases = Callable[[RecordHash], bytes | None]  # a record's stored bytes, proven;
 
 
 class Fetched(NamedTuple):
-    """A record that was wanted: its stored bytes, or None and the reason as a sentence."""
+    """A record that was wanted: its stored bytes, or None, the reason as a sentence, and its code if it has one."""
 
     hash: RecordHash
     record: bytes | None
     reason: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,7 +279,7 @@ def _from_bundle(
         file = place.reveal(place.open_file(group, reads.bundle.mailbox, reads.bundle.name))
     except DataError as error:
         for frame in reads.frames:
-            yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
+            yield from (Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices)
         return
     with file:
         reader = BundleReader(file, bases)

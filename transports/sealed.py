@@ -27,6 +27,7 @@ __all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
 
 _HEAD, _REQUEST, _BEACON = b"head", b"request", b"beacon"
 _MAGIC_BYTES = 8
+_TAKEN = "The plain mailbox it was in is gone, and mailboxes here are encrypted to others."
 _CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
 
 
@@ -185,14 +186,23 @@ class SealedPlace:
         return record
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
-        """Open a run or bundle as it is stored; `reveal` shows what it holds."""
+        """Open a run or bundle as it is stored; `reveal` shows what it holds.
+
+        Raises:
+            SealedToOthers: it is gone with its whole mailbox, and there are encrypted ones that this node cannot open.
+        """
         alias = self._alias(group, node)
         if alias is not None:
             try:
                 return self._inner.open_file(self._room(group), alias, name)
             except MissingFile:
                 pass  # its owner may have begun to encrypt, and left it where it was
-        return self._inner.open_file(group, node, name)
+        try:
+            return self._inner.open_file(group, node, name)
+        except MissingFile as error:
+            if alias is not None or not self.closed or self._inner.read_head(group, node) is not None:
+                raise
+            raise SealedToOthers(_TAKEN) from error
 
     def reveal(self, file: BinaryIO) -> BinaryIO:
         """Return what an opened file holds."""

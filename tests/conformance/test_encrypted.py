@@ -153,6 +153,28 @@ def test_a_plain_mailbox_is_taken_away_when_its_owner_encrypts(alice: Person, bo
         assert records(alice) == records(bob)
 
 
+@pytest.mark.parametrize("name", ["drop", "bare"])
+def test_what_a_friend_hides_is_not_called_damaged(
+    alice: Person, bob: Person, cara: Person, name: str, tmp_path: Path
+) -> None:
+    """Decision 4: what a plain mailbox names and lies in an encrypted one since is deferred, and needs nobody."""
+    with ROADS[name](tmp_path) as road:
+        meet(road, alice, bob)
+        alice.write("a.bin", noise(4, 200_000))
+        made = alice.lace("release", "1.0.0")
+        settle(road, alice, bob)
+        alice.lace("place", "set", "road", "--encrypt")
+        road.sync(alice)  # and Bob, whose mailbox names what was in hers, does not come
+        cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+        told = road.sync(cara)
+        assert {problem["code"] for problem in told["problems"]} == {"sealed-to-others"}
+        assert "bob" in {problem["peer"] for problem in told["problems"]}
+        assert told["not_available_hashes"] == 0
+        road.sync(alice)
+        assert [new["release"] for new in road.sync(cara)["releases"]] == [made["release"]]
+        settle(road, alice, bob, cara)
+
+
 def test_rebase_writes_all_of_it_anew(alice: Person, bob: Person, tmp_path: Path) -> None:
     with ROADS["sealed-drop"](tmp_path) as road:
         meet(road, alice, bob)
