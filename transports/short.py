@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from blake3 import blake3
 
+from vault.desks.content import note_made
 from vault.errors import DataError
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash, Tai, b64a
@@ -85,7 +86,7 @@ def shortest(stored: bytes) -> Part:
         and stored[length_at:body_at] == _LENGTH % len(body)
         and stored.startswith(_BETWEEN, name_at + _NAME_BYTES)
         and stored.startswith(_HASH_END, hash_at + _NAME_BYTES)
-        and stored[name_at : name_at + _NAME_BYTES] == b64a.encode(blake3(body).digest()).encode()
+        and stored[name_at : name_at + _NAME_BYTES] == b64a.symbols(blake3(body).digest())
     )
     return Part(form, group, body) if is_bare else whole
 
@@ -162,12 +163,12 @@ class Parts:
         if form == _WHOLE:
             return bytes(body), None
         inner = b"".join((_LENGTH % len(body), body))
-        name, blob = b64a.encode(blake3(body).digest()), b64a.encode(blake3(inner).digest())
-        payload = b"".join(
-            (_head(self._group, form), name.encode(), _BETWEEN, blob.encode(), _HASH_END, inner),
-        )
-        digest = blake3(payload).digest()
-        return b"".join((_PLEX_MARK, b64a.encode(digest).encode(), _HASH_END, payload)), RecordHash("P", digest)
+        name, blob = b64a.symbols(blake3(body).digest()), blake3(inner).digest()
+        payload = b"".join((_head(self._group, form), name, _BETWEEN, b64a.symbols(blob), _HASH_END, inner))
+        record = RecordHash("P", blake3(payload).digest())
+        if form == _DATA:
+            note_made(record, name.decode(), blob)
+        return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
 
 
 def _whole_bytes(group: bytes, form: int, size: int) -> int:

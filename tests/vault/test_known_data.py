@@ -7,7 +7,7 @@ from blake3 import blake3
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vault.desks.content import MAX_DIRECT_BYTES, data_plex, known_data, tree_plex
+from vault.desks.content import MAX_DIRECT_BYTES, data_plex, known_data, note_made, tree_plex
 from vault.profile import Chunk, Manifest, ProfileError, read
 from vault.records import Plex, RecordError, RecordHash, Tai, b64a, parse_record
 from vault.records.hashes import MARKLINE_BYTES
@@ -80,3 +80,26 @@ def test_bytes_that_do_not_carry_the_hash_are_not_known() -> None:
     one, other = data_plex(_GROUP, b"one"), data_plex(_GROUP, b"two")
     assert known_data(_GROUP, one.hash, other.encode(), carried=False) is None
     assert known_data(_GROUP, RecordHash("B", one.hash.digest), one.encode(), carried=False) is None
+
+
+def test_what_was_just_made_is_known_without_its_digests_and_only_once() -> None:
+    # REC-5: the note counts for bytes that carry the hash rightfully, and for nothing else.
+    plex = data_plex(_GROUP, b"content")
+    stored = plex.encode()
+    note_made(plex.hash, plex.name, plex.blob.hash.digest)
+    known = known_data(_GROUP, plex.hash, stored, carried=True)
+    assert known is not None
+    assert known == plex
+    assert (known.hash, known.blob.hash, known.encode()) == (plex.hash, plex.blob.hash, stored)
+    note_made(plex.hash, "x" * 43, bytes(32))
+    worked_out = known_data(_GROUP, plex.hash, stored, carried=False)
+    assert worked_out is not None
+    assert worked_out.blob.hash == plex.blob.hash
+    assert known_data(_GROUP, plex.hash, stored, carried=True) == plex  # the note is gone
+
+
+def test_what_is_kept_of_a_made_record_is_its_stored_form() -> None:
+    for size in (0, 1, 16_384, 16_385, 65_536, 65_537, MAX_DIRECT_BYTES):
+        plex = data_plex(_GROUP, bytes(size))
+        assert parse_record(plex.encode()) == plex
+        assert plex.encode() == b"".join((plex.hash.markline, *plex.parts()))

@@ -15,7 +15,7 @@ import itertools
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -164,7 +164,7 @@ class _Writer:
         self._durable = durable
         self._is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         self._emptied: set[tuple[str, ...]] = set()
-        self._ready: deque[tuple[Step, str]] = deque()  # with the temporary name
+        self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
         self._ready_bytes = 0
         self._numbers = itertools.count()
         self._touched: set[tuple[str, ...]] = set()
@@ -213,7 +213,7 @@ class _Writer:
         entry = step.change.after
         names = tuple(step.change.path.split("/"))
         self._look_ahead()
-        with self._skipping(step):
+        try:
             fd = self._cursor.go(names[:-1], make=True)
             self._touch(names)
             if fd is None or entry is None:
@@ -221,10 +221,12 @@ class _Writer:
             elif entry.is_dir:
                 self._make_directory(fd, names[-1], step)
             elif self._durable:
-                self._ready.append((step, self._temp(fd, entry)))
+                self._ready.append((step, names, self._temp(fd, entry)))
                 self._ready_bytes += entry.size
             elif self._put(fd, names[-1], step, self._temp(fd, entry)):
                 self.written.append(step.change.path)
+        except (Blocked, OSError) as fault:
+            self._skip_for(step, fault)
         if len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
             self.place()
 
@@ -243,14 +245,15 @@ class _Writer:
             if self._ready and self._durable and not self._is_small:
                 flush_everything(self._cursor.root)
             while self._ready:
-                step, temp = self._ready[0]
-                names = tuple(step.change.path.split("/"))
-                with self._skipping(step):
+                step, names, temp = self._ready[0]
+                try:
                     fd = self._cursor.go(names[:-1])
                     if fd is None:
                         self._skip(step.change.path, "was changed here in the meantime")
                     elif self._put(fd, names[-1], step, temp):
                         self.written.append(step.change.path)
+                except (Blocked, OSError) as fault:
+                    self._skip_for(step, fault)
                 self._ready.popleft()
         finally:
             self._discard()
@@ -270,31 +273,28 @@ class _Writer:
                     os.fsync(fd)
 
     def _touch(self, names: tuple[str, ...]) -> None:
-        if self._durable:
+        if self._durable and names[:-1] not in self._touched:
             self._touched.update(names[:depth] for depth in range(len(names)))
 
     def _discard(self) -> None:
         """Remove what waits still, after a fault."""
         while self._ready:
-            step, temp = self._ready.popleft()
+            _, names, temp = self._ready.popleft()
             with contextlib.suppress(OSError, Blocked):
-                fd = self._cursor.go(tuple(step.change.path.split("/"))[:-1])
+                fd = self._cursor.go(names[:-1])
                 if fd is not None:
                     os.unlink(temp, dir_fd=fd)
 
-    @contextlib.contextmanager
-    def _skipping(self, step: Step) -> Iterator[None]:
-        """Turn what keeps one path from being written into a skip, and let go on."""
+    def _skip_for(self, step: Step, fault: Blocked | OSError) -> None:
+        """Turn what keeps one path from being written into a skip, so that the rest goes on; raise anything else."""
         path, entry = step.change.path, step.change.after
-        try:
-            yield
-        except Blocked:
+        if isinstance(fault, Blocked):
             self._skip(path, "was changed here in the meantime")
-        except OSError as error:
-            is_link = entry is not None and entry.kind == "l"
-            if error.errno not in _CANNOT_CARRY and not (is_link and error.errno in _NO_LINKS):
-                raise
-            self._skip(path, f"cannot be on this disk: {reason_of(error)}", blocking=False)
+            return
+        is_link = entry is not None and entry.kind == "l"
+        if fault.errno not in _CANNOT_CARRY and not (is_link and fault.errno in _NO_LINKS):
+            raise fault
+        self._skip(path, f"cannot be on this disk: {reason_of(fault)}", blocking=False)
 
     def _make_directory(self, fd: int, name: str, step: Step) -> None:
         if step.disk is not None:

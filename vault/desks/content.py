@@ -18,12 +18,18 @@ from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "known_data", "tree_plex"]
+__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "known_data", "note_made", "tree_plex"]
 
 _JOIN_BYTES = 65_536  # below this one joined hash call is cheaper than several
+_KEPT_BYTES = 16_384  # up to this what was joined is kept: it is stored next, and joined no second time
 _DIGEST_TEXT = 43
 _LENGTH_BYTES = 24  # of the line Data-Length, its two line ends included
+_MADE_MOST = 4096  # records between who makes them of their contents and who takes them in; twice a batch
 _TAIL = f"\nTAI: {Tai.ZERO.text}\n".encode()
+
+
+_new = tuple.__new__
+_made: dict[RecordHash, tuple[str, bytes]] = {}
 
 
 @lru_cache(maxsize=64)
@@ -36,18 +42,21 @@ def _head(group: str, app: str) -> bytes:
 def _plex(group: str, app: str, data: bytes, limit: int) -> Plex:
     if len(data) > limit:
         raise BlobTooLargeError(f"a record of kind {app} holds at most {limit} bytes, not {len(data)}")
-    name = b64a.encode(blake3(data).digest())
+    name = b64a.symbols(blake3(data).digest())
     length = b"Data-Length: %d\n\n" % len(data)
+    stored = None
     if len(data) <= _JOIN_BYTES:
         body = length + data
-        blob_hash = RecordHash("B", blake3(body).digest())
-        head = b"".join((_head(group, app), name.encode(), _TAIL, blob_hash.markline, body))
-        digest = blake3(head).digest()
+        blob_hash = _new(RecordHash, ("B", blake3(body).digest()))
+        payload = b"".join((_head(group, app), name, _TAIL, blob_hash.markline, body))
+        record = _new(RecordHash, ("P", blake3(payload).digest()))
+        if len(data) <= _KEPT_BYTES:
+            stored = record.markline + payload
     else:
-        blob_hash = RecordHash("B", blake3(length).update(data).digest())
-        head = b"".join((_head(group, app), name.encode(), _TAIL, blob_hash.markline, length))
-        digest = blake3(head).update(data).digest()
-    return make_plex((group, app, name), Tai.ZERO, (), make_blob(data, blob_hash), RecordHash("P", digest))
+        blob_hash = _new(RecordHash, ("B", blake3(length).update(data).digest()))
+        head = b"".join((_head(group, app), name, _TAIL, blob_hash.markline, length))
+        record = _new(RecordHash, ("P", blake3(head).update(data).digest()))
+    return make_plex((group, app, name.decode()), Tai.ZERO, (), make_blob(data, blob_hash), record, stored)
 
 
 def data_plex(group: str, content: bytes) -> Plex:
@@ -66,6 +75,19 @@ def tree_plex(group: str, body: bytes) -> Plex:
         RecordError: the group is no group, or the body is too large.
     """
     return _plex(group, TREE_APP, body, MAX_BLOB_BYTES)
+
+
+def note_made(record: RecordHash, name: str, blob: bytes) -> None:
+    """Note the digests of a data record that was just made of its content, so that `known_data` works out none again.
+
+    Args:
+        record: its hash, computed over all of its bytes.
+        name: what its `Name` says.
+        blob: the digest of its Blob, which its bytes say too.
+    """
+    if len(_made) >= _MADE_MOST:
+        _made.clear()
+    _made[record] = name, blob
 
 
 def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) -> Plex | None:
@@ -89,8 +111,14 @@ def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) 
     size = len(stored) - start
     if start < 2 or size > MAX_DIRECT_BYTES or not (carried or is_record(record, stored)):
         return None
+    made_here = _made.pop(record, None)
+    if made_here is not None and carried:  # bytes that carry the same hash are the same bytes
+        name, digest = made_here
+        return make_plex(
+            (group, DATA_APP, name), Tai.ZERO, (), make_blob(stored[start:], _new(RecordHash, ("B", digest))), record
+        )
     view = memoryview(stored)
-    blob = RecordHash("B", blake3(view[length_at:]).digest())
+    blob = _new(RecordHash, ("B", blake3(view[length_at:]).digest()))
     name = b64a.encode(blake3(view[start:]).digest())
     made = b"".join((head, name.encode(), _TAIL, blob.markline, b"Data-Length: %d\n\n" % size))
     if stored[MARKLINE_BYTES:start] != made:

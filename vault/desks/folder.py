@@ -84,14 +84,19 @@ def read_file(fd: int, name: str, limit: int) -> tuple[bytes, Signature]:
         OSError: it cannot be read.
         FileChanging: it was written while it was read, has more than `limit` bytes, or is no regular file.
     """
-    with _opened(fd, name) as (file, before):
-        if before.st_size > limit:
+    file = os.open(name, _FILE, dir_fd=fd)  # without `_opened`: a commit of small files is mostly this
+    try:
+        before = os.fstat(file)
+        if not stat.S_ISREG(before.st_mode) or before.st_size > limit:
             raise FileChanging
         content = _read(file, before.st_size, limit)
         after = os.fstat(file)
-    if signature(before) != signature(after) or len(content) != after.st_size:
+    finally:
+        os.close(file)
+    seen = signature(after)
+    if signature(before) != seen or len(content) != after.st_size:
         raise FileChanging
-    return content, signature(after)
+    return content, seen
 
 
 def stream_file(fd: int, name: str, take: Callable[[bytes], object]) -> Signature:

@@ -21,6 +21,7 @@ __all__ = ["DIGEST_BYTES", "KINDS", "MARK", "MARKLINE_BYTES", "RecordHash", "Ver
 KINDS = frozenset("BPS")
 DIGEST_BYTES = 32
 MARK = "🖧: "
+_MARKS = {kind: f"{MARK}{kind}.".encode() for kind in KINDS}
 _TEXT_CHARACTERS = 48  # T . 43 symbols . H3
 # The last symbol of 43 holds four bits only.
 _TEXT = re.compile(rf"([BPS])\.([{b64a.ALPHABET}]{{42}}[{b64a.ALPHABET[::4]}])\.H3")
@@ -83,7 +84,7 @@ class RecordHash(_HashFields):
     @property
     def markline(self) -> bytes:
         """The first line of the record's stored form, LF included (REC-1)."""
-        return f"{MARK}{self.kind}.{b64a.encode(self.digest)}.H3\n".encode()
+        return b"%b%b.H3\n" % (_MARKS[self.kind], b64a.symbols(self.digest))
 
     def __str__(self) -> str:
         return self.text

@@ -150,6 +150,7 @@ class Plex:
     extras: tuple[tuple[str, str], ...]
     blob: Blob
     _hash: RecordHash | None = field(default=None, init=False, repr=False, compare=False)
+    _stored: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, value in (("Group", self.group), ("App", self.app), ("Name", self.name), *self.extras):
@@ -206,6 +207,8 @@ class Plex:
 
     def encode(self) -> bytes:
         """Return the stored record: the markline and the payload."""
+        if self._stored is not None:
+            return self._stored
         return b"".join((self.hash.markline, *self.parts()))
 
     def parts(self) -> tuple[bytes, ...]:
@@ -290,9 +293,10 @@ def seal_headers(seal: Seal) -> bytes:
 
 
 # What sets one field of a frozen value, found once: a sync makes a hundred thousand of them from checked parts.
-_plex_group, _plex_app, _plex_name, _plex_tai, _plex_extras, _plex_blob, _plex_hash = (
-    Plex.__dict__[name].__set__ for name in ("group", "app", "name", "tai", "extras", "blob", "_hash")
+_plex_group, _plex_app, _plex_name, _plex_tai, _plex_extras, _plex_blob, _plex_hash, _plex_stored = (
+    Plex.__dict__[name].__set__ for name in ("group", "app", "name", "tai", "extras", "blob", "_hash", "_stored")
 )
+_blob_data, _blob_hash = (Blob.__dict__[name].__set__ for name in ("data", "_hash"))
 _seal_signer, _seal_signature, _seal_plex, _seal_hash = (
     Seal.__dict__[name].__set__ for name in ("signer", "signature", "plex", "_hash")
 )
@@ -301,8 +305,8 @@ _seal_signer, _seal_signature, _seal_plex, _seal_hash = (
 def make_blob(data: bytes, record_hash: RecordHash) -> Blob:
     """Return a Blob of checked parts under its verified hash; for the parser, which checked everything."""
     blob = object.__new__(Blob)
-    _set(blob, "data", data)
-    _set(blob, "_hash", record_hash)
+    _blob_data(blob, data)
+    _blob_hash(blob, record_hash)
     return blob
 
 
@@ -312,8 +316,18 @@ def make_plex(
     extras: tuple[tuple[str, str], ...],
     blob: Blob,
     record_hash: RecordHash,
+    stored: bytes | None = None,
 ) -> Plex:
-    """Return a Plex of checked parts under its verified hash; for the parser, which checked everything."""
+    """Return a Plex of checked parts under its verified hash; for the parser, which checked everything.
+
+    Args:
+        coordinate: Group, App and Name.
+        tai: when.
+        extras: further headers.
+        blob: the embedded Blob.
+        record_hash: the hash of all of it.
+        stored: the stored record, where it was put together for the hash and is asked for soon.
+    """
     plex = object.__new__(Plex)
     group, app, name = coordinate
     _plex_group(plex, group)
@@ -323,6 +337,7 @@ def make_plex(
     _plex_extras(plex, extras)
     _plex_blob(plex, blob)
     _plex_hash(plex, record_hash)
+    _plex_stored(plex, stored)
     return plex
 
 
