@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lazy.invitations import check_proof
 from lazy.people import NoSuchPeer, former, is_member, label_of
 from lazy.receive import forget_strangers
 from lazy.revoking import AlreadyRevoked
@@ -187,6 +186,8 @@ def _invitation_problem(vault: Vault, value: Request) -> str:
     secret, expires, used_by = rows[0]
     if used_by:
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
+    from lazy.invitations import check_proof  # noqa: PLC0415 - most visits find nobody who asks
+
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
         return "its proof of the invitation is wrong"
     # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lazy.admitting import let_in, refuse_revoked, require_member
 from lazy.forks import fork_ends, note_forks
-from lazy.invitations import SECRET_BYTES, Invitation, invitation_id, proof
 from lazy.people import ASKS, NoSuchPeer, former, is_member, left, node_of, peers
 from lazy.places import NameTaken, Place, forget_place, keep_place, make_place, places, places_of, way_back
 from lazy.sealing import is_encrypted, note_encrypted, open_medium
@@ -26,6 +26,9 @@ from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.work import adopt_commit, checkout_of
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.invitations import Invitation
 
 __all__ = [
     "accept",
@@ -51,6 +54,8 @@ def invite(vault: Vault, label: str = "") -> Invitation:
     if label:
         check_name(label)
     require_member(vault)
+    from lazy.invitations import Invitation  # noqa: PLC0415 - every visit loads this module, and few invite
+
     expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
     made = Invitation(
         group=vault.group.split("/", 1)[0],
@@ -80,6 +85,8 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
     Raises:
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
     """
+    from lazy.invitations import Invitation  # noqa: PLC0415
+
     invitation = Invitation.decode(line)
     name = name or invitation.name
     if not name:
@@ -145,6 +152,8 @@ def request_record(vault: Vault) -> bytes:
     admission = vault.store.meta("admission")
     if admission:
         return vault.store.stored(RecordHash.parse(admission)) or b""
+    from lazy.invitations import Invitation, invitation_id, proof  # noqa: PLC0415
+
     vault.check_mark()
     asks = vault.store.meta(ASKS)
     secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.meta("invitation")).secret
@@ -264,6 +273,8 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
     anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
+    from lazy.invitations import SECRET_BYTES  # noqa: PLC0415
+
     anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
     try:
         with vault.writing(anew=anew) as w:

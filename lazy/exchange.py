@@ -11,17 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from lazy.interlace.ads import Fields
-from lazy.interlace.link import LinkConfig
-from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED
-from lazy.interlace.port import Verdict
-from lazy.interlace.result import CloseReason, InterlaceResult
 from lazy.people import former, is_member, label_of
 from lazy.receive import LOOKED_AT, Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
-from lazy.unproven import Unproven
 from lazy.vectors import note_met
 from transports.errors import MissingFile, SealedToOthers
 from transports.listing import Listing
@@ -38,6 +32,10 @@ from vault.work import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:
+    from lazy.interlace.ads import Fields
+    from lazy.interlace.mailbox import MailboxExchange
+    from lazy.interlace.port import Verdict
+    from lazy.interlace.result import InterlaceResult
     from lazy.scoping import ScopedSync
 
 __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
@@ -107,6 +105,8 @@ class _Port:
         return self._store.stored(record)
 
     def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+        from lazy.interlace.port import Verdict  # noqa: PLC0415 - as the machine
+
         self._receiver.take(records, carried=True)  # `fetch` compared each with its hash
         refused = {r.hash: r for r in self._receiver.refusals}
         return [
@@ -276,6 +276,8 @@ class MailboxReader:
         receiver, number = self._receiver, len(self._receiver.received)
         if looked_at and self._whole(node) == LOOKED_AT:
             raise stranger
+        from lazy.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
+
         unproven = Unproven(self._vault, self._place, receiver, self._asked())
         is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
         if not self._is_strange(node):
@@ -288,6 +290,8 @@ class MailboxReader:
 
     def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
         """Return what came from a mailbox that stays a stranger's."""
+        from lazy.interlace.result import CloseReason  # noqa: PLC0415 - as the machine
+
         return ExchangeResult(
             peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
@@ -378,6 +382,10 @@ class MailboxReader:
         self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, reached: bool, proven: bool
     ) -> Callable[[], MailboxExchange]:
         """Return what begins a round with this mailbox, or with a part of it."""
+        # The machine is needed where something is new: it takes longer to load than to find that nothing is.
+        from lazy.interlace.link import LinkConfig  # noqa: PLC0415
+        from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot  # noqa: PLC0415
+
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(
             signer=node if proven and node != self._vault.node else None,

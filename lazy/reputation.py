@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from lazy.conflicts import Conflict, conflicts
 from lazy.forks import forks
 from lazy.people import NoSuchPeer, former, linked, node_of
-from vault.audit import read_audit
-from vault.audit_trail import entries_of
 from vault.nodelog import ForkProof
 from vault.vault import Vault
 
@@ -183,6 +181,9 @@ def _node(vault: Vault, name: str) -> str:
 
 
 def _noted(vault: Vault) -> Iterator[tuple[str, Evidence]]:
+    from vault.audit import read_audit  # noqa: PLC0415 - most visits meet nothing that is noted
+    from vault.audit_trail import entries_of  # noqa: PLC0415
+
     for seal in entries_of(vault, _VERB):
         entry = read_audit(seal)
         told = dict(entry.parameters)

@@ -16,10 +16,9 @@ from lazy.receive import Receiver
 from lazy.reputation import note_evidence
 from lazy.results import NewRelease, PlaceResult, Problem
 from lazy.revoking import waiting
-from lazy.update import ending_releases
 from transports.address import AddressKind
+from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
-from transports.onefile import OneFile
 from vault.desk_folders import MAIN, desks
 from vault.errors import LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
@@ -129,7 +128,7 @@ def finish(
     with vault.writing() as w:
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
-        if place.kind != OneFile.kind:
+        if place.kind != ONE_FILE:
             if result.refusal is not None:
                 note_fault(w, place.name, result.refusal)
             else:
@@ -183,6 +182,8 @@ def _next(vault: Vault, result: PlaceResult) -> str:
     if len(still_open) > 1:
         return "lace conflicts"
     for conflict in still_open:
+        from lazy.update import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
+
         ended = conflict.id in ending_releases(vault, still_open)
         return update_command(conflict) if ended else deciding_command(vault, conflict)
     came = {release.desk for release in result.releases}

@@ -24,6 +24,7 @@ __all__ = [
     "FRAME_STORED",
     "FRAME_STORED_LIMIT",
     "MIB",
+    "ONE_FILE",
     "RUN_NAME",
     "RUN_RAW_LIMIT",
     "RUN_TABLES_LIMIT",
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 MIB = 1 << 20
+ONE_FILE = "file"
+"""The kind of a bundle in a file of its own, where a place's kind stands: it is visited once."""
 FRAME_CLOSE = MIB  # raw bytes at which a frame closes at the latest: what one record may cost to unpack
 FRAME_STORED = 48 * 1024  # stored bytes a writer aims at: what a cut costs twice, and what one record costs to fetch
 FRAME_FULL = 64 * 1024  # stored bytes of a frame of several records: with one of 60 KiB more a cut would cost too much

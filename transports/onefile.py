@@ -22,7 +22,7 @@ from blake3 import blake3
 from transports.bundle import BundleWriter
 from transports.drop import group_directory
 from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
-from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, bundle_name, run_name
+from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, run_name
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
 from transports.part import open_part
@@ -93,7 +93,7 @@ class OneFile:
         is_read_only: whether it is whole, and so only read.
     """
 
-    kind = "file"
+    kind = ONE_FILE
 
     def __init__(
         self, path: Path, header: tuple[bytes, bytes, bytes], entries: list[_Entry], is_read_only: bool

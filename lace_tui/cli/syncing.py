@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.deciding import conflict_line, conflicts_data
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
@@ -22,7 +21,7 @@ from lazy.places import NoSuchPlace, places
 from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync
-from transports.onefile import OneFile
+from transports.layout import ONE_FILE
 from vault.errors import PlaceError
 from vault.names import check_name
 from vault.vault import Vault
@@ -251,7 +250,7 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
 
 
 def _next(result: PlaceResult) -> str:
-    verb = "bundle apply" if result.kind == OneFile.kind else "sync"
+    verb = "bundle apply" if result.kind == ONE_FILE else "sync"
     if result.planned:
         return f"lace {verb} {result.name}" if result.sent or result.records_to_receive or result.queued else ""
     return result.next
@@ -282,7 +281,7 @@ def _data(
         "joined": any(result.joined for result in results),
         "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
-        "conflicts": conflicts_data(vault, open_ones),
+        "conflicts": _conflicts_data(vault, open_ones),
         "vector_before": results[0].vector_before,
         "vector_after": results[-1].vector_after,
         "next": next(iter(_steps(results, {result.name: _next(result) for result in results})), ""),
@@ -292,6 +291,16 @@ def _data(
 
 
 _SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
+
+
+def _conflicts_data(vault: Vault, open_ones: Sequence[Conflict]) -> list[dict[str, Any]]:
+    if not open_ones:
+        return []
+    from lace_tui.cli.deciding import conflicts_data  # noqa: PLC0415 - of conflicts there are mostly none
+
+    return conflicts_data(vault, open_ones)
+
+
 _JOINED = ("rejected_hashes", "releases", "admitted", "problems", "new_conflicts")
 
 
@@ -472,6 +481,8 @@ def _closing(
     """Return the conflict report and the next step (LAZ-27)."""
     lines = []
     if open_ones:
+        from lace_tui.cli.deciding import conflict_line  # noqa: PLC0415 - of conflicts there are mostly none
+
         lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
     elif verb != "push":
         lines.append("no conflicts")

@@ -19,52 +19,6 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 | `operations` | get, list, store, push, pull, sync as policies over a selected set |
 | `policy`, `scope` | modules that are rule programs; desks and paths as one of them |
 | `tiers` | learning a peer's advertisements at less than the cost of a listing |
+
+Names are imported from their modules: a visit that finds nothing new knows what a plan is, and runs no machine.
 """
-
-from __future__ import annotations
-
-from lazy.interlace.ads import Advertisement, Fields
-from lazy.interlace.engine import Engine, Side, run_exchange
-from lazy.interlace.errors import AbortReason, InterlaceAbort
-from lazy.interlace.facts import Fact, format_block, parse_block
-from lazy.interlace.limits import DEFAULT_LIMITS, Limits
-from lazy.interlace.link import LinkConfig
-from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
-from lazy.interlace.negotiate import FieldSchema, Hello, HelloTerms, Negotiated
-from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, Operand, Plan, PolicyModule
-from lazy.interlace.port import RecordPort, Verdict
-from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
-
-__all__ = [
-    "DEFAULT_LIMITS",
-    "GROUP_SHARED",
-    "AbortReason",
-    "Advertisement",
-    "CloseReason",
-    "Cursor",
-    "Engine",
-    "Fact",
-    "FieldSchema",
-    "Fields",
-    "Hello",
-    "HelloTerms",
-    "InterlaceAbort",
-    "InterlaceMachine",
-    "InterlaceResult",
-    "Limits",
-    "LinkConfig",
-    "MailboxExchange",
-    "ModuleRegistry",
-    "Negotiated",
-    "Operand",
-    "PeerSnapshot",
-    "Plan",
-    "PolicyModule",
-    "RecordPort",
-    "Side",
-    "Verdict",
-    "format_block",
-    "parse_block",
-    "run_exchange",
-]
