@@ -44,7 +44,7 @@ _STRANGE = "This mailbox is of somebody who is no member yet; what lies there is
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...
-_LAST_BATCH_BYTES = 8 << 20  # ... lets the next be twice as large, up to this
+_LAST_BATCH_BYTES = 16 << 20  # ... lets the next be twice as large, up to this
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
 _HOLES = 100_000  # records that are reached and missing, which are looked for together
