@@ -19,6 +19,7 @@ from vault.audit_trail import verify_trail
 from vault.beside import READABLE, changed_readable, restore_settings, settings_change
 from vault.errors import DataError, LaceError
 from vault.files import make_directory, write_atomic
+from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard
@@ -350,6 +351,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     try:
         with store.transaction():
             settle_local(store)
+            settle_identity(vault)
             _put_right(store, scan)
             lost += [record for record in put_aside(vault) if record not in lost]
             store.set_meta(_PUT_ASIDE, " ".join(record.text for record in lost))

@@ -211,6 +211,28 @@ def _local(bits: Bits, rng: random.Random) -> str:
     return bits.cell(rng, f"SELECT '{table}', '{column}', {where}, {column} FROM {table}{skip}")
 
 
+def _identity(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of a setting that says whose vault it is."""
+    key = rng.choice(("founding", "founding_plex", "group", "instance", "name", "node"))
+    return bits.cell(rng, f"SELECT 'meta', 'value', 'key = ' || quote(key), value FROM meta WHERE key = '{key}'")
+
+
+def _frame(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of what says how a frame of a pack with shared content is read."""
+    column = rng.choice(("pack", "at", "stored", "raw", "form", "depth", "sum"))
+    return bits.cell(
+        rng,
+        f"SELECT 'frame', '{column}', 'id = ' || f.id, {column} FROM frame f WHERE"
+        " NOT EXISTS (SELECT 1 FROM packed k WHERE k.frame = f.id AND k.p NOT IN (SELECT p FROM exposure))",
+    )
+
+
+def _packed(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of what says where shared content rests."""
+    column = rng.choice(("frame", "at", "size"))
+    return bits.cell(rng, f"SELECT 'packed', '{column}', 'p = ' || p, {column} FROM packed WHERE {_SHARED}")
+
+
 def _unfinished(bits: Bits, rng: random.Random) -> str:
     """Flip a bit of the note that a checkout is being written."""
     with closing(Vault(bits.root / "alice", around(bits.root, "alice"))) as vault, vault.store.transaction():
@@ -256,6 +278,10 @@ _ALL = (
     Class("readable", lambda b, r: b.file(r, (b.dot / "lazy").rglob("*.sexp")), _is("file"), True),
     Class("key", lambda b, r: b.file(r, (b.root / "home-alice" / "keys").iterdir()), _is("key"), False),
     Class("mark", lambda b, r: b.file(r, (b.root / "home-alice" / "marks").iterdir()), _is("setting"), False),
+    Class("identity", _identity, _is("setting", "local"), True),
+    Class("frame", _frame, _is("record", "pack", "store"), True, may_miss=True, may_end=True),
+    Class("packed", _packed, _is("record", "store"), True),
+    Class("heads", lambda b, r: b.file(r, (b.dot / "heads").iterdir()), _is(), True, may_miss=True),
     Class("local", _local, _is("local", "setting"), False, may_end=True),
     Class("unfinished", _unfinished, _is("local"), True),
     Class("store", lambda b, r: b.file(r, [b.dot / "store.db"]), _is(), False, may_miss=True, may_end=True),

@@ -22,6 +22,7 @@ from lazy.terms import hello_facts
 from tests.fuzz.engine import Target
 from tests.fuzz.interlace import INTERLACE
 from tests.fuzz.roads import ROADS
+from tests.fuzz.words import WORDS
 from tests.lazy.interlace.links import hello_facts as some_hello
 from tests.vault.vaults import lived_in
 from transports.address import parse_address as parse_place
@@ -380,6 +381,7 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
     "scancache": (_scan, lambda: tuple(world().blobs)),
     **ROADS,
     **INTERLACE,
+    **WORDS,
     "pieces": (_pieces, lambda: (b"lace-pieces/0\nsize 3\n" + b"a" * 40 + b"\n",)),
 }  # fmt: skip
 TARGETS = tuple(_BUILDERS)

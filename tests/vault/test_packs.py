@@ -311,3 +311,26 @@ def test_a_pack_that_may_not_be_read_now_is_not_called_damaged(
     monkeypatch.undo()
     assert fsck.check(grown).ok
     assert not (grown.dot / fsck.DAMAGED).exists()
+
+
+@pytest.mark.parametrize(
+    "change", ["packed SET size = 1 << 57", "packed SET at = 1 << 62", "frame SET stored = 1 << 50"]
+)
+def test_a_length_that_rotted_takes_no_memory(grown: Vault, change: str) -> None:
+    """APP-13: what is said of a record is checked before bytes are asked for; it was a MemoryError to every command."""
+    grown.store.db.execute(f"UPDATE {change}")
+    with Vault(grown.folder, grown.around) as fresh:
+        report = fsck.check(fresh)
+        assert "record" in {bad.kind for bad in report.bad}
+        assert fsck.repair(fresh).ok
+
+
+def test_bases_that_rotted_are_a_damaged_frame(store: Store) -> None:
+    text = data_plex(_GROUP, b"the same line again\n" * 3_000)
+    put(store, [text])
+    with store.transaction():
+        store.run("UPDATE frame SET bases = ?, depth = 1", b"\xff" * 8)
+    with Store(store.path) as fresh:
+        with pytest.raises(DataError):
+            fresh.stored(text.hash)
+        assert fresh.resting_on(text.hash) == []

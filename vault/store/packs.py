@@ -23,7 +23,7 @@ from blake3 import blake3
 
 from vault.errors import DataError
 from vault.files import Unreadable, reason_of, refuse_write
-from vault.frames import MAX_BASES, MAX_DEPTH, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
+from vault.frames import MAX_BASES, MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
 from vault.store.packio import PackIO
 
 if TYPE_CHECKING:
@@ -45,9 +45,12 @@ _CACHED_BYTES: Final = 8 << 20
 _WHERE: Final = (
     "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
 )
+_ODD: Final = f"length(bases) = 0 AND (depth <> 0 OR (form = {RAW} AND raw <> stored))"
 _SUM_BYTES: Final = 16
 _NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 _OPEN_PACKS: Final = 8
+_LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a frame, or records that lie side by side
+_FURTHEST: Final = 1 << 62
 
 
 class PackDamaged(DataError):
@@ -444,6 +447,8 @@ class Packs:
         parts = []
         size = 0
         for p in bases:
+            if p >= _FURTHEST:
+                raise BadFrame("A frame is said to rest on a record that cannot be.")
             row = self._db.execute(
                 "SELECT k.frame, k.at, k.size, b.bytes FROM body b LEFT JOIN packed k USING (p) WHERE b.p = ?", (p,)
             ).fetchone()
@@ -482,6 +487,8 @@ class Packs:
         return self._bytes(pack, at, size)
 
     def _bytes(self, pack: int, at: int, size: int) -> bytes:
+        if not (0 <= at < _FURTHEST and 0 <= size <= _LONGEST):  # before memory is taken
+            raise PackDamaged(f"What is said of {size} bytes in the pack {self.path(pack).name} cannot be.")
         fd = self._readers.get(pack)
         try:
             if fd is None:
@@ -499,7 +506,8 @@ class Packs:
         """Return the positions of the records that the one at position `p` is compressed against."""
         row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
         found = row.fetchone()
-        return _positions(bytes(found[0])) if found else []
+        positions = _positions(bytes(found[0])) if found else []
+        return [] if any(p >= _FURTHEST for p in positions) else positions
 
     def resting_on(self, positions: Collection[int]) -> list[int]:
         """Return the positions of the records whose frames were compressed against one of these."""
@@ -525,7 +533,10 @@ class Packs:
                     raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
 
     def misfits(self) -> Iterator[tuple[str, str]]:
-        """Yield the packs whose first bytes or named length are wrong, with a sentence."""
+        """Yield the packs whose first bytes or named length are wrong, or what is said of a frame, with a sentence."""
+        for (pack,) in self._db.execute(f"SELECT DISTINCT pack FROM frame WHERE {_ODD}").fetchall():  # noqa: S608
+            name = self.path(int(pack)).name
+            yield name, f"What is said of the raw size or depth of a frame of {name} cannot be."
         for pack, size, end in self._db.execute(
             "SELECT p.id, p.size, (SELECT max(at + stored) FROM frame WHERE pack = p.id) FROM pack p"
         ).fetchall():
@@ -547,6 +558,7 @@ class Packs:
         self._db.execute(
             "UPDATE pack SET size = max(size, ifnull((SELECT max(at + stored) FROM frame WHERE pack = pack.id), 0))"
         )
+        self._db.execute(f"UPDATE frame SET depth = 0, raw = iif(form = {RAW}, stored, raw) WHERE {_ODD}")  # noqa: S608
         for (pack,) in self._db.execute("SELECT id FROM pack").fetchall():
             if self.path(int(pack)).name in wrong:
                 with self._faults():
