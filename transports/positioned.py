@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
-__all__ = ["PositionedFile"]
+__all__ = ["Expecting", "PositionedFile"]
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """A file for which it makes a difference to know what will be read."""
+
+    def expect(self, parts: Iterable[tuple[int, int]]) -> None:
+        """Take note of what will be read: first bytes and those after the last, in order."""
 
 
 class PositionedFile(io.RawIOBase):

@@ -21,6 +21,7 @@ from transports.errors import BadRun, BadSnapshot
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
+from transports.positioned import Expecting
 from transports.runs import ENTRY, BundleRef, Location, Run, RunRef, decode_run
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
@@ -282,6 +283,8 @@ def _from_bundle(
             yield from (Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices)
         return
     with file:
+        if isinstance(file, Expecting):
+            file.expect((frame.offset, frame.offset + frame.stored) for frame in reads.frames)
         reader = BundleReader(file, bases)
         for frame in reads.frames:
             if cancel is not None and cancel():

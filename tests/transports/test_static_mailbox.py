@@ -90,6 +90,22 @@ def test_a_kept_head_that_rotted_is_fetched_again(alice: Person, bob: Person, fr
         assert [status for _, status in log.asked] == [200, 304, 304]
 
 
+def test_no_more_is_sent_than_is_read(alice: Person, bob: Person, friends: Path) -> None:
+    """CYB-15: a bundle is read in several rounds, and the server is asked for the parts of each."""
+    alice.write("photo.bin", random.Random(3).randbytes(1_500_000))
+    for number in range(20):
+        alice.write(f"{number}.bin", random.Random(number).randbytes(20_000))
+    alice.lace("release", "1.0.0")
+    alice.lace("sync", "stick")
+    with plain_server(friends.parent) as (uri, log):
+        bob.lace("place", "add", "site", f"{uri}drop")
+        log.body = 0
+        got = bob.lace("sync", "site")
+        assert got["received"] > 20
+        assert got["bytes_received"] <= log.body + 1000 < 2_100_000
+        assert got["round_trips"] < 20
+
+
 def test_nothing_is_left_behind_a_web_server(alice: Person, bob: Person, friends: Path) -> None:
     # LAZ-24: what waits stays queued, and the drop is as it was
     with plain_server(friends) as (uri, _):

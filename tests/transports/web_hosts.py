@@ -45,15 +45,17 @@ class _Files(SimpleHTTPRequestHandler):
             self.send_header("ETag", tag)
             self.end_headers()
             return
-        start = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").rstrip("-"))
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+        wanted = self.headers.get("Range")
+        first, _, last = (wanted or "bytes=0-").removeprefix("bytes=").partition("-")
+        part = data[int(first) : int(last) + 1 if last else None]
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            self.send_header("Content-Range", f"bytes {first}-{int(first) + len(part) - 1}/{len(data)}")
         self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(len(data) - start))
+        self.send_header("Content-Length", str(len(part)))
         self.end_headers()
-        self._log.body += len(data) - start
-        self.wfile.write(data[start:])
+        self._log.body += len(part)
+        self.wfile.write(part)
 
 
 @contextmanager

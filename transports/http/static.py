@@ -34,6 +34,9 @@ _TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,200}"', re.ASCII)
 _SUM = 32  # bytes of the BLAKE3 digest after a head that is kept
 _BUFFER = 64 * 1024  # bytes read ahead
 _SKIP = 256 * 1024  # bytes: a gap that is cheaper to read over than to ask anew for
+_FIRST = 32 * 1024  # bytes asked for at first, which also says how long the file is
+_GROWTH, _MOST = 8, 16 << 20  # of what is asked for at once while a file is read on; bytes
+_REST = 64 * 1024  # bytes that are taken rather than begin a new connection
 
 
 class StaticMailbox:
@@ -161,7 +164,7 @@ class StaticMailbox:
         """
         if RUN_NAME.fullmatch(name) is None and BUNDLE_NAME.fullmatch(name) is None:
             raise UnreadableFile(f"{name[:60]!r} is not the name of a run or bundle.")
-        return cast(BinaryIO, BufferedReader(_WebFile(self._web, f"{_directory(group, node)}/{name}"), _BUFFER))
+        return cast(BinaryIO, _WebReader(_WebFile(self._web, f"{_directory(group, node)}/{name}"), _BUFFER))
 
     def reveal(self, file: BinaryIO) -> BinaryIO:
         """Return the file: mailboxes behind a web server are known by their nodes, so none is encrypted."""
@@ -228,14 +231,28 @@ class StaticMailbox:
 
 
 class _WebFile(PositionedFile):
-    """A file on a web server, opened where it is read."""
+    """A file on a web server, opened where it is read, and asked for in parts where the server knows them.
+
+    What is asked for and not read was sent for nothing, so no more is asked for than will be read, as far as it was
+    said (`expect`), else a part that grows while the file is read on.
+    """
 
     def __init__(self, web: Web, name: str) -> None:
         self._web = web
         self._name = name
         self._answer: Answer | None = None
         self._here = 0  # offset of the next byte of the answer
-        super().__init__(self._ask(0).size)
+        self._part = _FIRST
+        self._extents: list[tuple[int, int]] = []
+        super().__init__(self._ask(0, _FIRST).size)
+
+    def expect(self, parts: Iterable[tuple[int, int]]) -> None:
+        """Take note of what will be read: first bytes and those after the last, in order."""
+        self._extents = []
+        for first, after in parts:
+            near = self._extents and first - self._extents[-1][1] <= _SKIP
+            begin = self._extents.pop()[0] if near else first
+            self._extents.append((begin, after))
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if self._at >= self._size:
@@ -254,13 +271,14 @@ class _WebFile(PositionedFile):
     def _positioned(self) -> Answer:
         """Return an answer whose next byte is the one wanted; a server without ranges is read over to there."""
         gap = self._at - self._here
-        if self._answer is None or self._answer.left == 0 or gap < 0 or (gap > _SKIP and self._web.knows_ranges):
-            answer = self._ask(self._at)
+        answer = self._answer
+        is_near = answer is not None and 0 <= gap < answer.left
+        if answer is None or not is_near or (gap > _SKIP and self._web.knows_ranges):
+            self._part = min(self._part * _GROWTH, _MOST)
+            answer = self._ask(self._at, self._until())
             if answer.size != self._size:
                 raise UnreadableFile(f"The file {self._name} changed while it was read.")
-        else:
-            answer = self._answer
-        scratch = memoryview(bytearray(_BUFFER))
+        scratch = memoryview(bytearray(min(_BUFFER, self._at - self._here)))
         while self._here < self._at:
             count = answer.readinto(scratch[: self._at - self._here])
             if not count:
@@ -268,9 +286,15 @@ class _WebFile(PositionedFile):
             self._here += count
         return answer
 
-    def _ask(self, start: int) -> Answer:
+    def _until(self) -> int:
+        """Return where a part that begins here ends."""
+        after = next((after for first, after in self._extents if first <= self._at < after), self._at + self._part)
+        return min(after, self._size)
+
+    def _ask(self, start: int, end: int) -> Answer:
         self._end()
-        answer = self._web.get(self._name, start=start)
+        is_whole = start == 0 and not self._web.knows_ranges
+        answer = self._web.get(self._name, start=start, end=None if is_whole else end)
         if answer is None:
             raise UnreadableFile(f"The server sends no {self._name}.")
         self._answer, self._here = answer, answer.start
@@ -279,8 +303,22 @@ class _WebFile(PositionedFile):
     def _end(self) -> None:
         if self._answer is not None:
             answer, self._answer = self._answer, None
-            with suppress(PlaceError):
+            with suppress(PlaceError, UnreadableFile):
+                if 0 < answer.left <= _REST:
+                    answer.read(_REST)
                 answer.close()
+
+
+class _WebReader(BufferedReader):
+    """What reads ahead in such a file; it satisfies `Expecting`."""
+
+    def __init__(self, file: _WebFile, size: int) -> None:
+        super().__init__(file, size)
+        self._parts = file
+
+    def expect(self, parts: Iterable[tuple[int, int]]) -> None:
+        """Take note of what will be read."""
+        self._parts.expect(parts)
 
 
 _COPY = f"Name the directory behind which the drop lies, the one with {MARKER}."

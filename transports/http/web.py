@@ -7,6 +7,7 @@ a `PlaceError`; an answer that is not what was asked for becomes a `DataError`.
 from __future__ import annotations
 
 import http.client
+import re
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -196,12 +197,13 @@ class Web:
         self.knows_ranges = True
         """False once the server sent a whole file where a part was asked for."""
 
-    def get(self, name: str, *, start: int = 0, tag: str = "") -> Answer | None:
+    def get(self, name: str, *, start: int = 0, end: int | None = None, tag: str = "") -> Answer | None:
         """Ask for a file from an offset on; None when it still has the given tag.
 
         Args:
             name: below the address, of plain characters only.
             start: the first byte wanted. A server that knows no ranges sends the whole file: see `Answer.start`.
+            end: the byte after the last one wanted; None for all that follow.
             tag: what an earlier answer called the file.
 
         Raises:
@@ -211,13 +213,13 @@ class Web:
             PlaceUnreachable: it cannot be reached.
         """
         headers = {"Accept-Encoding": "identity", "User-Agent": "lace"}
-        if start:
-            headers["Range"] = f"bytes={start}-"
+        if start or end is not None:
+            headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
         if tag:
             headers["If-None-Match"] = tag
         response = self._ask(self.address.path + name, headers)
         try:
-            return self._answer(response, name, start)
+            return self._answer(response, name, start, end)
         except LaceError:
             self.drop()
             raise
@@ -266,7 +268,9 @@ class Web:
         context = ssl.create_default_context()
         return http.client.HTTPSConnection(at.host, at.port, timeout=self._silence, context=context)
 
-    def _answer(self, response: http.client.HTTPResponse, name: str, start: int) -> Answer | None:
+    def _answer(
+        self, response: http.client.HTTPResponse, name: str, start: int, end: int | None = None
+    ) -> Answer | None:
         status, where = response.status, self.address.uri + name
         if status == http.client.NOT_MODIFIED:
             response.read()
@@ -282,14 +286,17 @@ class Web:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity" or response.chunked:
             raise UnreadableFile(f"{where} was sent in another form than it is stored in.")
         if status == http.client.OK and response.length is not None:
-            self.knows_ranges = self.knows_ranges and not start
+            self.knows_ranges = self.knows_ranges and not start and end is None
             return Answer(response, 0, response.length, response.length, self)
-        if status == http.client.PARTIAL_CONTENT and start and response.length is not None:
-            end = start + response.length
-            if response.headers.get("Content-Range", "") == f"bytes {start}-{end - 1}/{end}":
-                return Answer(response, start, response.length, end, self)
+        if status == http.client.PARTIAL_CONTENT and (start or end is not None) and response.length is not None:
+            part = _PART.fullmatch(response.headers.get("Content-Range", ""))
+            first, last, size = map(int, part.groups()) if part is not None else (0, 0, 0)
+            wanted = size if end is None else min(end, size)
+            if (first, last + 1) == (start, wanted) and response.length == wanted - start > 0:
+                return Answer(response, start, response.length, size, self)
         raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.")
 
 
+_PART = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
 _OPEN = "Let the web server give these files to anybody: what is in them is sealed, and encrypted where you chose so."
 _NEW_PLACE = "Ask the owner for the present address, and add it as a place."
