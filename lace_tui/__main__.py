@@ -52,7 +52,8 @@ def _leave(code: int) -> None:
     What Python would wait for or call at its end, a thread or what somebody registered, it still waits for and calls.
     """
     threads = sys.modules.get("threading")
-    if atexit._ncallbacks() or (threads is not None and threads.active_count() > 1):  # noqa: SLF001 - no other way to ask
+    callbacks = getattr(atexit, "_ncallbacks", None)  # there is no other way to ask
+    if callbacks is None or callbacks() or (threads is not None and threads.active_count() > 1):
         return
     try:
         sys.stdout.flush()
