@@ -170,7 +170,7 @@ class Settings:
             ConfigDamaged: it is no settings file; the message names the line or the key.
             Unreadable: it cannot be read.
         """
-        path = Path(path)
+        path = path if isinstance(path, Path) else Path(path)
         if not path.exists():
             return cls(path)
         import tomllib  # noqa: PLC0415 - a vault without settings of its own needs no parser

@@ -7,7 +7,6 @@ commit nor an update of `main` touches it.
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -123,6 +122,8 @@ def scanned_folder(vault: Vault, desk: str) -> Path:
     """
     folder = folder_of(vault, desk)
     if desk != MAIN and not os.path.lexists(folder):
+        import shlex  # noqa: PLC0415 - few folders are ever gone
+
         way = f"Move it back, or have it written again as it was last: lace checkout {shlex.quote(desk)}"
         raise FolderGone(f"The folder of the desk {desk} is gone: {folder}.", hint=way)
     return folder

@@ -343,7 +343,7 @@ class MarkFile:
 
     def __init__(self, path: str | os.PathLike[str], vault: str) -> None:
         self.path = Path(path)
-        self._vault = vault
+        self.vault = vault
 
     def load(self) -> MarkState | None:
         """Return what the file says, or None when there is none.
@@ -358,7 +358,7 @@ class MarkFile:
             return None
         except (DataError, MarkDamaged) as error:
             raise MarkDamaged(f"The mark {self.path} is damaged: {error}") from error
-        if state.vault != self._vault:
+        if state.vault != self.vault:
             raise MarkDamaged(f"The mark {self.path} belongs to another vault.")
         return state
 
@@ -382,7 +382,7 @@ class MarkFile:
         Raises:
             DiskFull, NotWritable: the mark cannot be written.
         """
-        return self._write(MarkState(self._vault, machine, node, seq, prev, digest, seq, digest))
+        return self._write(MarkState(self.vault, machine, node, seq, prev, digest, seq, digest))
 
     def intent(self, seq: int, prev: bytes | None, digest: bytes) -> MarkState:
         """Say that an entry is about to be signed; a pending intent of the same number is replaced.

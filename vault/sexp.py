@@ -166,7 +166,8 @@ def _flat(value: Sexp, depth: int) -> str:
     if isinstance(value, tuple):
         if depth >= MAX_DEPTH:
             raise SexpError(f"An S-expression nests deeper than {MAX_DEPTH} lists.")
-        return f"({' '.join([_flat(item, depth + 1) for item in value])})"
+        below = depth + 1
+        return f"({' '.join([item.name if isinstance(item, Symbol) else _flat(item, below) for item in value])})"
     if isinstance(value, bool) or not isinstance(value, int):
         raise SexpError(f"{value!r} cannot be written as an S-expression.")
     if abs(value) >= MAX_NUMBER:

@@ -76,12 +76,13 @@ class StoredDirCache:
 
     def keep(self) -> None:
         """Write what was saved, without what is gone; inside the transaction: a cache never runs ahead of the store."""
+        if self._gone:
+            self._store.db.executemany(
+                "DELETE FROM dircache WHERE desk = ?1 AND (dir = ?2 OR (dir > ?2 || '/' AND dir < ?2 || '0'))",
+                [(self._desk, directory) for directory in self._gone],  # the sign after / is 0
+            )
         self._store.db.executemany(
-            "DELETE FROM dircache WHERE desk = ?1 AND (dir = ?2 OR (dir > ?2 || '/' AND dir < ?2 || '0'))",
-            [(self._desk, directory) for directory in self._gone],  # the sign after / is 0
-        )
-        self._store.db.executemany(
-            "INSERT OR REPLACE INTO dircache VALUES (?, ?, ?)",
+            "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob",
             [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
         )
 

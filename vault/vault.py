@@ -118,6 +118,7 @@ class Vault:
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
         self.lock = lock or _lock(self.dot, around)
         self._key: SigningKey | None = None
+        self._mark: MarkFile | None = None
 
     @classmethod
     def found(cls, folder: Path, around: Surroundings, *, name: str, group: str) -> Self:
@@ -277,7 +278,9 @@ class Vault:
     def mark(self) -> MarkFile:
         """The mark beside the key (architecture, decision 2)."""
         instance = self.store.meta("instance")
-        return MarkFile(mark_path(self.around.data_root, instance), instance)
+        if self._mark is None or self._mark.vault != instance:
+            self._mark = MarkFile(mark_path(self.around.data_root, instance), instance)
+        return self._mark
 
     @property
     def keys_here(self) -> KeyStore:
@@ -324,18 +327,23 @@ class Vault:
         """
         with self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait):
             writer = Writer(self, may_sign=not receiving)
-            if not receiving and anew is None:
-                self._check(writer)
-            with self.store.transaction():
-                if not receiving and self.store.meta(HELD_BACK):
-                    self.store.set_meta(HELD_BACK, "")
-                if anew is not None:
-                    for setting, value in anew.items():
-                        self.store.set_meta(setting, value)
-                    writer.check_mark()
-                yield writer
-                writer.flush()
-                self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
+            try:
+                with self.store.transaction():
+                    if not receiving and anew is None:
+                        writer.check_mark()  # inside, where no question has to look anew for what others wrote
+                    if not receiving and self.store.meta(HELD_BACK):
+                        self.store.set_meta(HELD_BACK, "")
+                    if anew is not None:
+                        for setting, value in anew.items():
+                            self.store.set_meta(setting, value)
+                        writer.check_mark()
+                    yield writer
+                    writer.flush()
+                    self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
+            except EnvironmentFault as error:
+                if error is writer.refusal and anew is None:
+                    self._note_refusal(error)
+                raise
             writer.done()
             writer.conclude()
 
@@ -347,18 +355,18 @@ class Vault:
             VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
         """
         with self.lock.held(timeout=_LOCK_SECONDS):
-            self._check(Writer(self))
+            try:
+                Writer(self).check_mark()
+            except EnvironmentFault as error:
+                self._note_refusal(error)
+                raise
 
-    def _check(self, writer: Writer) -> None:
-        """Let a writer ask the mark; why it refuses is noted for who asks only the store how things stand."""
-        try:
-            writer.check_mark()
-        except EnvironmentFault as error:
-            import json  # noqa: PLC0415 - most commands are not refused
+    def _note_refusal(self, error: EnvironmentFault) -> None:
+        """Note why the mark lets nothing be signed, for who asks only the store how things stand."""
+        import json  # noqa: PLC0415 - most commands are not refused
 
-            told = json.dumps({"code": error.code, "message": error.message, "hint": error.hint}, sort_keys=True)
-            with suppress(LaceError):  # it may be a vault that cannot be written
-                if self.store.meta(HELD_BACK) != told:
-                    with self.store.transaction():
-                        self.store.set_meta(HELD_BACK, told)
-            raise
+        told = json.dumps({"code": error.code, "message": error.message, "hint": error.hint}, sort_keys=True)
+        with suppress(LaceError):  # it may be a vault that cannot be written
+            if self.store.meta(HELD_BACK) != told:
+                with self.store.transaction():
+                    self.store.set_meta(HELD_BACK, told)

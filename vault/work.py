@@ -183,7 +183,8 @@ def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
 def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
     """Record what the folder stands on from now."""
     w.store.run(
-        "INSERT OR REPLACE INTO checkout VALUES (?, ?, ?, ?)",
+        "INSERT INTO checkout VALUES (?, ?, ?, ?) ON CONFLICT(desk) DO UPDATE"
+        " SET commit_hash = excluded.commit_hash, tree = excluded.tree, also = excluded.also",
         desk,
         checkout.commit.text,
         checkout.tree.text,

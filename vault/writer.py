@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
+from vault.errors import EnvironmentFault
 from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.records import Plex, RecordHash, Seal, Tai
 
@@ -39,6 +40,7 @@ class Writer:
         self._pending_bytes = 0
         self._audited: tuple[int, RecordHash] | None = None  # the audit chain's end, once it was asked for
         self._logged: tuple[int, bytes] | None = None
+        self.refusal: EnvironmentFault | None = None  # why the mark let nothing be signed
         self._afterwards: list[Callable[[], object]] = []
 
     # Records
@@ -188,6 +190,13 @@ class Writer:
             VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: the vault is a copy or a restored
                 backup, or its key was moved.
         """
+        try:
+            self._ask_mark()
+        except EnvironmentFault as error:
+            self.refusal = error
+            raise
+
+    def _ask_mark(self) -> None:
         vault, mark = self._vault, self._vault.mark
         node = vault.node
         me = node.text

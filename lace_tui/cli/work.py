@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -302,6 +301,13 @@ def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
 # Update
 
 
+def _update_of(desk: str) -> str:
+    """Return the command that updates a desk."""
+    import shlex  # noqa: PLC0415 - no other verb here needs it
+
+    return f"lace update {shlex.quote(desk)}"
+
+
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lazy.update import update  # noqa: PLC0415
     from vault.cases import parse_side  # noqa: PLC0415
@@ -317,7 +323,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     needs_person = bool(done.conflicts or done.waiting or done.refused)
     following = _after_update(vault, desk, done)
     other, news = unmapped(vault), _other_news(vault, desk)
-    following = following or (f"lace update {shlex.quote(news[0])}" if news else "")
+    following = following or (_update_of(news[0]) if news else "")
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -382,7 +388,7 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence
     lines += [
         f"{inert(name)} was released too, and has no folder here: lace desk add {inert(name)} DIR" for name in other
     ]
-    lines += [f"{inert(name)} has news too: lace update {inert(shlex.quote(name))}" for name in news]
+    lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:
         lines += moved_lines(done.written, done.deleted)
     if done.waiting:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from vault.profile.fields import NUMBER_LIMIT, plain_text
     from vault.profile.groups import check_group_id, group_id, private_group
     from vault.profile.lines import Commit, Revision
+    from vault.profile.linked import Reference, Role, references
     from vault.profile.log import MAX_ENTRIES, LogEntry
     from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
-    from vault.profile.reading import APPS, ProfileValue, Reference, Role, read, recent, references
+    from vault.profile.reading import APPS, ProfileValue, read, recent
     from vault.profile.releases import LabelRecord, Release, Resolution
 
 __all__ = [
@@ -124,10 +125,12 @@ _OFFERED = {
     "reading": (
         "APPS",
         "ProfileValue",
-        "Reference",
-        "Role",
         "read",
         "recent",
+    ),
+    "linked": (
+        "Reference",
+        "Role",
         "references",
     ),
 }

@@ -29,7 +29,7 @@ _DIGEST_BYTES = 32
 _CHUNK_LINK = "Chunk+Link"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)  # each kind makes its own
 class Unsigned:
     """What every unsigned kind has: equal content is one record, whoever made it.
 

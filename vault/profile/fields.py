@@ -50,7 +50,7 @@ _NOTHING = RecordHash("S", bytes(32))
 Origin = tuple[RecordHash, bytes, Verifier, str, Tai]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)  # each kind makes its own
 class Sealed:
     """What every sealed kind has.
 

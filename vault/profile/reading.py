@@ -1,12 +1,11 @@
-"""One strict reader for every App of the profile, and what a value refers to."""
+"""One strict reader for every App of the profile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import StrEnum
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vault.records import Blob, Record, RecordHash, Seal
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from vault.profile.people import Founding, Member, NodeCard, Request, Revocation
     from vault.profile.releases import LabelRecord, Release, Resolution
 
-__all__ = ["APPS", "ProfileValue", "Reference", "Role", "read", "recent", "references"]
+__all__ = ["APPS", "ProfileValue", "read", "recent"]
 
 ProfileValue: TypeAlias = (
     "Founding | NodeCard | Member | Request | Revocation | Data | Manifest | Tree | Commit | Revision"
@@ -47,30 +46,6 @@ APPS = frozenset(_READERS)
 # Small values of one batch: what a record says follows from its hash alone.
 _RECENT_VALUES, _RECENT_EXTRAS, _RECENT_BYTES = 4096, 32, 1024
 _recent: dict[RecordHash, ProfileValue] = {}
-
-
-class Role(StrEnum):
-    """What a link says of its target: the link's word, or `chunk` for the parts of a manifest."""
-
-    PARENT = "parent"
-    TREE = "tree"
-    COMMIT = "commit"
-    REV = "rev"
-    PREV = "prev"
-    ENTRY = "entry"
-    SIDE = "side"
-    CHOSEN = "chosen"
-    RELEASE = "release"
-    RESULT = "result"
-    CHUNK = "chunk"
-    KEEP = "keep"
-
-
-class Reference(NamedTuple):
-    """One link from a value to a record."""
-
-    role: Role
-    target: RecordHash
 
 
 def read(record: Record) -> ProfileValue | None:
@@ -114,38 +89,3 @@ def _reader(app: str) -> Callable[[Record], ProfileValue] | None:
     found = getattr(import_module(f"vault.profile.{where[0]}"), where[1])
     reader: Callable[[Record], ProfileValue] = getattr(found, "read", found)
     return reader
-
-
-def references(value: ProfileValue) -> tuple[Reference, ...]:
-    """Return the record links in the headers of a value, in their order; a tree's body is not looked at."""
-    from vault.profile.audit import AuditEntry  # noqa: PLC0415 - who asks has met several kinds
-    from vault.profile.contents import Manifest  # noqa: PLC0415
-    from vault.profile.lines import Commit, Revision  # noqa: PLC0415
-    from vault.profile.log import LogEntry  # noqa: PLC0415
-    from vault.profile.people import Revocation  # noqa: PLC0415
-    from vault.profile.releases import LabelRecord, Release, Resolution  # noqa: PLC0415
-
-    links: list[tuple[Role, Iterable[RecordHash | None]]] = []
-    match value:
-        case Commit():
-            links = [(Role.PARENT, value.parents), (Role.TREE, [value.tree])]
-        case Revision():
-            links = [(Role.COMMIT, [value.commit]), (Role.PREV, [value.prev])]
-        case LabelRecord():
-            links = [(Role.REV, [value.rev])]
-        case Release():
-            links = [(Role.COMMIT, [value.commit]), (Role.REV, [value.rev])]
-        case Resolution():
-            links = [(Role.CHOSEN, [value.chosen]), (Role.RELEASE, [value.release])]
-            links += [(Role.RESULT, [value.result]), (Role.SIDE, value.sides)]
-        case LogEntry():
-            links = [(Role.PREV, [value.prev]), (Role.ENTRY, value.entries)]
-        case Revocation():
-            links = [(Role.KEEP, value.kept)]
-        case AuditEntry():
-            links = [(Role.PARENT, [value.parent])]
-        case Manifest():
-            links = [(Role.CHUNK, [chunk.target for chunk in value.chunks])]
-        case _:
-            pass
-    return tuple(Reference(role, target) for role, targets in links for target in targets if target is not None)

@@ -165,8 +165,10 @@ class Views:
         if self._is_revoking():
             turned |= self._went_on_past_cut(me)
         self._nodes |= dict.fromkeys(turned, 0)
-        known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
-        known |= {me} if me else set()
+        known: set[str] = set()
+        if turned or self._nodes:  # else nobody's log moves
+            known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
+            known |= {me} if me else set()
         is_less = self._turn_away(turned, known)
         roots: list[RecordHash] = []
         for node in sorted(self._nodes.keys() & known):
