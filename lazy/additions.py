@@ -96,6 +96,7 @@ def additions(
         return vault.store.ahead([record for record in part if located[record] < 0])
 
     ahead: Ahead | None = None
+    last: BundleRef | None = None
     records = list(located)
     for number, (record, app, size) in enumerate(zip(records, apps, sizes, strict=True)):
         if number % _LOADED_TOGETHER == 0:
@@ -114,8 +115,9 @@ def additions(
                 near=None if ahead is None or ahead.rests_alone(record) else partial(_near, vault, record, in_reach),
             )
         else:
-            if lies.location.bundle is not None:
-                used.add(lies.location.bundle)
+            if lies.location.bundle is not None and lies.location.bundle is not last:
+                last = lies.location.bundle
+                used.add(last)
             yield Addition(record, app, location=lies.location)
 
 

@@ -133,8 +133,8 @@ class _Chooser:
         cancel: Callable[[], bool] | None,
     ) -> None:
         self._node = node
-        self._listing = listing
-        self._spare = spare
+        self._listing = listing if listing is not None and len(listing) else None  # often there is nothing to look up
+        self._spare = spare if len(spare) else None
         self._builder = builder
         self._cancel = cancel
         self._seen: set[RecordHash] = set()
@@ -161,7 +161,7 @@ class _Chooser:
         return addition.load is None or entry.location.bundle.mailbox == self._node
 
     def _spare_location(self, record: RecordHash) -> Location | None:
-        entry = self._spare.entry(record)
+        entry = self._spare.entry(record) if self._spare is not None else None
         return None if entry is None else entry.location
 
 

@@ -63,6 +63,7 @@ class Proven:
         self._small = _PROVEN_SMALL
         self._bundles: dict[BundleRef, dict[RecordHash, tuple[int, int, int]]] = {}
         self._last: tuple[BundleRef, dict[RecordHash, tuple[int, int, int]]] | None = None
+        self._asked: tuple[BundleRef | None, dict[RecordHash, tuple[int, int, int]] | None] = (None, None)
 
     def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
         """Remember one that was read whole."""
@@ -75,7 +76,12 @@ class Proven:
 
     def holds(self, record: RecordHash, at: Location) -> bool:
         """Tell whether a record was read from exactly there."""
-        known = self._bundles.get(at.bundle) if at.bundle is not None else None
+        if at.bundle is None:
+            return False
+        bundle, known = self._asked
+        if at.bundle is not bundle or known is None:  # one is asked for to its end before the next
+            known = self._bundles.get(at.bundle)
+            self._asked = at.bundle, known
         return known is not None and known.get(record) == (at.frame_offset, at.offset, at.length)
 
 

@@ -11,7 +11,7 @@ from vault.errors import DataError
 from vault.records import RecordHash, b64a
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "Page", "PageRef", "TreeError", "TreeTooLarge", "TwinNames"]
-__all__ += ["format_page", "parse_page"]
+__all__ += ["format_page", "note_page", "parse_page"]
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
@@ -158,12 +158,27 @@ def parse_page(body: bytes) -> Page:
     found = _parsed.get(body)
     if found is None:
         found = _page(body)
-        if _kept[0] > _KEPT_ITEMS:
-            _parsed.clear()
-            _kept[0] = 0
-        _parsed[body] = found
-        _kept[0] += len(found.items) + 1  # an empty page takes room too
+        _keep(body, found)
     return found
+
+
+def note_page(body: bytes, page: Page) -> None:
+    """Keep the page that a body was made of a moment ago, so that it is not taken apart again to be walked.
+
+    Args:
+        body: what `format_page` made of it.
+        page: items in order, no more than a page lists.
+    """
+    if len(body) <= MAX_PAGE_BYTES and page.level == 0 and page.size < _SIZE_LIMIT and body not in _parsed:
+        _keep(body, page)
+
+
+def _keep(body: bytes, page: Page) -> None:
+    if _kept[0] > _KEPT_ITEMS:
+        _parsed.clear()
+        _kept[0] = 0
+    _parsed[body] = page
+    _kept[0] += len(page.items) + 1  # an empty page takes room too
 
 
 def _page(body: bytes) -> Page:

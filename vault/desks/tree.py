@@ -26,6 +26,7 @@ from vault.desks.pages import (
     TreeTooLarge,
     TwinNames,
     format_page,
+    note_page,
     parse_page,
 )
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
@@ -91,7 +92,9 @@ def build_directory(
 
 
 def _add_page(group: str, page: Page, sink: Sink, like: Like | None) -> PageRef:
-    plex = tree_plex(group, format_page(page))
+    body = format_page(page)
+    note_page(body, page)
+    plex = tree_plex(group, body)
     name = page.items[0].name if page.items else ""
     old = like(page.level, name) if like is not None else None
     if old is not None and old != plex.hash and takes_hints(sink):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
+from vault.desks import pages
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
 from vault.desks.diff import diff_trees, text_diff
 from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
@@ -430,3 +431,16 @@ def test_text_differences() -> None:
     assert text_diff(b"a\n", b"a\r\n") == ["Only line ends differ."]
     assert text_diff(b"\0", b"a") == ["The content is binary or large: 1 bytes before, 1 bytes after."]
     assert "too long" in text_diff(b"\n" * 50_000, b"")[0]
+
+
+@given(st.sets(st.integers(0, 3_000), max_size=300), st.sampled_from(["file", "Straße", "名", "a b"]))
+def test_a_page_that_was_just_built_is_the_one_that_its_body_says(numbers: set[int], name: str) -> None:
+    # CLAY-26: what is kept of building it must never differ from what anybody else reads.
+    sink = MemoryObjects()
+    modes = {0: ("f", "-"), 1: ("f", "x"), 2: ("l", "-"), 3: ("d", "-")}
+    build_directory(GROUP, [Entry(*modes[n % 4], n, H, f"{name} {n}") for n in numbers], sink)
+    for plex in sink:
+        kept = parse_page(plex.blob.data)
+        pages._parsed.clear()
+        assert parse_page(plex.blob.data) == kept
+        assert [type(item) for item in kept.items] == [type(item) for item in parse_page(plex.blob.data).items]
