@@ -2,12 +2,14 @@
 
 In one process first, where only the work counts; then one command a commit, where Python's start does. A release at
 the end shares all commits with their numbers, and the friend verifies each. The person's own edit of the file is timed
-on neither side: a disk that is flushed makes it wait for longer than a commit takes.
+on neither side: a disk that is flushed makes it wait for longer than a commit takes. What a commit cannot go below is
+printed too: rows of the same size in one flushed transaction of SQLite alone. git flushes nothing.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ __all__ = ["figures"]
 _ROOT = Path(__file__).parents[2]
 _LACE = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from lace_tui.__main__ import main; sys.exit(main())"
 _COMMANDS = 20
+_ROWS, _ROW_BYTES = 5, 600  # of one commit: the content, its tree, the commit, its number, the audit entry
 
 
 def figures(quick: bool) -> Iterator[Figure]:
@@ -39,11 +42,15 @@ def figures(quick: bool) -> Iterator[Figure]:
 
     what = f"{count} signed commits"
     yield Figure("W6", f"{what}: make, one process", middle("make"), "s", "git commit -S", middle("git make"), 0.05)
+    cpu = "git commit -S, CPU"
+    yield Figure("W6", f"{what}: make, CPU", middle("make CPU"), "CPU s", cpu, middle("git make CPU"))
+    yield Figure("W6", f"{what}: make, one process", middle("make"), "s", "SQLite, flushed", middle("flushed"))
     against = "git clone + verify-commit"
     yield Figure("W6", f"{what}: sync and verify", middle("carry"), "s", against, middle("git carry"), 0.05)
     yield Figure(
         "W6", "one command a commit", 1000 * middle("command"), "ms", "git commit -S", 1000 * middle("git command"), 4
     )
+    yield Figure("W6", "one command a commit, CPU", 1000 * middle("command CPU"), "CPU ms", cpu, middle("git CPU ms"))
 
 
 def _repeat(count: int) -> dict[str, float]:
@@ -55,12 +62,13 @@ def _repeat(count: int) -> dict[str, float]:
         bob = befriend(root, alice, "bob")
         bob.around = replace(bob.around, processors=len(os.sched_getaffinity(0)))
         got: dict[str, float] = {}
-        got["make"] = 0.0
+        got["make"] = got["make CPU"] = 0.0
         for number in range(count):
             write(alice, "a.txt", f"{number + 1}\n")
-            begun = time.perf_counter()
+            begun, worked = time.perf_counter(), time.process_time()
             commit(alice, f"Step {number}")
             got["make"] += time.perf_counter() - begun
+            got["make CPU"] += time.process_time() - worked
         begun = time.perf_counter()
         release(alice, None, "All of them")
         sync(alice, ["stick"])
@@ -70,9 +78,33 @@ def _repeat(count: int) -> dict[str, float]:
         assert len(result.received) >= 2 * count
         alice.close()
         bob.close()
+        got["flushed"] = _flushed(root, count)
         _git(root, count, got)
         _commands(root, got)
         return got
+
+
+def _flushed(root: Path, count: int) -> float:
+    """Return the seconds of as many transactions of SQLite alone, each of the rows of one commit and flushed."""
+    db = sqlite3.connect(root / "rows.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("CREATE TABLE body(p INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL)")
+    begun = time.perf_counter()
+    for _ in range(count):
+        db.execute("BEGIN IMMEDIATE")
+        made = [(os.urandom(32), os.urandom(_ROW_BYTES)) for _ in range(_ROWS)]
+        db.executemany("INSERT INTO body(digest, bytes) VALUES (?, ?)", made)
+        db.execute("COMMIT")
+    taken = time.perf_counter() - begun
+    db.close()
+    return taken
+
+
+def _children() -> float:
+    """Return the seconds of the processor that ended processes took."""
+    took = os.times()
+    return took.children_user + took.children_system
 
 
 def _git(root: Path, count: int, got: dict[str, float]) -> None:
@@ -91,14 +123,15 @@ def _git(root: Path, count: int, got: dict[str, float]) -> None:
         "maintenance.auto": "false",
     }.items():
         _run("git", "-C", str(work), "config", name, value)
-    got["git make"] = 0.0
+    got["git make"], worked = 0.0, _children()
     for number in range(count):
         (work / "a.txt").write_text(f"{number}\n")
         begun = time.perf_counter()
         _run("git", "-C", str(work), "add", "a.txt")
         _run("git", "-C", str(work), "commit", "-q", "-S", "-m", f"Step {number}")
         got["git make"] += time.perf_counter() - begun
-    got["git command"] = got["git make"] / count
+    got["git make CPU"] = _children() - worked
+    got["git command"], got["git CPU ms"] = got["git make"] / count, 1000 * got["git make CPU"] / count
     begun = time.perf_counter()
     _run("git", "clone", "-q", "--no-local", str(work), str(root / "clone"))
     _run("git", "-C", str(root / "clone"), "config", "gpg.ssh.allowedSignersFile", str(root / "signers"))
@@ -123,13 +156,13 @@ def _commands(root: Path, got: dict[str, float]) -> None:
     lace("init", "--name", "alice")
     (folder / "a.txt").write_text("first\n")
     lace("commit", "-m", "First")
-    taken = 0.0
+    taken, worked = 0.0, _children()
     for number in range(_COMMANDS):
         (folder / "a.txt").write_text(f"{number}\n")
         begun = time.perf_counter()
         lace("commit", "-m", f"Step {number}")
         taken += time.perf_counter() - begun
-    got["command"] = taken / _COMMANDS
+    got["command"], got["command CPU"] = taken / _COMMANDS, (_children() - worked) / _COMMANDS
 
 
 def _run(*words: str) -> None:
