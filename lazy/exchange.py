@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.people import former, is_member, label_of
-from lazy.receive import LOOKED_AT, Receiver
+from lazy.receive import LAST_BATCH_BYTES, LOOKED_AT, Receiver
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
 from lazy.vectors import note_met
@@ -43,8 +43,7 @@ __all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
 _STRANGE = "This mailbox is of somebody who is no member yet; what lies there is read once they are."
 
 _BATCH_RECORDS = 2000
-_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked: as it came, and as records; a whole batch ...
-_LAST_BATCH_BYTES = 16 << 20  # ... lets the next be twice as large, up to this
+_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
 _HOLES = 100_000  # records that are reached and missing, which are looked for together
@@ -494,7 +493,7 @@ class MailboxReader:
                 if len(batch) >= _BATCH_RECORDS or size >= most:
                     done += len(batch)
                     moved += size
-                    most = min(most * 2, _LAST_BATCH_BYTES) if size >= most else most
+                    most = min(most * 2, LAST_BATCH_BYTES) if size >= most else most
                     batch, size = self._hand_over(exchange, batch), 0
                     self._watch.travelled(done, len(wanted), moved, total, "receive")
         finally:

@@ -30,8 +30,18 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.proving import Proving
 
-__all__ = ["BELONGING_APPS", "LOOKED_AT", "STASH_BYTES", "Receiver", "Refusal", "RefusedRecord", "forget_strangers"]
+__all__ = [
+    "BELONGING_APPS",
+    "LAST_BATCH_BYTES",
+    "LOOKED_AT",
+    "STASH_BYTES",
+    "Receiver",
+    "Refusal",
+    "RefusedRecord",
+    "forget_strangers",
+]
 
+LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
 _STRANGER, _UNREACHED, _MISMATCH = "stranger", "unreached", "content-mismatch"
 _AFTER_CUT, _UNPROVEN = "after-cut", "unproven-entry"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
-from lazy.receive import Receiver
+from lazy.receive import LAST_BATCH_BYTES, Receiver
 from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind
 from vault.records import RecordHash, Verifier
@@ -23,8 +23,7 @@ from vault.work import Watch
 __all__ = ["Intake"]
 
 _BATCH_RECORDS = 2000
-_FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large ...
-_LAST_BATCH_BYTES = 8 << 20  # ... up to this: flushing each batch to the disk costs more than it has
+_FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
 _MARKLINE_LIMIT = 128
 
 
@@ -91,7 +90,7 @@ class Intake:
             self.records += len(self._batch)
             self._moved += self._size
             if self._size >= self._most:
-                self._most = min(self._most * 2, _LAST_BATCH_BYTES)
+                self._most = min(self._most * 2, LAST_BATCH_BYTES)
             self._batch, self._size = [], 0
             self._watch.travelled(self.records, 0, self._moved, 0, "receive")
         if self._reached is not None and not self._receiver.waits:
