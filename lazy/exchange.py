@@ -520,13 +520,10 @@ class MailboxReader:
 
     # What stays
 
-    def note_unchanged(self) -> None:
-        """Keep that those were met in whose mailboxes nothing was new: all of them in one transaction."""
-        if not self._unchanged:
-            return
-        with self._vault.writing(receiving=True) as w:
-            for node, head in self._unchanged.items():
-                self._note_vector(w, node, head)
+    def note_unchanged(self, w: Writer) -> None:
+        """Keep that those were met in whose mailboxes nothing was new."""
+        for node, head in self._unchanged.items():
+            self._note_vector(w, node, head)
         self._unchanged.clear()
 
     def _remember(self, w: Writer, node: Verifier, head: SeenHead, *, whole: int) -> None:

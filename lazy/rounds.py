@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from vault.errors import LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.vault import Vault
+from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
@@ -43,9 +45,26 @@ def held_back(vault: Vault) -> LaceError | None:
     return None
 
 
-def close_round(vault: Vault, receiver: Receiver, result: PlaceResult, before: ReleasesShown) -> None:
-    """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction."""
+def close_round(
+    vault: Vault,
+    receiver: Receiver,
+    result: PlaceResult,
+    before: ReleasesShown,
+    *,
+    also: Callable[[Writer], None] | None = None,
+) -> None:
+    """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction.
+
+    Args:
+        vault: whose round it is.
+        receiver: what took the records.
+        result: filled in.
+        before: what was visible.
+        also: notes what else belongs into that transaction.
+    """
     with vault.writing() as w:
+        if also is not None:
+            also(w)
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")

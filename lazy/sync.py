@@ -34,6 +34,7 @@ from vault.history import releases_shown
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.work import Watch
+from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
@@ -316,6 +317,7 @@ def carry_out(
     if reason is not None and not pull:
         raise reason
     receiver = Receiver(vault, place.name)
+    note: Callable[[Writer], None] | None = None
 
     def write() -> None:
         if not medium.is_read_only:
@@ -330,17 +332,20 @@ def carry_out(
         refusal = _refused(write, pull=pull) if reason is None else None
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
+            note = reader.note_unchanged
             is_known = push and refusal is None
             try:
                 _read_all(
                     vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
                 )
             finally:
-                reader.note_unchanged()
+                if reason is not None:  # the end of the round is refused then, and takes nothing with it
+                    with vault.writing(receiving=True) as w:
+                        note(w)
             hear_notices(vault, medium, receiver)
             note_scope(vault, scope, result)
     finally:
-        close_round(vault, receiver, result, before)
+        close_round(vault, receiver, result, before, also=note)
     is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
     if push and pull and refusal is None and not is_told:
         refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)

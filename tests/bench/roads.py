@@ -1,8 +1,10 @@
 """The roads side by side: a first meeting, nothing new, ten new files, a far line, and the bare stream (W1, W4, W5).
 
 The same folder travels over a drop, a live server and a git remote by the commands people type, and beside them git
-itself and rsync, in turn in one run. Trips and bytes are what a sync says of itself. What ten new files cost is shown
-for a folder of a tenth of the files too; `LACE_BENCH_FILES=100000` says how many there are.
+itself, rsync and unison, in turn in one run. Commands run inside this process, as the app runs them; what they take as
+processes of their own, Python's start and all, is printed beside that. Trips and bytes are what a sync says of itself.
+What ten new files cost is shown for a folder of a tenth of the files too; `LACE_BENCH_FILES=100000` says how many
+there are.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from vault.store.store import Store
 __all__ = ["figures"]
 
 _TEN = 10
+_TYPED = 3  # turns whose commands are processes of their own
 _FILES = 10_000
 _KB = 1000
 _RTT, _RATE = 0.6, 16_000  # seconds there and back; bytes a second, which is 128 kb/s
@@ -92,6 +95,15 @@ class _Circle:
         """Sync over a road; whoever serves need not."""
         return {} if who is self.alice and road == "live" else who.lace("sync", road)
 
+    def typed(self, road: str) -> float:
+        """Do as `carry`, each command as a process of its own; return the seconds."""
+        began = time.perf_counter()
+        friend = self.friends[road]
+        visits = [(friend, "sync", road), (friend, "update")]
+        for who, *words in visits if road == "live" else [(self.alice, "sync", road), *visits]:
+            _typed(who, *words)
+        return time.perf_counter() - began
+
     def carry(self, road: str) -> tuple[float, dict[str, Any], dict[str, Any]]:
         """Bring what alice has to the friend and into the folder; return the seconds and both results."""
         began = time.perf_counter()
@@ -115,10 +127,20 @@ def _compare(circle: _Circle, count: int) -> Iterator[Figure]:
         yield Figure("W1", f"{what} by {road}: bytes", moved / _KB, "kB", "git's pack", pack / _KB, 0.8)
         if road == "live":
             yield Figure("trips", f"{what} by live", got["round_trips"], "trips", "the promise", 4, 1)
-    rsync = _rsync(circle)
+    _unison(circle)
+    rsync, unison = _rsync(circle), _unison(circle)
     for road, friend in circle.friends.items():
+        friend.lace("changes")
+        scan, _ = _timed(lambda friend=friend: friend.lace("changes"))  # type: ignore[misc]
         seconds, none = _timed(lambda friend=friend, road=road: friend.lace("sync", road))  # type: ignore[misc]
         yield Figure("W4", f"nothing new by {road}", seconds, "s", "rsync -a of the folder", rsync, 0.3)
+        whole = scan + seconds
+        yield Figure("W4", f"nothing new by {road}, with the scan", whole, "s", "rsync -a of the folder", rsync, 1)
+        yield Figure("W4", f"nothing new by {road}, with the scan", whole, "s", "unison of the folder", unison, 1)
+        began = time.perf_counter()
+        _typed(friend, "sync", road)
+        typed = time.perf_counter() - began
+        yield Figure("W4", f"nothing new by {road}, as a command", typed, "s", "rsync -a of the folder", rsync)
         moved = none["bytes_received"] + none["bytes_sent"]
         yield Figure("W4", f"nothing new by {road}: bytes", moved, "B", "the promise", 1000, 1)
         if road == "live":
@@ -130,17 +152,20 @@ def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
     spent: dict[str, list[float]] = {road: [] for road in ("git itself", *circle.friends)}
     busy: dict[str, list[float]] = {road: [] for road in circle.friends}
     moved: dict[str, list[float]] = {road: [] for road in circle.friends}
+    typed: dict[str, list[float]] = {road: [] for road in circle.friends}
     new: list[float] = []
+    unison: list[float] = []
     trips = 0
+    _unison(circle)
     for turn in range(repeats):
-        for number in range(_TEN):
-            circle.write(f"new-{turn}/{number}.txt", circle.seed.randbytes(300).hex())
+        _write_ten(circle, f"new-{turn}")
         before = _shared(circle.alice)
         began, ran = time.perf_counter(), time.process_time()
         circle.alice.lace("release", f"1.{turn + 1}.0")
         made, worked = time.perf_counter() - began, time.process_time() - ran
         new.append(_shared(circle.alice) - before)
         spent["git itself"].append(_git_ten(circle))
+        unison.append(_unison(circle))
         for road in circle.friends:
             ran = time.process_time()
             seconds, sent, got = circle.carry(road)
@@ -148,14 +173,37 @@ def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
             busy[road].append(worked + time.process_time() - ran)
             moved[road].append(int(got["bytes_received"] if road == "live" else sent["bytes_sent"]))
             trips = max(trips, int(got["round_trips"]) if road == "live" else 0)
-    git = statistics.median(spent.pop("git itself"))
+    for turn in range(min(repeats, _TYPED)):
+        _write_ten(circle, f"typed-{turn}")
+        began = time.perf_counter()
+        _typed(circle.alice, "release", f"2.{turn}.0")
+        made = time.perf_counter() - began
+        spent["git itself"].append(_git_ten(circle))
+        for road, costs in typed.items():
+            costs.append(made + circle.typed(road))
+    git, beside = statistics.median(spent.pop("git itself")), statistics.median(unison)
     what = f"ten new of {count}"
     for road, seconds_of in spent.items():
         yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "git add to merge", git, 1)
+        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "unison", beside, 1)
+        apart = statistics.median(typed[road])
+        yield Figure("W5", f"{what} by {road}, as commands", apart, "s", "git add to merge", git)
         yield Figure("W5", f"{what} by {road}, this process", statistics.median(busy[road]), "CPU s")
         kilobytes, records = statistics.median(moved[road]) / _KB, statistics.median(new) / _KB
         yield Figure("W5", f"{what} by {road}: bytes", kilobytes, "kB", "the new records", records, 2)
     yield Figure("trips", f"{what} by live", trips, "trips", "the promise", 2, 1)
+
+
+def _write_ten(circle: _Circle, folder: str) -> None:
+    for number in range(_TEN):
+        circle.write(f"{folder}/{number}.txt", circle.seed.randbytes(300).hex())
+
+
+def _typed(person: Person, *words: str) -> None:
+    """Run a command as a process of its own."""
+    done = person.real("--json", *words)
+    if done.code:
+        raise RuntimeError(f"lace {' '.join(words)}: {done.err}")
 
 
 def _shared(person: Person) -> int:
@@ -229,4 +277,17 @@ def _rsync(circle: _Circle) -> float:
     _run(*words, cwd=circle.root)
     began = time.perf_counter()
     _run(*words, cwd=circle.root)
+    return time.perf_counter() - began
+
+
+def _unison(circle: _Circle) -> float:
+    """Return unison's seconds for bringing the folder up to date elsewhere; nothing where there is no unison."""
+    if shutil.which("unison") is None:
+        return 0.0
+    other, home = circle.root / "other", circle.root / "unison"
+    other.mkdir(exist_ok=True)
+    words = ("unison", "-batch", "-ui", "text", "-silent", "-ignore", "Path .git", str(circle.git), str(other))
+    environ = {**os.environ, "UNISON": str(home), "HOME": str(circle.root)}
+    began = time.perf_counter()
+    subprocess.run(words, cwd=circle.root, check=True, capture_output=True, env=environ)
     return time.perf_counter() - began
