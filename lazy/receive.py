@@ -156,9 +156,9 @@ class Receiver:
             return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
         if not self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"):
             return set()
-        texts = [record.text for record in among]
-        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
-        return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
+        named = {record.text: record for record in among}
+        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
+        return {named[str(row[0])] for row in rows} - self._stash.keys()
 
     # Taking in
 

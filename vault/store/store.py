@@ -426,6 +426,7 @@ class _Sums:
         self._db = db
         self._asked: dict[RecordHash, str | None] = {}
         self._new: dict[RecordHash, str] = {}
+        self._is_all_here: bool | None = None
 
     def expect(self, records: Sequence[RecordHash]) -> None:
         self.keep()
@@ -450,8 +451,16 @@ class _Sums:
         digests = [record.digest for record in records]
         sums = dict(select_in(self._db, "SELECT hash, sha512 FROM sums WHERE hash IN", digests))
         known: dict[RecordHash, str | None] = {record: sums.get(record.digest) for record in records}
+        if self._none_let_go():
+            return known
         # What was let go is known by what was proven while it was here.
         lacking = {record.text: record for record, sum_ in known.items() if sum_ is None}
         for text, sum_ in select_in(self._db, "SELECT hash, sha512 FROM tomb WHERE hash IN", list(lacking)):
             known[lacking[str(text)]] = sum_
         return known
+
+    def _none_let_go(self) -> bool:
+        """Tell whether nothing was ever let go here; asked once while nobody else can write."""
+        if self._is_all_here is None or not self._db.in_transaction:
+            self._is_all_here = self._db.execute("SELECT 1 FROM tomb LIMIT 1").fetchone() is None
+        return self._is_all_here
