@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
+from lace_tui.actions import Action, Scope
 from lace_tui.reading import reason
 from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage
@@ -86,6 +86,12 @@ class Conflicts(Listing):
             return "A conflict", tuple(lines), update_command(conflict)
         words = side_words(conflict, self._me)
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {words}"
+
+    def hinted(self) -> list[Action]:
+        """Leave out to accept where nobody has decided."""
+        conflict = self._conflicts.get(self.lines.key)
+        is_proposed = conflict is not None and bool(conflict.proposals)
+        return [action for action in super().hinted() if action.id != "accept" or is_proposed]
 
     def action_open_row(self) -> None:
         """Open the selected conflict."""

@@ -88,6 +88,28 @@ def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
         GitPlace.create("git://127.0.0.1:1/v", tmp_path / "a", entropy=os.urandom)
 
 
+def test_a_place_that_is_closed_is_let_go_at_once(bare: Path, tmp_path: Path) -> None:
+    """Whoever comes next may clear up, also where somebody keeps the closed place."""
+    fcntl = pytest.importorskip("fcntl")
+    place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
+
+    def is_free() -> bool:
+        with (place.private.path / "lace-hold").open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            return True
+
+    assert not is_free()
+    place.close()
+    assert is_free()
+    place.check()
+    assert not is_free()
+    place.close()
+    assert is_free()
+
+
 # APP-7
 
 

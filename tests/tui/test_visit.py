@@ -226,6 +226,22 @@ async def test_the_header_below_a_page_is_true(story: Story) -> None:
         assert "0 conflicts" in below.query_one("#head", Fitted).render().plain
 
 
+async def test_accept_is_offered_only_where_somebody_decided(story: Story) -> None:
+    """APP-4: the footer names no key that would answer with a refusal."""
+    begin_visit(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        assert isinstance(app.screen, Conflicts)
+        foot = app.screen.query_one("#foot", Fitted).render().plain
+        assert "R theirs" in foot
+        assert "A accept" not in foot
+
+
 async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
     """A proposal in Needs you leads to the conflicts, whose row names the key that accepts it."""
     begin_visit(story)
@@ -252,6 +268,7 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
         await settle(pilot)
         assert isinstance(app.screen, Conflicts)
         assert "bob decided: A accepts" in app.screen.query_one(Lines).rendered(0)
+        assert "A accept" in app.screen.query_one("#foot", Fitted).render().plain
         while app.screen.query_one(Lines).key:
             await pilot.press("A", "y")
             await settle(pilot)

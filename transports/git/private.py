@@ -110,14 +110,22 @@ class PrivateRepository:
         return self._git.repository
 
     def close(self) -> None:
-        """Let the gits that stay go; what is asked next starts others."""
+        """Let the gits that stay go, and the directory; what is asked next starts others and holds it again."""
         self._objects.close()
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _hold_again(self) -> None:
+        """Hold the directory where it was let go, without clearing up: this has begun long ago."""
+        if self._held is None:
+            self._held = _hold(self.path, lambda: None)
 
     # Making and keeping
 
     def begin(self, path: Path) -> None:
         """Use the repository at a path, making it if needed."""
-        self._objects.close()
+        self.close()
         self._seen = None
         self._git.repository = path
         if not (path / "HEAD").is_file():
@@ -295,6 +303,7 @@ class PrivateRepository:
             PlaceError: the remote cannot be asked.
         """
         check_directory(self._git)
+        self._hold_again()
         words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
@@ -374,6 +383,7 @@ class PrivateRepository:
 
     def _push(self, words: list[str]) -> None:
         check_directory(self._git)
+        self._hold_again()
         self._objects.flush()
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
@@ -394,6 +404,7 @@ class PrivateRepository:
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> None:
         check_directory(self._git)
+        self._hold_again()
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
         words += [
             "--no-recurse-submodules",
