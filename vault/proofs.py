@@ -28,8 +28,9 @@ LEAST = 400  # Seals in one batch from which on it is likely that enough follow 
 _KEY, _DIGEST, _SIGNATURE = 32, 32, 64
 _TASK = _KEY + _DIGEST + _SIGNATURE
 _TOGETHER = 64  # tasks handed over at once; far below what a pipe holds
-_AHEAD = 2 * _TOGETHER  # tasks that keep it busy while this process verifies _BY_ITSELF
-_BY_ITSELF = 32
+_SHARE = 16  # once nothing else is left to do, and answered at once: who is ready first waits for few
+_AHEAD = 2 * _SHARE  # tasks that keep it busy while this process verifies _BY_ITSELF
+_BY_ITSELF = 8
 _READY, _RIGHT, _WRONG = b"r", b"1", b"0"
 _SECONDS = 60.0  # without a single answer; then what waits is verified here
 _CODE = "import sys; sys.path[:] = {path!r}; from vault.proofs import serve; serve()"
@@ -102,7 +103,7 @@ class Proofs:
         self._kept = (end - len(self._answers)) // 2 if self._handed else 0
         while self._handed < end:
             if self._handed - len(self._answers) < _AHEAD:
-                self._hand_over(min(end, self._handed + _TOGETHER))
+                self._hand_over(min(end, self._handed + _SHARE))
             start = max(self._handed, end - _BY_ITSELF)
             right = all(map(_is_right, asked[start:end])) and right
             end = start
@@ -187,7 +188,7 @@ def serve() -> None:
             if not piece:
                 return
             tasks += piece
-        count = min(len(tasks) // _TASK, _TOGETHER)
+        count = min(len(tasks) // _TASK, _SHARE)
         todo = bytes(tasks[: count * _TASK])
         del tasks[: count * _TASK]
         found = [_is_right(todo[at : at + _TASK]) for at in range(0, len(todo), _TASK)]
