@@ -7,6 +7,7 @@ dropped when the exchange is cut.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
@@ -20,7 +21,7 @@ from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["Intake"]
+__all__ = ["Intake", "with_hashes"]
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
@@ -102,6 +103,19 @@ class Intake:
             with self._vault.writing(receiving=True) as w:
                 keep(w, self._peer, mine=self._reached)
             self._reached = None
+
+
+def with_hashes(frame: Frame) -> Frame:
+    """Return a frame with the hashes of those of its records that are what they say they are.
+
+    Raises:
+        BadStream: what should be a record is none.
+    """
+    if not frame.records or frame.hashes:
+        return frame
+    names = map(_named, frame.records)
+    pairs = zip(names, frame.records, strict=True)
+    return replace(frame, hashes=tuple(name if is_record(name, stored) else None for name, stored in pairs))
 
 
 def _named(stored: bytes) -> RecordHash:

@@ -7,6 +7,7 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from lazy.admitting import consider
 from lazy.beacon import hear_beacon
 from lazy.circle import request_record, wants_in
 from lazy.live.evidence import note_vector
-from lazy.live.intake import Intake
+from lazy.live.intake import Intake, with_hashes
 from lazy.live.offering import HINTS_FROM
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
@@ -29,6 +30,8 @@ from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import BadStream, OnlyRead, RefusedThere
+from transports.http.ahead import ahead
+from transports.http.client import Incoming
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import VectorEntry
@@ -319,7 +322,12 @@ class _Visit:
             self.result.problems.append(Problem("rolled-back", text, label_of(self.vault, self.peer.text)))
         self._link = (link.link_id, link.plan_id)
         intake = Intake(self.vault, self.receiver, self.peer, answer.standing.here.epoch, self.watch)
-        intake.take_all(self._sorted(frames, answer))
+        with (
+            closing(ahead(frames, source, with_hashes))
+            if isinstance(source, Incoming)
+            else nullcontext(frames) as coming
+        ):
+            intake.take_all(self._sorted(coming, answer))
         self._advertised += intake.records + len(answer.names)
         self._damaged.update(intake.damaged)
         self._theirs.update(answer.names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import io
 import select
+import socket
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -228,6 +229,11 @@ class Incoming:
         """
         return self._connection.take_into(self._response, buffer)
 
+    def hang_up(self) -> None:
+        """End the connection, also while another thread waits for bytes of it."""
+        if isinstance(self._response, _Response):
+            self._response.hang_up()
+
 
 class _Response(http.client.HTTPResponse):
     """An answer that is read by whole records of TLS: the library's buffer holds half of one, and copies the rest."""
@@ -236,6 +242,12 @@ class _Response(http.client.HTTPResponse):
         super().__init__(sock, *args, **options)
         self.fp.close()
         self.fp = io.BufferedReader(_Records(sock), _BUFFER)
+        self._line = sock
+
+    def hang_up(self) -> None:
+        """End the connection; closing it here would let another thread wait on for what never comes."""
+        with suppress(OSError):
+            socket.socket.shutdown(self._line, socket.SHUT_RDWR)  # the TLS layer above stays as the thread uses it
 
     def readinto(self, buffer: Any, /) -> int:
         """Put at most so many bytes into a buffer; inside a chunk without the library's way from one to the next."""

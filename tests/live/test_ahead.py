@@ -1,0 +1,190 @@
+"""An answer is read ahead of who stores it: whole, in order, within bounds, and given up at once (CYB-17, LAZ-70)."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+
+from lazy.live.intake import with_hashes
+from tests.live.proxies import line_to
+from tests.live.servers import serving
+from tests.live.test_bad_lines import through
+from tests.live.test_live_sync import begin, found, records
+from tests.people import Person
+from transports.address import LiveAddress
+from transports.errors import BadStream, PlaceUnreachable
+from transports.http.ahead import ahead
+from transports.http.client import Incoming, LiveConnection
+from transports.http.hello import Session
+from transports.http.identity import make_identity
+from transports.http.pace import Pace
+from transports.http.paths import SYNC_PATH
+from transports.http.server import LiveServer
+from transports.http.stream import Frame, Source, StreamReader, StreamWriter
+from transports.mailbox import ByteCount
+from vault.desks.content import data_plex
+from vault.records import Tai, Verifier
+from vault.suite import SigningKey
+
+_GROUP = "friends/0123456789abcdef"
+_HOST, _GUEST = SigningKey.from_seed(b"h" * 32), SigningKey.from_seed(b"g" * 32)
+_RECORDS = [data_plex(_GROUP, random.Random(number).randbytes(100_000)).encode() for number in range(60)]
+
+
+class _Says:
+    """Answers everybody with the same records, and then does something; it satisfies `Handler`."""
+
+    def __init__(self, then: Callable[[StreamWriter], object]) -> None:
+        self._then = then
+
+    def admits(self, node: Verifier) -> bool:
+        return node == _GUEST.verifier
+
+    def was_revoked(self, node: Verifier) -> bool:
+        del node
+        return False
+
+    def turned_away(self, node: Verifier) -> None:
+        """Do nothing."""
+
+    def state(self) -> bytes:
+        return b""
+
+    def rest(self) -> None:
+        """Do nothing."""
+
+    def request(self, record: bytes) -> bool | None:
+        del record
+        return None
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        del node
+        while source.read(1000):
+            pass
+        writer = StreamWriter(write)
+        for record in _RECORDS:
+            writer.records([record])
+        write(b"")
+        self._then(writer)
+        write(b"")
+
+
+def _now() -> Tai:
+    return Tai.from_unix_ns(time.time_ns())
+
+
+@contextmanager
+def _answer(then: Callable[[StreamWriter], object]) -> Iterator[Incoming]:
+    """Ask a server that does something after its records."""
+    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
+    session = Session(_GROUP, _HOST.verifier, identity.public)
+    pace = Pace(None, time.monotonic, time.sleep)
+    server = LiveServer(_Says(then), identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server.start()
+    address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
+    try:
+        with LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom) as connection:
+            yield connection.post(SYNC_PATH, _GUEST, [b"here I am"])
+    finally:
+        server.stop()
+
+
+def _read_ahead() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "lace-ahead"]
+
+
+def _named(frame: Frame) -> Frame:
+    assert _read_ahead()
+    return with_hashes(frame)
+
+
+def test_frames_come_in_order_with_their_hashes_and_the_thread_ends() -> None:
+    with _answer(StreamWriter.end) as source:
+        frames = list(ahead(iter(StreamReader(source)), source, _named))
+    assert [record for frame in frames for record in frame.records] == _RECORDS
+    assert sum(hash_ is not None for frame in frames for hash_ in frame.hashes) > len(_RECORDS) // 2
+    assert not _read_ahead()
+
+
+def test_what_came_before_a_cut_is_given_before_the_fault() -> None:
+    def goes_away(writer: StreamWriter) -> None:
+        del writer
+        raise TimeoutError
+
+    came: list[bytes] = []
+
+    def take(source: Incoming) -> None:
+        for frame in ahead(iter(StreamReader(source)), source, _named):
+            came.extend(frame.records)
+
+    with _answer(goes_away) as source, pytest.raises((PlaceUnreachable, BadStream)):
+        take(source)
+    assert len(came) > len(_RECORDS) - 4  # the writer held the rest back, to hash it in one go
+    assert came == _RECORDS[: len(came)]
+    assert not _read_ahead()
+
+
+def test_a_body_that_is_given_up_is_not_waited_for() -> None:
+    """Whoever cancels goes at once, whatever the other side does."""
+    released = threading.Event()
+    waited: list[bool] = []
+    with _answer(lambda _: waited.append(released.wait(20))) as source:
+        with closing(ahead(iter(StreamReader(source)), source, _named)) as frames:
+            taken = [next(frames) for _ in range(15)]
+            assert _read_ahead()
+        assert not _read_ahead()
+        assert not waited  # the other side is still about to say more
+        released.set()
+    assert [record for frame in taken for record in frame.records] == _RECORDS[:15]
+
+
+def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory: whoever stores nothing for a while stops the line."""
+    monkeypatch.setattr("transports.http.ahead._HELD_BYTES", 1_000_000)
+    drawn = 0
+    is_full, is_all = threading.Event(), threading.Event()
+
+    def counted(frames: StreamReader) -> Iterator[Frame]:
+        nonlocal drawn
+        for frame in frames:
+            drawn += 1
+            if drawn > 12 + 10:
+                is_full.set()
+            yield frame
+        is_all.set()
+
+    with _answer(StreamWriter.end) as source, closing(ahead(counted(StreamReader(source)), source, _named)) as frames:
+        taken = [next(frames) for _ in range(12)]
+        assert is_full.wait(20)
+        assert not is_all.wait(0.2)  # it holds what it may, and stays so for as long as nobody takes it
+        assert drawn <= len(taken) + 2 * 11
+        taken += frames
+    assert len(taken) == len(_RECORDS)
+    assert not _read_ahead()
+
+
+def test_what_was_read_ahead_of_a_cut_is_stored(alice: Person, bob: Person) -> None:
+    """LAZ-70: a cut far into an answer costs a record and 64 KiB, as one at its beginning does."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        (alice.folder / "noise.bin").write_bytes(random.Random(1).randbytes(5_000_000))
+        alice.lace("release", "1.1.0")
+        with line_to(server.port) as line:
+            through(bob, server, line.port)
+            line.cut_after = line.came + 2_500_000
+            assert bob.run("--json", "sync", "home").code in {20, 40}
+            assert not _read_ahead()
+            line.cut_after = None
+            bob.lace("sync", "home")
+            moved = line.came
+    assert bob.lace("fsck")["ok"]
+    assert records(alice) == records(bob)
+    assert moved < 5_000_000 * 1.02 + 2 * (64 * 1024 + 262_144)
