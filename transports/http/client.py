@@ -24,7 +24,7 @@ from transports.mailbox import ByteCount
 from vault.records.tai import Tai
 from vault.suite import SigningKey
 
-__all__ = ["LiveConnection"]
+__all__ = ["Incoming", "LiveConnection"]
 
 _SILENCE = 30.0  # seconds
 _KEPT = 45.0  # seconds after a question: a server lets go of a connection a minute after its last word
