@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         _open_what_was_closed()
         _show_any_name()
         if kept_answer(words, os.environ, sys.stdout):
+            if argv is None:
+                _leave(0)
             return 0
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415

@@ -322,6 +322,29 @@ def test_a_reader_that_goes_away_is_no_drama(alice: Person) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+_LEFT = {
+    "nothing": "",
+    "a callback": "import atexit; atexit.register(print, 'called', flush=True)",
+    "a thread": "import threading; gate = threading.Event(); "
+    "threading.Thread(target=lambda: (gate.wait(), print('called', flush=True))).start()",
+}
+
+
+@pytest.mark.parametrize("left", _LEFT)
+def test_a_command_ends_with_its_code_after_all_that_is_left_to_do(alice: Person, left: str) -> None:
+    """It ends at once where nothing is left, and still calls and waits for what Python would call and wait for."""
+    environ = {**alice.variables, "PYTHONPATH": str(ROOT)}
+    begun = f"import sys\n{_LEFT[left]}\nfrom lace_tui.__main__ import main\ncode = main()\n"
+    for words, code in (["--version"], 0), (["no-such-verb"], 2):
+        # Where it returns, somebody goes on: here it lets the thread end.
+        script = begun + "print('returned')\nif 'gate' in globals():\n    gate.set()\nsys.exit(code)"
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, env=environ, check=False
+        )
+        said = "" if left == "nothing" else "returned\ncalled\n"
+        assert (done.returncode, done.stdout) == (code, (f"lace {__version__}\n" if not code else "") + said)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
 def test_a_full_disk_under_stdout_is_told(alice: Person) -> None:
     environ = {**alice.variables, "PYTHONPATH": str(ROOT)}
