@@ -20,6 +20,7 @@ from transports.errors import PlaceUnreachable, RefusedThere
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REVOKED
+from transports.http.thin import STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
 from vault.suite import SigningKey
@@ -77,6 +78,7 @@ class LiveConnection:
         try:
             self._http.connect()
             tls = self._http.sock
+            keep_little_unsent(tls)
             certificate = tls.getpeercert(binary_form=True) if isinstance(tls, ssl.SSLSocket) else None
             public = check_server(certificate or b"", self.address.node, self._group, self._now())
         except (OSError, http.client.HTTPException) as error:
@@ -197,7 +199,8 @@ class LiveConnection:
     def _counted(self, body: Iterable[bytes]) -> Iterable[bytes]:
         for piece in body:
             self.count.written += len(piece)
-            yield piece
+            for at in range(0, len(piece), STEP_BYTES):  # each of them may take as long as a silence
+                yield piece[at : at + STEP_BYTES] if len(piece) > STEP_BYTES else piece
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")

@@ -34,6 +34,7 @@ from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
 from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
+from transports.http.thin import STEP_BYTES, keep_little_unsent
 from vault.errors import DataError, LaceError
 from vault.files import reason_of
 from vault.records.hashes import Verifier
@@ -54,8 +55,7 @@ _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
 _SEND_BYTES = 2 * 1024 * 1024  # twice as many lie here for each exchange
 _HELD_BYTES = 4 * _SEND_BYTES
-_STEP_BYTES = 64 * 1024  # what one silence is measured by, whatever is sent at once ...
-_QUICK_STEP_BYTES = 256 * 1024  # ... and this, while the line took the last step within
+_QUICK_STEP_BYTES = 256 * 1024  # sent at once, and not STEP_BYTES, while the line took the last step within
 _QUICK = 1.0  # seconds
 _REFUSAL: Final = b"refused\n"
 _REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
@@ -142,7 +142,9 @@ class LiveServer:
             h11_max_incomplete_event_size=_HEAD_BYTES,
         )
         # What goes wrong is told by the handler, in words; a line for each port scan is nobody's news.
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
+        # Nor is a connection that breaks while the loop under it still writes: it calls a transport that is gone.
+        for name in ("uvicorn.error", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         config.load()
         config.ssl = _server_context(identity)
         self._server = _Server(config)
@@ -312,7 +314,7 @@ class _Answer:
         self._size = 0
         self._most = min(_SEND_BYTES, pace.portion or _SEND_BYTES)
         self._sent: concurrent.futures.Future[None] | None = None
-        self._step = _STEP_BYTES
+        self._step = STEP_BYTES
         self.is_begun = False
 
     def write(self, data: bytes) -> None:
@@ -376,9 +378,10 @@ class _Answer:
             async with asyncio.timeout(_SILENCE):
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         began = self._loop.time()
-        async with asyncio.timeout(_SILENCE):  # a slow line is no silent one
+        patience = _SILENCE * max(1, sum(map(len, parts)) / STEP_BYTES)  # a slow line is no silent one
+        async with asyncio.timeout(patience):
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
-        self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else _STEP_BYTES
+        self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES
 
 
 async def _short(request: Request, most: int) -> bytes | None:
@@ -411,6 +414,9 @@ class _GuardedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        wire: socket.socket | None = transport.get_extra_info("socket")
+        if wire is not None:
+            keep_little_unsent(wire)
         self._arm()
 
     def data_received(self, data: bytes) -> None:

@@ -1,0 +1,26 @@
+"""A thin line that does not look dead: how little of what is sent may lie in this machine's kernel."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from contextlib import suppress
+from typing import Final
+
+__all__ = ["STEP_BYTES", "keep_little_unsent"]
+
+STEP_BYTES: Final = 64 * 1024
+"""What one silence is measured by, whatever is sent at once."""
+_UNSENT = 128 * 1024  # bytes
+_OPTION: Final[int | None] = getattr(socket, "TCP_NOTSENT_LOWAT", 25 if sys.platform == "linux" else None)
+
+
+def keep_little_unsent(wire: socket.socket) -> None:
+    """Let the kernel take more as soon as little is left.
+
+    Of several MiB that it takes at first it says nothing before a third is gone, and over a thin line that is a minute
+    in which nothing seems to move. Where it knows no such wish all is as before.
+    """
+    if _OPTION is not None:
+        with suppress(OSError):
+            wire.setsockopt(socket.IPPROTO_TCP, _OPTION, _UNSENT)
