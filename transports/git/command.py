@@ -83,6 +83,7 @@ _CONFIG = """\
 [advice]
 \tfetchShowForcedUpdates = false
 """
+_FITS = 4096  # bytes that any pipe takes before somebody reads them
 _ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
 _USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
@@ -191,7 +192,10 @@ class GitRunner:
         streams = {"out": cast("BufferedReader", process.stdout), "err": cast("BufferedReader", process.stderr)}
         for name, stream in streams.items():
             threading.Thread(target=_pump, args=(name, stream, heard), daemon=True).start()
-        threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
+        if len(stdin) <= _FITS:
+            _feed(process.stdin, stdin)
+        else:
+            threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
         parts: dict[str, list[bytes]] = {"out": [], "err": []}
         silent, size, still_open = 0.0, 0, set(streams)
         while still_open:
