@@ -69,7 +69,15 @@ def test_writing_a_read_only_vault_is_refused_in_a_sentence(read_only: Person, w
 
 @pytest.mark.parametrize(
     "words",
-    [("status",), ("log",), ("changes",), ("cat", "main@1.0.0", "menu.md"), ("audit", "list"), ("audit", "verify")],
+    [
+        ("status",),
+        ("log",),
+        ("changes",),
+        ("cat", "main@1.0.0", "menu.md"),
+        ("audit", "list"),
+        ("audit", "verify"),
+        ("prune", "--dry-run"),
+    ],
 )
 def test_a_read_only_vault_can_be_read(read_only: Person, words: tuple[str, ...]) -> None:
     """APP-13: an old disk that cannot be written still shows everything."""
