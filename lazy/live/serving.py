@@ -185,6 +185,9 @@ class Service:
             except LaceError as error:
                 self._tell(Served(label_of(vault, node.text), problem=error.message))
                 raise
+            except (TimeoutError, ConnectionError):
+                self._tell(Served(label_of(vault, node.text), problem="the line was cut, or nothing moved on it"))
+                raise
             except Exception as error:
                 self._tell(Served(label_of(vault, node.text), problem=f"a fault in lace itself: {error!r}"))
                 raise

@@ -417,8 +417,8 @@ class _GuardedProtocol(H11Protocol):
         wire: socket.socket | None = transport.get_extra_info("socket")
         if wire is not None:
             keep_little_unsent(wire)
-        # TLS lets 512 KiB wait, and goes on once three quarters of it went: on a thin line that is silence.
-        transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
+        # TLS lets 512 KiB wait, and else goes on once three quarters of it went: on a thin line that is a silence.
+        transport.set_write_buffer_limits(8 * STEP_BYTES, 6 * STEP_BYTES)
         self._arm()
 
     def data_received(self, data: bytes) -> None:
