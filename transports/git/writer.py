@@ -42,21 +42,29 @@ class _Sink:
 
     def __init__(self, writer: GitWriter) -> None:
         self._writer = writer
-        self._buffer = bytearray()
+        self._parts: list[bytes | memoryview] = []
+        self._size = 0
         self.pieces: list[str] = []
 
     def write(self, data: bytes, /) -> None:
-        self._buffer += data
-        while len(self._buffer) >= PIECE:
-            self._cut(PIECE)
+        view = memoryview(data)
+        while self._size + len(view) >= PIECE:
+            end = PIECE - self._size
+            self._parts.append(view[:end])
+            self._cut()
+            view = view[end:]
+        if view:
+            self._parts.append(view)
+            self._size += len(view)
 
     def finish(self) -> None:
-        if self._buffer:
-            self._cut(len(self._buffer))
+        if self._size:
+            self._cut()
 
-    def _cut(self, size: int) -> None:
-        self.pieces.append(self._writer.stage(bytes(self._buffer[:size])))
-        del self._buffer[:size]
+    def _cut(self) -> None:
+        data = b"".join(self._parts)  # the only copy
+        self._parts, self._size = [], 0
+        self.pieces.append(self._writer.stage(data))
 
 
 class GitWriter:
