@@ -18,6 +18,7 @@ from vault.records.hashes import Verifier
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri", "parse_address", "parse_live"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
+_SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
 _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
@@ -162,6 +163,8 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
         if _SCP.fullmatch(text):
             return AddressKind.GIT, None
         raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.")
+    if not scheme and text.startswith("git@") and not (cwd / text).exists():
+        raise UnknownPlaceKind(f"{text[:60]!r} names a git host and no repository on it.", hint=_SCP_HINT)
     path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
     return _kind_of_directory(path), path
 

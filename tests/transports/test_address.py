@@ -97,3 +97,11 @@ def test_a_directory_that_may_not_be_looked_into_is_out_of_reach(
     monkeypatch.setattr(Path, "is_dir", refuse)
     with pytest.raises(PlaceUnreachable, match=r"stick may not be looked into: permission denied\.$"):
         parse_address(str(tmp_path / "stick"), tmp_path)
+
+
+def test_a_git_host_without_a_repository_is_no_directory(tmp_path: Path) -> None:
+    """CYB-16: a forgotten colon made a drop of that name in the folder."""
+    for text in ("git@example.org", "git@example.org/alice/vault"):
+        with pytest.raises(UnknownPlaceKind, match="no repository on it"):
+            parse_address(text, tmp_path)
+    assert parse_address("./git@example.org", tmp_path).kind == AddressKind.DROP

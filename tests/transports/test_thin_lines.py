@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import socket
@@ -17,7 +18,7 @@ from transports.http.hello import Session
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import STATE_BYTES
-from transports.http.server import LiveServer
+from transports.http.server import LiveServer, _GuardedProtocol
 from transports.http.stream import Source
 from transports.http.thin import _OPTION, STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
@@ -93,8 +94,18 @@ def test_what_goes_to_a_server_goes_in_steps() -> None:
     assert count.written == len(b"".join(pieces))
 
 
-def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The loop under the server calls a transport that is gone already, and would say so with a traceback."""
+    limits: list[tuple[int, int]] = []
+    made = _GuardedProtocol.connection_made
+
+    def noted(self: _GuardedProtocol, transport: asyncio.Transport) -> None:
+        made(self, transport)
+        limits.append(transport.get_write_buffer_limits())
+
+    monkeypatch.setattr(_GuardedProtocol, "connection_made", noted)
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     server = LiveServer(
         _Nobody(),
@@ -120,3 +131,5 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(caplog
     finally:
         server.stop()
     assert caplog.records == []
+    # Of what waits in TLS a quarter has to go before more is taken: three of them are a silence on a thin line.
+    assert set(limits) == {(6 * STEP_BYTES, 8 * STEP_BYTES)}
