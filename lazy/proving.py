@@ -75,13 +75,17 @@ class Proving:
             self._shared.changed.notify()
 
     def end(self) -> dict[RecordHash, str]:
-        """End the thread, after the content it is at, and return the SHA-512 of what it proved, 128 hex digits each."""
+        """End the thread, after the content it is at, and return the SHA-512 of what it proved, 128 hex digits each.
+
+        Where the thread itself collects its forgotten owner, it cannot be waited for, and ends by itself.
+        """
         thread, self._thread = self._thread, None
         if thread is not None:
             with self._shared.changed:
                 self._shared.is_over = True
                 self._shared.changed.notify()
-            thread.join()
+            if thread is not threading.current_thread():
+                thread.join()
         return self._shared.found
 
 

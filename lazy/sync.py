@@ -461,7 +461,8 @@ def _read_one(
     if exchange.not_available:
         first = exchange.not_available[0]
         reason = reader.unread[first]
-        what = f"{len(exchange.not_available)} records that it lists could not be read here. {reason}"
+        count = len(exchange.not_available)
+        what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
         who = label_of(vault, node.text)
         hint = f"{who} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
         result.problems.append(Problem("not-available", f"{what} ({first})", who, hint))

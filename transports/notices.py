@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from transports.errors import BadEnvelope
 from vault.records.hashes import Verifier
@@ -16,6 +17,7 @@ __all__ = ["NOTICES_LIMIT", "open_notices", "seal_notice", "split_notices", "wri
 
 NOTICES_LIMIT = 64  # in one envelope
 _BOX_LIMIT = 64 * 1024  # bytes of one
+_WRITTEN_LIMIT = 256 * 1024  # bytes of all in one envelope: a head that is larger than a reader takes tells nothing
 _RECORDS_LIMIT = 8
 _STEP = 1024  # a notice is as long as a multiple of it: its length does not tell what somebody wrote
 _U16 = struct.Struct(">H")
@@ -31,8 +33,14 @@ def seal_notice(node: Verifier, records: Iterable[bytes]) -> bytes | None:
 
 
 def written_notices(notices: Iterable[bytes]) -> bytes:
-    """Return sealed notices as they stand in an envelope; what is more than its limit is left out."""
-    some = list(notices)[:NOTICES_LIMIT]
+    """Return sealed notices as they stand in an envelope; those are left out that are too many or too long for it."""
+    some: list[bytes] = []
+    left = _WRITTEN_LIMIT
+    for notice in islice(notices, NOTICES_LIMIT):
+        left -= _U32.size + len(notice)
+        if left < 0:
+            break
+        some.append(notice)
     return _U16.pack(len(some)) + b"".join(_U32.pack(len(notice)) + notice for notice in some)
 
 

@@ -519,8 +519,11 @@ class _Visit:
         if not receiver.received and not receiver.refusals and not missing:
             return  # nothing came, so there was no exchange to tell of
         if missing:
-            text = f"{len(missing)} records are damaged there and could not be read. ({min(missing)})"
-            self.result.problems.append(Problem("not-available", text, label_of(self.vault, self.peer.text)))
+            what = "1 record is" if len(missing) == 1 else f"{len(missing)} records are"
+            text = f"{what} damaged there and could not be read. ({min(missing)})"
+            who = label_of(self.vault, self.peer.text)
+            hint = f"{who} looks for what is whole with lace fsck --repair; or sync where it lies whole."
+            self.result.problems.append(Problem("not-available", text, who, hint))
         self.result.exchanges.append(
             ExchangeResult(
                 peer=label_of(self.vault, self.peer.text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
@@ -160,6 +161,42 @@ def test_a_store_that_cannot_be_opened_proves_nothing(tmp_path: Path) -> None:
     proving.stored()
     assert proving.end() == {}
     assert Proving(tmp_path / "gone").end() == {}
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_an_owner_that_its_own_thread_collects_ends_it(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round that was refused forgets its receiver, a cycle, and any thread may be the one that collects it."""
+    alice, _ = pair
+    whole, _ = put(alice, noise(_MIB, 8))
+    is_forgotten, is_collected = threading.Event(), threading.Event()
+
+    def collect(*_: object) -> None:
+        is_forgotten.wait(60)
+        gc.collect()
+        is_collected.set()
+
+    monkeypatch.setattr(lazy.proving, "_try", collect)
+
+    def forget() -> threading.Thread | None:
+        proving = Proving(alice.store.path)
+        cycle: list[object] = [proving]
+        cycle.append(cycle)
+        proving.expect([whole])
+        proving.stored()
+        return proving._thread
+
+    gc.disable()
+    try:
+        thread = forget()
+        is_forgotten.set()
+        assert thread is not None
+        assert is_collected.wait(60)
+        thread.join(60)
+        assert not thread.is_alive()
+    finally:
+        gc.enable()
 
 
 def test_a_sync_that_is_stopped_leaves_no_thread(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from tests.transports.helpers import GROUP, key, sealed_as_before
 from transports.cipher import fixed_salt
 from transports.drop import Drop
 from transports.errors import BadEnvelope, SealedToOthers
+from transports.mailbox import HEAD_FILE_LIMIT
 from transports.notices import NOTICES_LIMIT, open_notices, seal_notice
 from transports.sealing import (
     CHUNK,
@@ -217,6 +218,11 @@ def test_a_notice_in_an_envelope_is_for_one_who_may_not_open_it() -> None:
     many = envelope(1, [1], notices=(first,) * (NOTICES_LIMIT + 1))
     assert len(notices_in(many)) == NOTICES_LIMIT
     assert seal_notice(key(3).verifier, [bytes(70_000)]) is None
+    long = seal_notice(key(3).verifier, [bytes(60_000)])
+    assert long is not None
+    told = envelope(1, [1], notices=(long,) * NOTICES_LIMIT)
+    assert len(told) < HEAD_FILE_LIMIT // 2, "a head that a medium refuses would stop every sync of its owner"
+    assert notices_in(told) == [long] * 4
 
 
 def test_an_envelope_counts_only_where_it_was_left() -> None:
