@@ -131,5 +131,5 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
     finally:
         server.stop()
     assert caplog.records == []
-    # Of what waits in TLS a quarter has to go before more is taken: three of them are a silence on a thin line.
-    assert set(limits) == {(6 * STEP_BYTES, 8 * STEP_BYTES)}
+    # What waits in TLS has to go before more is taken: half a MiB is a silence on a thin line.
+    assert set(limits) == {(STEP_BYTES, 2 * STEP_BYTES)}

@@ -417,8 +417,9 @@ class _GuardedProtocol(H11Protocol):
         wire: socket.socket | None = transport.get_extra_info("socket")
         if wire is not None:
             keep_little_unsent(wire)
-        # TLS lets 512 KiB wait, and else goes on once three quarters of it went: on a thin line that is a silence.
-        transport.set_write_buffer_limits(8 * STEP_BYTES, 6 * STEP_BYTES)
+        # TLS lets 512 KiB wait, hands it to the transport in one piece, and takes more once all of that went: on a thin
+        # line that is a silence.
+        transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
         self._arm()
 
     def data_received(self, data: bytes) -> None:

@@ -11,7 +11,7 @@ __all__ = ["STEP_BYTES", "keep_little_unsent"]
 
 STEP_BYTES: Final = 64 * 1024
 """What one silence is measured by, whatever is sent at once."""
-_UNSENT = 256 * 1024  # bytes
+_UNSENT = 128 * 1024  # bytes
 _OPTION: Final[int | None] = getattr(socket, "TCP_NOTSENT_LOWAT", 25 if sys.platform == "linux" else None)
 
 
