@@ -18,7 +18,7 @@ from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, changed_readable, restore_settings, settings_change
 from vault.errors import DataError, LaceError
-from vault.files import make_directory, write_atomic
+from vault.files import make_directory, refuse_write, write_atomic
 from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
 from vault.records import RecordHash, Seal, parse_record
@@ -317,8 +317,11 @@ def _scratch(vault: Vault) -> Iterator[Store]:
     """Open an empty store beside the vault's, to which the vault's is attached as `live`."""
     path = vault.dot / _SCRATCH
     remains = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
-    for old in remains:
-        old.unlink(missing_ok=True)
+    try:
+        for old in remains:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        refuse_write(path, error)
     try:
         with Store(path, create=True) as scratch:
             scratch.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
@@ -329,7 +332,8 @@ def _scratch(vault: Vault) -> Iterator[Store]:
             yield scratch
     finally:
         for old in remains:
-            old.unlink(missing_ok=True)
+            with suppress(OSError):  # what stays is taken away by the next check
+                old.unlink(missing_ok=True)
 
 
 # Making anew

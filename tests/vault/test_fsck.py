@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -313,3 +315,14 @@ def test_a_repair_knows_what_to_do_about_every_local_table(tmp_path: Path) -> No
     named = {word for told in fsck_own._LOOK.values() for word in re.findall(r"lace ((?:config )?[a-z]+)", told)}
     assert len(named) > 5
     assert named <= {verb.name for verb in VERBS}
+
+
+def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-14: what lies beside the store cannot be taken away; it was a bug report."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("pathlib.Path.unlink", refuse)
+    report = check(copy)
+    assert {bad.kind for bad in report.bad} == {"view"}
