@@ -7,7 +7,7 @@ when they asked for it here, and also when anybody's is: what a friend hides, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol, cast
@@ -27,6 +27,7 @@ __all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
 
 _HEAD, _REQUEST, _BEACON = b"head", b"request", b"beacon"
 _MAGIC_BYTES = 8
+_TOLD_RECORDS, _TOLD_BYTES = 512, 4 << 20  # of notices: anybody can seal one to this node, in thousands of mailboxes
 _TAKEN = "The plain mailbox it was in is gone, and mailboxes here are encrypted to others."
 _CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
 
@@ -296,6 +297,14 @@ class SealedPlace:
         self._boxes[owners.pop()] = _Box(alias, head[1], request[1], is_fresh=True)
         return True
 
+    def _hear(self, told: Iterable[bytes]) -> None:
+        """Keep what notices say, as far as a medium may make this node hold of them."""
+        left = _TOLD_BYTES - sum(map(len, self.notices))
+        for record in told:
+            if record not in self.notices and len(self.notices) < _TOLD_RECORDS and len(record) <= left:
+                self.notices.append(record)
+                left -= len(record)
+
     def _contents(self, data: bytes | None, alias: Verifier, what: bytes) -> tuple[Verifier | None, bytes | None]:
         if data is None:
             return None, None
@@ -303,7 +312,7 @@ class SealedPlace:
             found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
         except SealedToOthers:
             told = open_notices(notices_in(data), self.keys.open_box)
-            self.notices += [record for record in told if record not in self.notices]
+            self._hear(told)
             raise
         self.keys.learn(alias, found.owner, found.keys)
         return found.owner, found.record

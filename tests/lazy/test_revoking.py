@@ -17,16 +17,21 @@ from lazy.places import place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
-from lazy.sealing import set_encrypted
+from lazy.sealing import VaultKeys, open_medium, set_encrypted
 from lazy.status import status
 from lazy.sync import sync
 from lazy.update import heads_to_update, update
 from lazy.vectors import my_vector
 from tests.vault import vaults
+from transports.drop import Drop
+from transports.notices import seal_notice
+from transports.sealed import SealedPlace
+from transports.sealing import EpochKey, seal_envelope
 from vault.audit_trail import verify_trail
 from vault.fsck import check
 from vault.history import releases
 from vault.names import Version
+from vault.records import Verifier
 from vault.vault import Vault
 from vault.work import release
 
@@ -363,3 +368,38 @@ def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_th
     meet(alice, carol, alice, carol)
     sound(alice, carol)
     assert my_vector(carol)[old].seq == my_vector(alice)[old].seq
+
+
+def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path) -> None:
+    """FAC-30: anybody can seal what they like to a node, in as many mailboxes as a medium holds."""
+    alice, *_ = three(tmp_path)
+    place = place_named(alice, "stick")
+    sync(alice, ["stick"])
+    inner = open_medium(alice, place)
+    assert isinstance(inner, SealedPlace)
+    hers = VaultKeys(alice, inner.place_id, is_on=True)
+    key = EpochKey(bytes(16), bytes(32))
+    drop = Drop.open(tmp_path / "stick")
+    room = f"{alice.group}\n{drop.place_id}"
+    for box in range(30):
+        notices = [seal_notice(alice.node, [bytes([box, number]) * 30_000]) for number in range(4)]
+        sealed = seal_envelope(
+            b"",
+            key,
+            owner=alice.node,
+            recipients=[],
+            keys=[],
+            sign=hers.sign,
+            entropy=bytes,
+            context=b"",
+            notices=[notice for notice in notices if notice is not None],
+        )
+        path = drop.mailbox_path(room, Verifier(bytes([box]) * 32))
+        path.mkdir(parents=True)
+        (path / "head.rec").write_bytes(sealed)
+    medium = open_medium(alice, place)
+    assert isinstance(medium, SealedPlace)
+    medium.nodes(alice.group)
+    assert len(medium.closed) == 30
+    assert 60_000 * 60 < sum(map(len, medium.notices)) <= 4 << 20
+    assert not sync(alice, ["stick"])[0].rejected
