@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of, peers
 from lazy.results import hint_at
-from lazy.sealing import note_encrypted
+from lazy.sealing import is_encrypted, note_encrypted
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
@@ -378,9 +378,13 @@ def remove_place(vault: Vault, name: str) -> Place:
         NoSuchPlace: there is none of that name.
     """
     place = place_named(vault, name)
+    encrypted = is_encrypted(vault, place)
     with vault.writing() as w:
         forget_place(w, name)
-        w.audit("lazy-leave", name, {"uri": place.uri})
+        told = {"uri": place.uri}  # all that an undo needs to make it the same place again
+        told |= {"node": place.peer} if place.peer else {}
+        told |= {"encrypted": "yes"} if encrypted else {}
+        w.audit("lazy-leave", name, told)
     return place
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lazy.places import keep_place, make_place, remove_place
+from lazy.sealing import note_encrypted
 from lazy.update import follow, paths_moved
 from vault.audit import read_audit
 from vault.errors import CallerError
@@ -164,9 +165,11 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
         return Undone(f"{act.subject} is no place any more")
     if act.verb == "lazy-leave" and "uri" in act.parameters:
         if not dry_run:
-            place = make_place(vault, act.subject, act.parameters["uri"], cwd=vault.folder, create=False)
+            uri, node = act.parameters["uri"], act.parameters.get("node")
+            place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
             with vault.writing() as w:
                 keep_place(w, place)
+                note_encrypted(w, place.name, is_on="encrypted" in act.parameters)
                 _note(w, act)
         return Undone(f"{act.subject} is a place again")
     raise NothingToUndo(

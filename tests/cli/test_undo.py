@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lazy import undo as undoing
+from lazy.places import add_place, place_named, remove_place
 from lazy.undo import NothingToUndo, undo
 from tests.people import Person
-from tests.vault.vaults import found, write
+from tests.vault.vaults import befriend, found, write
 from vault.history import line_head
 from vault.vault import Vault
 from vault.work import Watch, commit, release
@@ -177,3 +178,27 @@ def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
     assert "no place any more" in alice.lace("undo")["undone"]
     assert alice.lace("places")["places"] == []
     assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
+
+
+def test_a_place_comes_back_as_encrypted_as_it_was(alice: Person, tmp_path: Path) -> None:
+    """What was to be read by members alone is never left there in plain."""
+    _begin(alice)
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"), "--encrypt")
+    alice.lace("place", "remove", "stick")
+    alice.lace("undo")
+    assert [place["encrypted"] for place in alice.lace("places")["places"]] == [True]
+    alice.lace("sync", "stick")
+    heads = [path.read_bytes() for path in (tmp_path / "stick").rglob("head.rec")]
+    assert [head[:7] for head in heads] == [b"LACEENV"]
+
+
+def test_a_place_comes_back_for_the_one_it_was_for(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    befriend(tmp_path, alice, "bob")
+    add_place(alice, "his", str(tmp_path / "his"), cwd=tmp_path, peer="bob")
+    his = place_named(alice, "his")
+    assert his.peer is not None
+    remove_place(alice, "his")
+    undo(alice)
+    assert place_named(alice, "his").peer == his.peer
