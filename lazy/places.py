@@ -238,7 +238,16 @@ def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:
     return f"lace join {shlex.quote(name)} {shlex.quote(where) if where else 'URI'} --key {node}"
 
 
-def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None = None, create: bool = True) -> Place:
+def add_place(
+    vault: Vault,
+    name: str,
+    uri: str,
+    *,
+    cwd: Path,
+    peer: str | None = None,
+    create: bool = True,
+    also: Callable[[Writer, Place], None] | None = None,
+) -> Place:
     """Remember a place. A new or empty directory becomes a drop, an empty git repository a git place.
 
     Args:
@@ -248,6 +257,7 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
         cwd: what a relative directory is relative to.
         peer: name of the one peer it is for.
         create: make the drop when the directory is new or empty; without it an absent medium is remembered as it is.
+        also: notes in the same transaction how the place is to be used; what it raises leaves no place.
 
     Raises:
         NameTaken, BadName: the name cannot be used.
@@ -263,6 +273,8 @@ def add_place(vault: Vault, name: str, uri: str, *, cwd: Path, peer: str | None 
                 way = f"Use the name it has, or forget that one first: lace place remove {shlex.quote(known.name)}"
                 raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
         keep_place(w, place)
+        if also is not None:
+            also(w, place)
     return place
 
 

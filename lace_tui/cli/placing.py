@@ -11,9 +11,10 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.people import peers
 from lazy.places import Place, add_place, place_named, places, remove_place
-from lazy.sealing import is_encrypted, set_encrypted
+from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
 from transports.address import AddressKind
 from vault.vault import Vault
+from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.drops import Plugged
@@ -42,10 +43,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer)
+    place = add_place(
+        vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
+    )
     note_inner_place(context, vault, place)
-    if args.encrypt:
-        _encrypt(vault, place, rebase=False)
     return Answer(
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
@@ -66,12 +67,23 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     )
 
 
-def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
+def _as_encrypted(w: Writer, place: Place) -> None:
+    """Take note with a new place that it is encrypted: one that is not yet would be written to in plain."""
+    _require_written(place)
+    note_encrypted(w, place.name, is_on=True)
+    w.audit("lazy-encrypt", place.name, {})
+
+
+def _require_written(place: Place) -> None:
     if place.kind not in {AddressKind.DROP, AddressKind.GIT}:
         raise BadArguments(
             f"{place.name} is only read, so there is nothing to encrypt.",
             hint="Encrypt at a directory or a git remote.",
         )
+
+
+def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
+    _require_written(place)
     if rebase and not place.place_id:
         raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: lace pull {place.name}")
     set_encrypted(vault, place, rebase=rebase)

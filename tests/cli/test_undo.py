@@ -202,3 +202,10 @@ def test_a_place_comes_back_for_the_one_it_was_for(tmp_path: Path) -> None:
     remove_place(alice, "his")
     undo(alice)
     assert place_named(alice, "his").peer == his.peer
+
+
+def test_a_place_that_cannot_be_encrypted_is_none(alice: Person) -> None:
+    _begin(alice)
+    live = f"https://127.0.0.1:1/#V.{'0' * 43}.H3"
+    assert alice.lace("place", "add", "line", live, "--encrypt", expect=2)["error"]["code"] == "bad-arguments"
+    assert alice.lace("places")["places"] == []
