@@ -22,7 +22,7 @@ from vault.files import make_directory, refuse_write, write_atomic
 from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
 from vault.records import RecordHash, Seal, parse_record
-from vault.store import Store, guard
+from vault.store import Store, guard, packcheck
 from vault.store.compare import differences
 from vault.store.database import StoreDamaged
 from vault.store.schema import misshapen
@@ -110,7 +110,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         if any(_is_beyond(thing) for thing in bad):
             return FsckReport(False, 0, tuple(bad))
         try:
-            vault.store.packs.require_readable()
+            packcheck.require_readable(vault.store.db, vault.store.packs)
             scan = _bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
             bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))
@@ -212,9 +212,9 @@ def _bodies(vault: Vault, watch: Watch) -> _Scan:
 def _packs(vault: Vault, scan: _Scan) -> None:
     """Compare every byte of the packs with what was written; a record whose frame changed is fetched again."""
     known = set(scan.damaged)
-    for name, problem in vault.store.packs.misfits():
+    for name, problem in packcheck.misfits(vault.store.db, vault.store.packs):
         scan.bad.append(BadThing("pack", name, "pack-damaged", problem))
-    for problem, positions in vault.store.packs.damaged():
+    for problem, positions in packcheck.damaged(vault.store.db, vault.store.packs):
         scan.bad.append(
             BadThing("pack", problem.split(" from ")[0].split()[-1], "pack-damaged", f"{_opening(problem)}.")
         )
@@ -359,7 +359,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             _put_right(store, scan)
             lost += [record for record in put_aside(vault) if record not in lost]
             store.set_meta(_PUT_ASIDE, " ".join(record.text for record in lost))
-            store.packs.put_right()
+            packcheck.put_right(store.db, store.packs)
             if any(thing.code == "integrity" for thing in _file(vault)):
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding)

@@ -10,11 +10,10 @@ Encodings are below records: what is read is compared with the record's own hash
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -22,19 +21,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from blake3 import blake3
 
 from vault.errors import DataError
-from vault.files import Unreadable, reason_of, refuse_write
+from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
 from vault.store.packio import PackIO
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["PACK_BYTES", "PACK_MIN_BYTES", "PackDamaged", "Packs"]
+__all__ = ["MAGIC", "PACK_BYTES", "PACK_MIN_BYTES", "SUM_BYTES", "PackDamaged", "Packs"]
 
 PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
 PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
-_MAGIC: Final = b"LACEPCK0"
+MAGIC: Final = b"LACEPCK0"
 _HANDED_OVER: Final = 4  # frames that a writing thread is given at once
 _IN_FLIGHT: Final = 6  # times so many that it may lag behind
 _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be a frame of 32 MiB
@@ -45,9 +44,7 @@ _CACHED_BYTES: Final = 8 << 20
 _WHERE: Final = (
     "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
 )
-_ODD: Final = f"length(bases) = 0 AND (depth <> 0 OR (form = {RAW} AND raw <> stored))"
-_SUM_BYTES: Final = 16
-_NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+SUM_BYTES: Final = 16
 _OPEN_PACKS: Final = 8
 _LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a frame, or records that lie side by side
 _FURTHEST: Final = 1 << 62
@@ -351,7 +348,7 @@ class Packs:
             if self._unsynced >= _SYNC_BYTES:
                 self._io.sync(self._fd)
                 self._unsynced = 0
-        return _Written(frame, form, self._pack, at, len(stored), blake3(stored).digest()[:_SUM_BYTES])
+        return _Written(frame, form, self._pack, at, len(stored), blake3(stored).digest()[:SUM_BYTES])
 
     def _make_room(self) -> None:
         """Have a pack open that takes a frame; what a crash left at its end is cut."""
@@ -383,8 +380,8 @@ class Packs:
     def _begin_pack(self, number: int) -> None:
         self._io.make_directory(self._directory)
         self._fd = self._io.create(self.path(number))
-        self._io.append(self._fd, 0, _MAGIC)
-        self._pack, self._end, self._unsynced = number, len(_MAGIC), 0
+        self._io.append(self._fd, 0, MAGIC)
+        self._pack, self._end, self._unsynced = number, len(MAGIC), 0
         self._is_new = True
 
     @contextmanager
@@ -518,72 +515,27 @@ class Packs:
                 found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
         return found
 
-    def require_readable(self) -> None:
-        """Refuse to judge packs that this person may not read now: nothing says that they are damaged.
+    def open_once(self, pack: int) -> None:
+        """Open a pack to read it, and close it.
 
         Raises:
-            Unreadable: a pack is there, and the system does not let it be opened.
+            OSError: it cannot be opened.
         """
-        for (pack,) in self._db.execute("SELECT id FROM pack").fetchall():
-            path = self.path(int(pack))
-            try:
-                self._io.close(self._io.open_read(path))
-            except OSError as error:
-                if error.errno in _NOT_NOW:
-                    raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
+        self._io.close(self._io.open_read(self.path(pack)))
 
-    def misfits(self) -> Iterator[tuple[str, str]]:
-        """Yield the packs whose first bytes or named length are wrong, or what is said of a frame, with a sentence."""
-        for (pack,) in self._db.execute(f"SELECT DISTINCT pack FROM frame WHERE {_ODD}").fetchall():  # noqa: S608
-            name = self.path(int(pack)).name
-            yield name, f"What is said of the raw size or depth of a frame of {name} cannot be."
-        for pack, size, end in self._db.execute(
-            "SELECT p.id, p.size, (SELECT max(at + stored) FROM frame WHERE pack = p.id) FROM pack p"
-        ).fetchall():
-            name = self.path(int(pack)).name
-            if end is not None and int(size) < int(end):
-                # Believed, the next writer would cut off what lies beyond.
-                yield name, f"The pack {name} is named with {size} bytes, and what rests in it takes {end}."
-            with suppress(DataError):  # one that cannot be read is named with its frames
-                if end is not None and self._bytes(int(pack), 0, len(_MAGIC)) != _MAGIC:
-                    yield name, f"The pack {name} does not begin as packs do."
-
-    def put_right(self) -> None:
-        """Mend what `misfits` names; inside a transaction.
+    def begin_right(self, pack: int) -> None:
+        """Write the first bytes of a pack again, durably.
 
         Raises:
-            NotWritable, DiskFull: a pack cannot be written.
+            NotWritable, DiskFull: it cannot be written.
         """
-        wrong = {name for name, _ in self.misfits()}
-        self._db.execute(
-            "UPDATE pack SET size = max(size, ifnull((SELECT max(at + stored) FROM frame WHERE pack = pack.id), 0))"
-        )
-        self._db.execute(f"UPDATE frame SET depth = 0, raw = iif(form = {RAW}, stored, raw) WHERE {_ODD}")  # noqa: S608
-        for (pack,) in self._db.execute("SELECT id FROM pack").fetchall():
-            if self.path(int(pack)).name in wrong:
-                with self._faults():
-                    fd = self._io.open_append(self.path(int(pack)))
-                    try:
-                        self._io.append(fd, 0, _MAGIC)
-                        self._io.sync(fd)
-                    finally:
-                        self._io.close(fd)
-
-    def damaged(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield what is wrong with the packs as they rest, with the positions of the records that lie there."""
-        for frame, pack, at, stored, known in self._db.execute(
-            "SELECT id, pack, at, stored, sum FROM frame f WHERE EXISTS (SELECT 1 FROM packed WHERE frame = f.id)"
-            " ORDER BY id"
-        ).fetchall():
-            name = self.path(int(pack)).name
+        with self._faults():
+            fd = self._io.open_append(self.path(pack))
             try:
-                same = blake3(self._bytes(int(pack), int(at), int(stored))).digest()[:_SUM_BYTES] == bytes(known)
-                problem = f"the bytes of {name} from {at} on are not those that were written"
-            except DataError as error:
-                same, problem = False, error.message.rstrip(".")
-            if not same:
-                rows = self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))
-                yield problem, [int(row[0]) for row in rows]
+                self._io.append(fd, 0, MAGIC)
+                self._io.sync(fd)
+            finally:
+                self._io.close(fd)
 
 
 def _numbers(positions: Sequence[int]) -> bytes:
