@@ -17,7 +17,7 @@ from pathlib import Path
 
 from vault.desks.chunks import check_content
 from vault.desks.pages import Entry
-from vault.errors import LaceError
+from vault.errors import Cancelled, LaceError
 from vault.profile import Manifest
 from vault.records import RecordHash
 from vault.store import Store
@@ -26,6 +26,7 @@ __all__ = ["Proving"]
 
 _MOST = 10_000  # contents that are waited for; the end of the round proves the others
 _TRIED = 64  # of them each time something was stored
+_WAITED = 64 << 20  # bytes of the last one that the end of the round waits for: what is more it does by itself
 
 
 class _Shared:
@@ -75,9 +76,12 @@ class Proving:
             self._shared.changed.notify()
 
     def end(self) -> dict[RecordHash, str]:
-        """End the thread, after the content it is at, and return the SHA-512 of what it proved, 128 hex digits each.
+        """End the thread, after the content it is at if little of that is left.
 
         Where the thread itself collects its forgotten owner, it cannot be waited for, and ends by itself.
+
+        Returns:
+            The SHA-512 of what it proved, 128 hex digits each.
         """
         thread, self._thread = self._thread, None
         if thread is not None:
@@ -122,9 +126,17 @@ def _try(shared: _Shared, store: Store, entry: Entry, gone: RecordHash) -> Recor
     missing = gone if not store.have([gone]) else _missing(store, entry.hash)
     if missing is not None:
         return missing
-    total = sha512()
+    total, left = sha512(), entry.size
+
+    def take(piece: bytes) -> None:
+        nonlocal left
+        left -= len(piece)
+        if shared.is_over and left > _WAITED:
+            raise Cancelled("The round is over.")
+        total.update(piece)
+
     try:
-        check_content(store, entry, total.update)
+        check_content(store, entry, take)
     except LaceError:
         return None  # the end of the round says what is wrong with it
     shared.found[entry.hash] = total.hexdigest()

@@ -179,14 +179,20 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
 
 
 def _finished(vault: Vault, watch: Watch) -> Undone | None:
-    """Go on with an undo that was cut off while it wrote the folder; None when there is none."""
+    """Go on with an undo that was cut off while it wrote the folder; None when there is none.
+
+    Raises:
+        NothingToUndo: a file that was edited since is in its way; the act before it is not taken back instead.
+    """
     act = next(_acts(vault), None)
     desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
     if act is None or not is_unfinished(vault, desk):
         return None
-    finish_checkout(vault, desk, watch)
+    left = finish_checkout(vault, desk, watch)
     if is_unfinished(vault, desk):  # it stays so while a file that was edited since is in the way
-        return None
+        name = left[0].path if left else "a file"
+        way = "Keep it: lace commit -m TEXT - or bring it back as it was; then: lace undo"
+        raise NothingToUndo(f"The last undo is not done yet: {name} was edited since.", hint=way)
     number = act.parameters["revision"]
     return Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
 

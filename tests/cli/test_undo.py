@@ -11,6 +11,8 @@ from lazy.places import add_place, place_named, remove_place
 from lazy.undo import NothingToUndo, undo
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write
+from vault import unfinished
+from vault.files import NotWritable
 from vault.history import line_head
 from vault.vault import Vault
 from vault.work import Watch, commit, release
@@ -209,3 +211,40 @@ def test_a_place_that_cannot_be_encrypted_is_none(alice: Person) -> None:
     live = f"https://127.0.0.1:1/#V.{'0' * 43}.H3"
     assert alice.lace("place", "add", "line", live, "--encrypt", expect=2)["error"]["code"] == "bad-arguments"
     assert alice.lace("places")["places"] == []
+
+
+def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: what the folder holds stays, and the act before the undo is not the next to go."""
+    _begin(alice)
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    bob.write("b.txt", "bob\n")
+    bob.lace("commit", "-m", "mine")
+    alice.write("a.txt", "from alice\n")
+    alice.lace("release", "1.1.0")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    bob.lace("update")
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", _cut_off)
+        assert bob.run("undo").code != 0
+    bob.write("a.txt", "edited since\n")
+    told = bob.lace("undo", expect=2)["error"]
+    assert told["message"] == "The last undo is not done yet: a.txt was edited since."
+    assert "lace commit" in told["hint"]
+    assert (bob.folder / "a.txt").read_text() == "edited since\n"
+    assert bob.text("cat", "main", "b.txt") == "bob\n"
+    kept = bob.lace("commit", "-m", "kept")["revision"]
+    assert bob.lace("undo")["revision"] == kept
+    assert (bob.folder / "a.txt").read_text() == "edited since\n"
+    assert bob.lace("fsck")["ok"]
+
+
+def _cut_off(*_: object) -> None:
+    raise NotWritable("The folder cannot be written.")

@@ -155,6 +155,33 @@ def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(
     assert proven == [whole.hash, half.hash]
 
 
+def test_what_much_is_left_of_is_given_up_at_the_end(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stops a sync does not wait for a gigabyte that is proven just then."""
+    alice, _ = pair
+    entry, _ = put(alice, noise(2 * _MIB, 8))
+    begun, ended = threading.Event(), threading.Event()
+
+    def checked(source: object, entry: Entry, take: Callable[[bytes], object]) -> None:
+        begun.set()
+        assert ended.wait(60)
+        check_content(source, entry, take)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lazy.proving, "check_content", checked)
+    for waited, proved in ((_MIB, set()), (2 * _MIB, {entry.hash})):
+        monkeypatch.setattr(lazy.proving, "_WAITED", waited)
+        begun.clear()
+        ended.clear()
+        proving = Proving(alice.store.path)
+        proving.expect([entry])
+        proving.stored()
+        assert begun.wait(60)
+        proving._shared.is_over = True
+        ended.set()
+        assert proving.end().keys() == proved
+
+
 def test_a_store_that_cannot_be_opened_proves_nothing(tmp_path: Path) -> None:
     proving = Proving(tmp_path / "gone")
     proving.expect([Entry("f", "-", _MIB, RecordHash("P", bytes(32)), "x")])

@@ -38,7 +38,7 @@ _TRIES = 4  # pushes that find the own ref moved: only a copy of this node can m
 
 
 class _Sink:
-    """Cuts what is written into pieces."""
+    """Cuts what is written into pieces. What it is given must not change afterwards: it is joined once, at a cut."""
 
     def __init__(self, writer: GitWriter) -> None:
         self._writer = writer
