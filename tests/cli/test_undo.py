@@ -24,6 +24,16 @@ def _begin(alice: Person) -> None:
     alice.lace("commit", "-m", "first")
 
 
+def _begin_together(alice: Person, bob: Person, root: Path) -> None:
+    _begin(alice)
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(root / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+
+
 def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
     _begin(alice)
     alice.write("a.txt", "two\n")
@@ -78,13 +88,7 @@ def test_a_release_that_comes_first_keeps_its_commit(tmp_path: Path, monkeypatch
 
 
 def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_path: Path) -> None:
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (bob, alice, bob):
-        person.run("sync", "stick")
-    bob.lace("update")
+    _begin_together(alice, bob, tmp_path)
     bob.write("b.txt", "bob\n")
     bob.lace("commit", "-m", "mine")
     alice.write("c.txt", "alice\n")
@@ -112,13 +116,7 @@ def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_pat
 
 def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Person, tmp_path: Path) -> None:
     """LAZ-43, LAZ-37, APP-4: a version is decided once; a side comes back with a checkout and is released anew."""
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (bob, alice, bob):
-        person.run("sync", "stick")
-    bob.lace("update")
+    _begin_together(alice, bob, tmp_path)
     for person in (alice, bob):
         person.write("c.txt", f"{person.name}\n")
         person.lace("release", "2.0.0")
@@ -144,13 +142,7 @@ def test_a_merge_of_clashing_lines_is_taken_back_until_it_is_released(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
     """APP-4: it is a commit that nobody else has; the conflict is open again, and can be decided otherwise."""
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (bob, alice, bob):
-        person.run("sync", "stick")
-    bob.lace("update")
+    _begin_together(alice, bob, tmp_path)
     for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
         person.write("c.txt", f"{person.name}\n")
         person.lace("release", version)
@@ -217,13 +209,7 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-13: what the folder holds stays, and the act before the undo is not the next to go."""
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (bob, alice, bob):
-        person.run("sync", "stick")
-    bob.lace("update")
+    _begin_together(alice, bob, tmp_path)
     bob.write("b.txt", "bob\n")
     bob.lace("commit", "-m", "mine")
     alice.write("a.txt", "from alice\n")
