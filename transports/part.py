@@ -16,23 +16,29 @@ from typing import BinaryIO, cast
 from transports.errors import PlaceNotWritable
 from vault.lock import lock_now
 
-__all__ = ["open_part"]
+__all__ = ["open_part", "take_part"]
 
 _FLAGS = os.O_RDWR | os.O_CREAT | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINARY"))
 _FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _TRIES = 3
 
 
-def open_part(path: Path) -> BinaryIO:
-    """Open what lies there, or an empty file, for reading and writing; nobody else writes it until it is closed.
+def take_part(path: Path, mode: int = 0o666) -> int | None:
+    """Return a descriptor to read and write what lies there, or an empty file; None while another process writes it.
+
+    Nobody else takes the file until the descriptor is closed.
+
+    Args:
+        path: of the part.
+        mode: of a file that is begun.
 
     Raises:
-        PlaceNotWritable: another process writes there, or something that is no file cannot be taken away.
+        PlaceNotWritable: what is no plain file comes again when it is taken away.
         OSError: the system refuses.
     """
     for _ in range(_TRIES):
         try:
-            descriptor = os.open(path, _FLAGS, 0o666)
+            descriptor = os.open(path, _FLAGS, mode)
         except OSError:
             if not path.is_symlink():
                 raise
@@ -43,17 +49,30 @@ def open_part(path: Path) -> BinaryIO:
             found = os.fstat(descriptor)
             is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
             if is_ours and is_plain and _is_still_there(path, found):
-                return cast(BinaryIO, BufferedRandom(_PartFile(descriptor)))
+                return descriptor
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
         if not is_ours:
-            way = "Wait until it is done, or choose another name."
-            raise PlaceNotWritable(f"{path} is being written by another process.", hint=way)
+            return None
         if not is_plain:
             path.unlink(missing_ok=True)
     raise PlaceNotWritable(f"{path} cannot be written: what lies there comes again when it is taken away.")
+
+
+def open_part(path: Path) -> BinaryIO:
+    """Open what lies there, or an empty file, for reading and writing; nobody else writes it until it is closed.
+
+    Raises:
+        PlaceNotWritable: another process writes there, or something that is no file cannot be taken away.
+        OSError: the system refuses.
+    """
+    descriptor = take_part(path)
+    if descriptor is None:
+        way = "Wait until it is done, or choose another name."
+        raise PlaceNotWritable(f"{path} is being written by another process.", hint=way)
+    return cast(BinaryIO, BufferedRandom(_PartFile(descriptor)))
 
 
 def _is_still_there(path: Path, found: os.stat_result) -> bool:

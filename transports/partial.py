@@ -7,22 +7,20 @@ compared, not trusted: what lies there and is the same is not written again, and
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
-from vault.lock import lock_now
+from transports.part import take_part
 
 __all__ = ["PARTIAL", "PartialFile"]
 
 PARTIAL = "bundle.part"
 _BLOCK = 64 * 1024  # bytes that are compared, and written again, at once
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class PartialFile:
-    """The beginning of a file that gets its name when it is whole; raises `OSError` only.
+    """The beginning of a file that gets its name when it is whole; all but opening it raises `OSError` only.
 
     Attributes:
         written: bytes that were really written.
@@ -37,33 +35,14 @@ class PartialFile:
         self.written = self.compared = 0
 
     @classmethod
-    def open(cls, directory: Path) -> PartialFile | None:
+    def open(cls, directory: Path) -> Self | None:
         """Open what lies in a directory, or begin; None while another process writes there.
 
-        What is no plain file of one name is taken away first: nothing outside the directory is ever written through.
+        Raises:
+            PlaceNotWritable: what is no plain file cannot be taken away; nothing is ever written through it.
         """
-        path = directory / PARTIAL
-        for _ in range(2):
-            try:
-                descriptor = os.open(path, _FLAGS, 0o644)
-            except OSError:
-                if not path.is_symlink():
-                    raise
-                path.unlink(missing_ok=True)
-                continue
-            try:
-                is_ours = lock_now(descriptor)
-                found = os.fstat(descriptor)
-                if is_ours and stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-                    return cls(directory, descriptor)
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
-            if not is_ours:
-                return None
-            path.unlink(missing_ok=True)
-        return None
+        descriptor = take_part(directory / PARTIAL, 0o644)
+        return cls(directory, descriptor) if descriptor is not None else None
 
     def write(self, data: bytes) -> None:
         """Append bytes, or pass over those that lie there already."""
@@ -90,8 +69,10 @@ class PartialFile:
         """Make it whole under its name; the name lasts once the directory is flushed."""
         os.ftruncate(self._fd, self._at)
         os.fsync(self._fd)
-        self.close()
+        if os.name == "nt":  # there what is open is not renamed
+            self.close()
         self._path.replace(self._path.with_name(name))
+        self.close()  # not before: who would take the part up now wrote into the finished file
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try."""

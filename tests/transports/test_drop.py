@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,7 @@ from transports.errors import (
 )
 from transports.listing import Listing
 from transports.marker import MARKER
+from transports.partial import PARTIAL, PartialFile
 from transports.reading import fetch, read_head, read_mailbox
 from vault.errors import LaceError, PlaceError
 from vault.records.hashes import RecordHash
@@ -412,6 +414,38 @@ def test_what_an_interrupted_bundle_left_is_not_written_again(drop: Drop, tmp_pa
         assert outside.read_bytes() == b"mine"
         assert not partial.is_symlink()
         partial.unlink()
+
+
+def test_a_bundle_that_another_process_finishes_is_not_written_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """faults.md row 30: neither the one who opened the part just before it got its name, nor who comes just then."""
+    first = PartialFile.open(tmp_path)
+    assert first is not None
+    first.write(b"a whole bundle")
+    found: list[PartialFile | None] = []
+    system_open, replace = os.open, Path.replace
+
+    def opened(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
+        descriptor = system_open(path, flags, mode, **more)
+        if path == tmp_path / PARTIAL:
+            monkeypatch.setattr(os, "open", system_open)
+            monkeypatch.setattr(Path, "replace", renamed)
+            first.finish("first.bnd")
+        return descriptor
+
+    def renamed(path: Path, target: Path) -> Path:
+        found.append(PartialFile.open(tmp_path))
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "open", opened)
+    second = PartialFile.open(tmp_path)
+    assert found == [None]
+    assert second is not None
+    second.write(b"another one")
+    second.finish("second.bnd")
+    assert (tmp_path / "first.bnd").read_bytes() == b"a whole bundle"
+    assert (tmp_path / "second.bnd").read_bytes() == b"another one"
 
 
 def test_a_bad_sector_costs_one_file_only(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
