@@ -8,9 +8,10 @@ new from it.
 from __future__ import annotations
 
 import struct
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import compress, zip_longest
 
 from transports.runs import ADD, ENTRY, FRAME, BundleRef, Run, check_tables
 
@@ -83,54 +84,54 @@ def _starts(entries: bytes, parts: int) -> list[int]:
     return [size * bisect_left(count, part, key=lambda at: entries[at * size + 16]) for part in range(parts + 1)]
 
 
-_MERGED = struct.Struct("<BHIII")
+_MERGED = struct.Struct("<32sBBBBHIII")  # a row: digest, kind, run as two bytes, operation, App, frame, offset, length
+_Rows = Callable[[], Iterator[list[bytes]]]
 
 
-def _repack(runs: Sequence[Run], parts: Callable[[], Iterator[list[bytes]]], covers: tuple[str, ...]) -> Run:
+def _repack(runs: Sequence[Run], parts: _Rows, covers: tuple[str, ...]) -> Run:
     """Write the rows as a run; they are gone through twice, for the tables are sorted."""
-    used_apps: dict[tuple[int, int], str] = {}
-    used_frames: dict[tuple[int, int], tuple[BundleRef | None, int, int, int]] = {}
+    used_apps = [bytearray(len(run.apps)) for run in runs]
+    used_frames = [bytearray(len(run.frames) // FRAME.size) for run in runs]
     count = 0
     kept: list[bytes] | None = None
     for number, rows in enumerate(parts()):
         kept = rows if number == 0 else None  # a single part need not be made twice
         count += len(rows)
-        for row in rows:
-            run = row[33] << 8 | row[34]
-            op, app, frame, _, _ = _MERGED.unpack_from(row, 35)
-            if (run, app) not in used_apps:
-                used_apps[run, app] = runs[run].apps[app]
-            if op == ADD and (run, frame) not in used_frames:
-                used_frames[run, frame] = runs[run].location(frame, 0, 0)[:4]
-    apps = sorted(set(used_apps.values()))
-    places = sorted(set(used_frames.values()), key=lambda place: (place[0] is not None, place[0] or (), place[1:]))
+        for _, _, high, low, op, app, frame, _, _ in _MERGED.iter_unpack(b"".join(rows)):
+            used_apps[high << 8 | low][app] = 1
+            if op == ADD:
+                used_frames[high << 8 | low][frame] = 1
+    apps = sorted({app for run, used in zip(runs, used_apps, strict=True) for app in compress(run.apps, used)})
     check_tables(len(apps), count)
     app_order = {app: number for number, app in enumerate(apps)}
-    frame_order = {place: number for number, place in enumerate(places)}
-    app_numbers = {old: app_order[app] for old, app in used_apps.items()}
-    frame_numbers = {old: frame_order[place] for old, place in used_frames.items()}
-    bundles = list(dict.fromkeys(place[0] for place in places))
-    bundle_numbers = {bundle: number for number, bundle in enumerate(bundles)}
-    entries = bytearray(count * ENTRY.size)
-    position = 0
+    app_numbers = [[app_order.get(app, 0) for app in run.apps] for run in runs]
+    bundles, frames, frame_numbers = _tables(runs, used_frames)
+    entries: list[bytes] = []
     for rows in parts() if kept is None else (kept,):
-        for row in rows:
-            number = row[33] << 8 | row[34]
-            op, app, frame, offset, length = _MERGED.unpack_from(row, 35)
-            ENTRY.pack_into(
-                entries,
-                position,
-                row[32],
-                op,
-                app_numbers[number, app],
-                frame_numbers[number, frame] if op == ADD else 0,
-                offset,
-                length,
-                row[:32],
-            )
-            position += ENTRY.size
-    frames = b"".join(FRAME.pack(bundle_numbers[place[0]], *place[1:]) for place in places)
-    return Run(covers, tuple(apps), tuple(bundles), frames, bytes(entries))
+        for digest, kind, high, low, op, app, frame, offset, length in _MERGED.iter_unpack(b"".join(rows)):
+            run = high << 8 | low
+            place = frame_numbers[run][frame] if op == ADD else 0
+            entries.append(ENTRY.pack(kind, op, app_numbers[run][app], place, offset, length, digest))
+    return Run(covers, tuple(apps), bundles, frames, b"".join(entries))
+
+
+def _tables(runs: Sequence[Run], used: list[bytearray]) -> tuple[tuple[BundleRef | None, ...], bytes, list[array[int]]]:
+    """Return the sorted tables of bundles and frames with what is used of several, and by run each frame's new number.
+
+    Bundles are put in order first: whole frames would compare them a hundred thousand times.
+    """
+    ranked = sorted({each for run in runs for each in run.bundles}, key=lambda each: (each is not None, each or ()))
+    ranks = {bundle: rank for rank, bundle in enumerate(ranked)}
+    places: list[list[tuple[int, int, int, int]]] = []
+    for run in runs:
+        here = [ranks[bundle] for bundle in run.bundles]
+        places.append([(here[bundle], start, stored, raw) for bundle, start, stored, raw in run.frame_rows()])
+    kept = sorted({place for rows, flags in zip(places, used, strict=True) for place in compress(rows, flags)})
+    order = {place: number for number, place in enumerate(kept)}
+    numbers = [array("L", [order.get(place, 0) for place in rows]) for rows in places]
+    bundle_numbers = {rank: number for number, rank in enumerate(dict.fromkeys(place[0] for place in kept))}
+    frames = b"".join([FRAME.pack(bundle_numbers[rank], *rest) for rank, *rest in kept])
+    return tuple(ranked[rank] for rank in bundle_numbers), frames, numbers
 
 
 def runs_to_merge(sizes: Sequence[int]) -> int:

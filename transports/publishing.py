@@ -165,17 +165,17 @@ class _Chooser:
         return None if entry is None else entry.location
 
 
-def _gathered(runs: list[Run]) -> list[Run]:
-    """Merge neighbours into as few runs as the entry limit allows."""
+def _gathered(runs: list[Run]) -> list[list[Run]]:
+    """Put neighbours together, as few groups as the entry limit allows; each becomes one run."""
     groups: list[list[Run]] = []
     total = 0
-    for run in runs:
+    for run in filter(len, runs):
         if not groups or total + len(run) > MAX_RUN_ENTRIES:
             groups.append([])
             total = 0
         groups[-1].append(run)
         total += len(run)
-    return [merged for merged in map(merge_runs, groups) if len(merged)]
+    return groups
 
 
 def _write_runs(
@@ -185,18 +185,18 @@ def _write_runs(
     *,
     writer: MailboxWriter,
     runs: Sequence[RunRef],
-    fresh: list[Run],
+    fresh: list[list[Run]],
 ) -> tuple[tuple[RunRef, ...], tuple[str, ...]]:
-    sizes = [ref.entries for ref in runs] + [len(run) for run in fresh]
+    sizes = [ref.entries for ref in runs] + [sum(map(len, each)) for each in fresh]
     count = runs_to_merge(sizes)
-    old = max(0, count - len(fresh))
+    old, apart = max(0, count - len(fresh)), max(0, len(fresh) - count)
     kept, replaced = list(runs[: len(runs) - old]), list(runs[len(runs) - old :])
+    made = [merge_runs(each) for each in fresh[:apart]]
     if count:
-        parts = [read_run(place, group, node, ref) for ref in replaced] + fresh[max(0, len(fresh) - count) :]
-        is_base = count == len(sizes)
-        merged = merge_runs(parts, covers=[ref.name for ref in replaced], is_base=is_base)
-        fresh = [*fresh[: max(0, len(fresh) - count)], merged]
-    kept += [writer.add_run(run) for run in fresh if len(run)]
+        parts = [read_run(place, group, node, ref) for ref in replaced]
+        parts += [run for each in fresh[apart:] for run in each]
+        made.append(merge_runs(parts, covers=[ref.name for ref in replaced], is_base=count == len(sizes)))
+    kept += [writer.add_run(run) for run in made if len(run)]
     names = {ref.name for ref in kept}
     return tuple(kept), tuple(ref.name for ref in replaced if ref.name not in names)
 
