@@ -8,7 +8,7 @@ shared is never un-shared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lazy.places import keep_place, make_place, remove_place
 from lazy.sealing import note_encrypted
@@ -17,7 +17,7 @@ from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.history import Head, commit_info, line_head, revision
 from vault.records import Seal, parse_record
-from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished
+from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, plan_unfinished
 from vault.vault import Vault
 from vault.work import Checkout, Watch, changes, set_checkout
 from vault.writer import Writer
@@ -150,7 +150,7 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
         NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
         FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
     """
-    if not dry_run and (finished := _finished(vault, watch)) is not None:
+    if (finished := _finished(vault, dry_run, watch)) is not None:
         return finished
     act = last_act(vault)
     if act is None:
@@ -178,7 +178,7 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
     )
 
 
-def _finished(vault: Vault, watch: Watch) -> Undone | None:
+def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     """Go on with an undo that was cut off while it wrote the folder; None when there is none.
 
     Raises:
@@ -188,13 +188,21 @@ def _finished(vault: Vault, watch: Watch) -> Undone | None:
     desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
     if act is None or not is_unfinished(vault, desk):
         return None
-    left = finish_checkout(vault, desk, watch)
-    if is_unfinished(vault, desk):  # it stays so while a file that was edited since is in the way
-        name = left[0].path if left else "a file"
-        way = "Keep it: lace commit -m TEXT - or bring it back as it was; then: lace undo"
-        raise NothingToUndo(f"The last undo is not done yet: {name} was edited since.", hint=way)
     number = act.parameters["revision"]
-    return Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
+    done = Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
+    if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
+        left = [skip.path for skip in plan.skipped if skip.blocking]
+        is_left = bool(left)
+        written, deleted = ((step.change.path for step in steps) for steps in (plan.writes, plan.deletes))
+        done = replace(done, written=tuple(written), deleted=tuple(deleted))
+    else:
+        left = [problem.path for problem in finish_checkout(vault, desk, watch)]
+        is_left = is_unfinished(vault, desk)  # it stays so while a file that was edited since is in the way
+    if is_left:
+        way = "Keep it: lace commit -m TEXT - or bring it back as it was; then: lace undo"
+        name = left[0] if left else "a file"
+        raise NothingToUndo(f"The last undo is not done yet: {name} was edited since.", hint=way)
+    return done
 
 
 def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
@@ -212,14 +220,15 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
     what = f"{desk} revision {head.number} is taken back"
     what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
     old, new = info.tree, commit_info(vault.store, before.commit).tree
-    if dry_run:
-        moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
-        return Undone(what, desk, head.number, *moved)
-    finish_checkouts(vault, watch)
+    if not dry_run:
+        finish_checkouts(vault, watch)
     if not keeps_folder and changes(vault, desk, watch).items:
         # To commit them and say `undo` again would take back that commit, and no more.
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: lace checkout {desk}@{before.number}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
+    if dry_run:
+        moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
+        return Undone(what, desk, head.number, *moved)
     with vault.writing() as w:
         # While this waited for the vault somebody else may have released what it is about to take back.
         if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:

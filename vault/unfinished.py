@@ -34,6 +34,7 @@ __all__ = [
     "forget_unfinished",
     "is_unfinished",
     "plan_folder",
+    "plan_unfinished",
 ]
 
 _LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
@@ -147,12 +148,10 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     from vault.desks.checkout import remove_temporary  # noqa: PLC0415 - most actions write no folder
 
     with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
-        row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
-        if not row:
+        trees = _trees(vault, desk)
+        if trees is None:
             return ()
-        before, after = (RecordHash.parse(str(text)) if text else None for text in row[0])
-        if after is None:
-            return ()
+        before, after = trees
         remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
         plan = plan_folder(vault, desk, before, after, vault.store, watch)
         result = _write_folder(vault, desk, plan, watch)
@@ -161,6 +160,21 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         for skip in result.skipped
         if skip.blocking
     )
+
+
+def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
+    """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
+    trees = _trees(vault, desk)
+    return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
+
+
+def _trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
+    """Return the trees between which a checkout of the desk was cut off, or None."""
+    row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
+    if not row or not row[0][1]:
+        return None
+    before, after = row[0]
+    return RecordHash.parse(str(before)) if before else None, RecordHash.parse(str(after))
 
 
 def plan_folder(

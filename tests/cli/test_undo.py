@@ -220,8 +220,13 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     with monkeypatch.context() as patch:
         patch.setattr(unfinished, "_write_folder", _cut_off)
         assert bob.run("undo").code != 0
+    planned = bob.lace("undo", "--dry-run")
+    assert planned["would_undo"] == "main revision 3 is taken back; the folder is as it was before"
+    assert (planned["undone"], planned["written"], planned["deleted"]) == (None, ["a.txt"], [])
+    assert (bob.folder / "a.txt").read_text() == "from alice\n"
     bob.write("a.txt", "edited since\n")
-    told = bob.lace("undo", expect=2)["error"]
+    told = bob.lace("undo", "--dry-run", expect=2)["error"]
+    assert bob.lace("undo", expect=2)["error"] == told
     assert told["message"] == "The last undo is not done yet: a.txt was edited since."
     assert "lace commit" in told["hint"]
     assert (bob.folder / "a.txt").read_text() == "edited since\n"
