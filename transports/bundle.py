@@ -365,9 +365,9 @@ class BundleReader:
                 continue
             view = memoryview(raw)
             for wanted in frame.slices:
-                record = _record(view, parts, wanted)
-                if record is not None:
-                    yield Fetched(wanted.hash, record)
+                found = _record(view, parts, wanted)
+                if found is not None:
+                    yield Fetched(*found)
                 else:
                     reason = f"The bytes stored for {wanted.hash.text} are not that record."
                     yield Fetched(wanted.hash, None, reason)
@@ -504,16 +504,16 @@ def _compressor(level: int) -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(compression_params=large)
 
 
-def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> bytes | None:
-    """Return a record that lies in a frame, if it is the one that is wanted."""
-    if parts is None:
-        record = view[wanted.offset : wanted.offset + wanted.length]
-        return bytes(record) if is_record(wanted.hash, record) else None
-    made = parts.one(view, wanted.offset, wanted.length)
+def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> tuple[RecordHash, bytes] | None:
+    """Return a record that lies in a frame, under the hash that was worked out, if it is the one that is wanted."""
+    whole = view[wanted.offset : wanted.offset + wanted.length]
+    made = (bytes(whole), None) if parts is None else parts.one(view, wanted.offset, wanted.length)
     if made is None:
         return None
-    found, computed = made
-    return found if (computed == wanted.hash if computed is not None else is_record(wanted.hash, found)) else None
+    record, computed = made
+    if computed is None:
+        return (wanted.hash, record) if is_record(wanted.hash, record) else None
+    return (computed, record) if computed == wanted.hash else None
 
 
 def _all_records(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from blake3 import blake3
 
-from vault.desks.content import note_made
+from vault.desks.content import MadeHash
 from vault.errors import DataError
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash, Tai, b64a
@@ -165,9 +165,8 @@ class Parts:
         inner = b"".join((_LENGTH % len(body), body))
         name, blob = b64a.symbols(blake3(body).digest()), blake3(inner).digest()
         payload = b"".join((_head(self._group, form), name, _BETWEEN, b64a.symbols(blob), _HASH_END, inner))
-        record = RecordHash("P", blake3(payload).digest())
-        if form == _DATA:
-            note_made(record, name.decode(), blob)
+        digest = blake3(payload).digest()
+        record = MadeHash.of_content(digest, name.decode(), blob) if form == _DATA else RecordHash("P", digest)
         return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
 
 

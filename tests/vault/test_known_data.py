@@ -7,7 +7,9 @@ from blake3 import blake3
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vault.desks.content import MAX_DIRECT_BYTES, data_plex, known_data, note_made, tree_plex
+from transports.short import read_parts, shortened, shortest
+from vault.desks.content import MAX_DIRECT_BYTES, MadeHash, data_plex, known_data, tree_plex
+from vault.errors import DataError
 from vault.profile import Chunk, Manifest, ProfileError, read
 from vault.records import Plex, RecordError, RecordHash, Tai, b64a, parse_record
 from vault.records.hashes import MARKLINE_BYTES
@@ -82,20 +84,31 @@ def test_bytes_that_do_not_carry_the_hash_are_not_known() -> None:
     assert known_data(_GROUP, RecordHash("B", one.hash.digest), one.encode(), carried=False) is None
 
 
-def test_what_was_just_made_is_known_without_its_digests_and_only_once() -> None:
-    # REC-5: the note counts for bytes that carry the hash rightfully, and for nothing else.
+def test_what_was_just_made_is_known_without_its_digests() -> None:
+    # REC-5: what the hash brings along counts for bytes that carry the hash rightfully, and for nothing else.
     plex = data_plex(_GROUP, b"content")
     stored = plex.encode()
-    note_made(plex.hash, plex.name, plex.blob.hash.digest)
-    known = known_data(_GROUP, plex.hash, stored, carried=True)
+    made = MadeHash.of_content(plex.hash.digest, plex.name, plex.blob.hash.digest)
+    assert (made, hash(made)) == (plex.hash, hash(plex.hash))
+    known = known_data(_GROUP, made, stored, carried=True)
     assert known is not None
     assert known == plex
     assert (known.hash, known.blob.hash, known.encode()) == (plex.hash, plex.blob.hash, stored)
-    note_made(plex.hash, "x" * 43, bytes(32))
-    worked_out = known_data(_GROUP, plex.hash, stored, carried=False)
-    assert worked_out is not None
-    assert worked_out.blob.hash == plex.blob.hash
-    assert known_data(_GROUP, plex.hash, stored, carried=True) == plex  # the note is gone
+    assert type(known.hash) is RecordHash  # a store of many hashes keeps no more than that of each
+    wrong = MadeHash.of_content(plex.hash.digest, "x" * 43, bytes(32))
+    assert known_data(_GROUP, wrong, stored, carried=False) == plex
+    assert known_data(_GROUP, wrong, data_plex(_GROUP, b"another").encode(), carried=False) is None
+
+
+def test_what_a_bundle_and_a_stream_made_anew_says_its_digests() -> None:
+    plex = data_plex(_GROUP, b"content")
+    said = shortened([shortest(plex.encode())])
+    assert said is not None
+    parts, _ = read_parts(memoryview(said), DataError, 1000)
+    ((stored, made),) = parts.all(memoryview(b"content"))
+    assert (stored, made) == (plex.encode(), plex.hash)
+    assert isinstance(made, MadeHash)
+    assert (made.name, made.blob) == (plex.name, plex.blob.hash.digest)
 
 
 def test_what_is_kept_of_a_made_record_is_its_stored_form() -> None:

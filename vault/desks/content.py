@@ -7,6 +7,7 @@ construction: only the group comes from outside.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Self
 
 from blake3 import blake3
 
@@ -18,18 +19,37 @@ from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "data_plex", "known_data", "note_made", "tree_plex"]
+__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "MadeHash", "data_plex", "known_data", "tree_plex"]
 
 _JOIN_BYTES = 65_536  # below this one joined hash call is cheaper than several
 _KEPT_BYTES = 16_384  # up to this what was joined is kept: it is stored next, and joined no second time
 _DIGEST_TEXT = 43
 _LENGTH_BYTES = 24  # of the line Data-Length, its two line ends included
-_MADE_MOST = 4096  # records between who makes them of their contents and who takes them in; twice a batch
 _TAIL = f"\nTAI: {Tai.ZERO.text}\n".encode()
 
 
 _new = tuple.__new__
-_made: dict[RecordHash, tuple[str, bytes]] = {}
+
+
+class MadeHash(RecordHash):
+    """The hash of a data record that was just made of its content, with what was worked out on the way.
+
+    It equals the bare hash. Who hands it on with the bytes of the record saves `known_data` to work that out again.
+
+    Attributes:
+        name: what the record's `Name` says.
+        blob: the digest of its Blob, which its bytes say too.
+    """
+
+    name: str
+    blob: bytes
+
+    @classmethod
+    def of_content(cls, digest: bytes, name: str, blob: bytes) -> Self:
+        """Return the hash with this digest, computed over all bytes of the record."""
+        made = _new(cls, ("P", digest))
+        made.name, made.blob = name, blob
+        return made
 
 
 @lru_cache(maxsize=64)
@@ -77,19 +97,6 @@ def tree_plex(group: str, body: bytes) -> Plex:
     return _plex(group, TREE_APP, body, MAX_BLOB_BYTES)
 
 
-def note_made(record: RecordHash, name: str, blob: bytes) -> None:
-    """Note the digests of a data record that was just made of its content, so that `known_data` works out none again.
-
-    Args:
-        record: its hash, computed over all of its bytes.
-        name: what its `Name` says.
-        blob: the digest of its Blob, which its bytes say too.
-    """
-    if len(_made) >= _MADE_MOST:
-        _made.clear()
-    _made[record] = name, blob
-
-
 def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) -> Plex | None:
     """Return the data record that these bytes are, if they are exactly the record of some content in this group.
 
@@ -98,7 +105,7 @@ def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) 
 
     Args:
         group: whose records are taken.
-        record: its hash.
+        record: its hash; what a `MadeHash` says counts where the bytes are known to carry it.
         stored: the bytes.
         carried: whether the bytes are known to carry the hash rightfully (`vault.records.hashes.is_record`).
     """
@@ -111,12 +118,9 @@ def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) 
     size = len(stored) - start
     if start < 2 or size > MAX_DIRECT_BYTES or not (carried or is_record(record, stored)):
         return None
-    made_here = _made.pop(record, None)
-    if made_here is not None and carried:  # bytes that carry the same hash are the same bytes
-        name, digest = made_here
-        return make_plex(
-            (group, DATA_APP, name), Tai.ZERO, (), make_blob(stored[start:], _new(RecordHash, ("B", digest))), record
-        )
+    if carried and isinstance(record, MadeHash):  # bytes that carry the same hash are the same bytes
+        content = make_blob(stored[start:], _new(RecordHash, ("B", record.blob)))
+        return make_plex((group, DATA_APP, record.name), Tai.ZERO, (), content, _new(RecordHash, record))
     view = memoryview(stored)
     blob = _new(RecordHash, ("B", blake3(view[length_at:]).digest()))
     name = b64a.encode(blake3(view[start:]).digest())
