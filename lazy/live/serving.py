@@ -173,6 +173,10 @@ class Service:
             self._tell(Served(name, admitted=name))
             return True
 
+    def failed(self, what: str) -> None:
+        """Tell of a fault of the server itself; no friend has a part in it."""
+        self._tell(Served("lace serve", problem=what))
+
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Take one body and answer it.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import select
 import socket
 import time
+from asyncio.sslproto import _SSLProtocolTransport
 from collections.abc import Callable
 from contextlib import closing, suppress
 
@@ -14,11 +16,12 @@ import pytest
 
 from transports.address import LiveAddress
 from transports.http.client import LiveConnection
+from transports.http.guarded import GuardedProtocol
 from transports.http.hello import Session
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import STATE_BYTES
-from transports.http.server import LiveServer, _GuardedProtocol
+from transports.http.server import LiveServer
 from transports.http.stream import Source
 from transports.http.thin import _OPTION, STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
@@ -35,6 +38,9 @@ def _now() -> Tai:
 
 class _Nobody:
     """Answers nobody."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
 
     def admits(self, node: Verifier) -> bool:
         return not node
@@ -54,6 +60,9 @@ class _Nobody:
     def request(self, record: bytes) -> bool | None:
         del record
         return None
+
+    def failed(self, what: str) -> None:
+        self.failures.append(what)
 
 
 def _filled(wire: socket.socket) -> int:
@@ -97,18 +106,22 @@ def test_what_goes_to_a_server_goes_in_steps() -> None:
 def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loop under the server calls a transport that is gone already, and would say so with a traceback."""
-    limits: list[tuple[int, int]] = []
-    made = _GuardedProtocol.connection_made
+    """The loop under the server calls a transport that is gone already, and would say so with a traceback.
 
-    def noted(self: _GuardedProtocol, transport: asyncio.Transport) -> None:
+    A fault of the loop itself is told, once.
+    """
+    limits: list[tuple[int, int]] = []
+    made = GuardedProtocol.connection_made
+
+    def noted(self: GuardedProtocol, transport: asyncio.Transport) -> None:
         made(self, transport)
         limits.append(transport.get_write_buffer_limits())
 
-    monkeypatch.setattr(_GuardedProtocol, "connection_made", noted)
+    monkeypatch.setattr(GuardedProtocol, "connection_made", noted)
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
+    handler = _Nobody()
     server = LiveServer(
-        _Nobody(),
+        handler,
         identity,
         Session(_GROUP, _HOST.verifier, identity.public),
         host="127.0.0.1",
@@ -118,18 +131,33 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
     )
 
     def broken() -> None:
-        raise AttributeError("'NoneType' object has no attribute 'connection_lost'")
+        _SSLProtocolTransport(None, None).get_protocol()  # type: ignore[arg-type]
+
+    def reset() -> None:
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+    def crowded() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    def wrong() -> None:
+        raise AttributeError("'NoneType' object has no attribute 'lines'")
 
     server.start()
     try:
         address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
         with closing(LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)) as connection:
             connection.__enter__()
-            server._server.servers[0].get_loop().call_soon_threadsafe(broken)
+            loop = server._server.servers[0].get_loop()
+            for fault in (broken, reset, crowded, wrong, wrong):
+                loop.call_soon_threadsafe(fault)
         with closing(LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)) as connection:
             connection.__enter__()  # it goes on, and has passed that moment
     finally:
         server.stop()
     assert caplog.records == []
+    assert handler.failures == [
+        "this machine takes no more connections now: too many open files",
+        "a fault in lace itself: AttributeError(\"'NoneType' object has no attribute 'lines'\")",
+    ]
     # What waits in TLS has to go before more is taken: half a MiB is a silence on a thin line.
     assert set(limits) == {(STEP_BYTES, 2 * STEP_BYTES)}

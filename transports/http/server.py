@@ -26,15 +26,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transports.errors import AddressInUse
+from transports.http.guarded import REST, Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
 from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
-from transports.http.thin import STEP_BYTES, keep_little_unsent
+from transports.http.thin import STEP_BYTES
 from vault.errors import DataError, LaceError
 from vault.files import reason_of
 from vault.records.hashes import Verifier
@@ -45,7 +45,6 @@ __all__ = ["Handler", "LiveServer"]
 _EXCHANGES = 16  # at a time; more are asked to come back
 _CONNECTIONS = 64
 _SILENCE = 30.0  # seconds without a byte, either way
-_HEAD_SECONDS = 15.0  # for a whole request head
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
 _LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
@@ -58,7 +57,6 @@ _HELD_BYTES = 4 * _SEND_BYTES
 _QUICK_STEP_BYTES = 256 * 1024  # sent at once, and not STEP_BYTES, while the line took the last step within
 _QUICK = 1.0  # seconds
 _REFUSAL: Final = b"refused\n"
-_REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
 
 
 class Handler(Protocol):
@@ -84,6 +82,9 @@ class Handler(Protocol):
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited: whether it is granted or waits; None when it is refused."""
+
+    def failed(self, what: str) -> None:
+        """Take note of a fault of the server itself, said without a full stop."""
 
 
 class LiveServer:
@@ -122,15 +123,16 @@ class LiveServer:
         self._busy = 0
         self._socket = _listening(host, port)
         self.port: int = self._socket.getsockname()[1]
+        faults = Faults(handler.failed)
         routes = [
-            Route(SYNC_PATH, self._exchange, methods=["POST"]),
-            Route(REQUEST_PATH, self._request, methods=["POST"]),
-            Route(NEWS_PATH, self._news, methods=["POST"]),
+            Route(SYNC_PATH, faults.around(self._exchange), methods=["POST"]),
+            Route(REQUEST_PATH, faults.around(self._request), methods=["POST"]),
+            Route(NEWS_PATH, faults.around(self._news), methods=["POST"]),
             Route("/{rest:path}", _refused, methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         ]
         config = uvicorn.Config(
             Starlette(routes=routes),
-            http=_GuardedProtocol,
+            http=GuardedProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -141,13 +143,12 @@ class LiveServer:
             timeout_graceful_shutdown=_STOP_SECONDS,
             h11_max_incomplete_event_size=_HEAD_BYTES,
         )
-        # What goes wrong is told by the handler, in words; a line for each port scan is nobody's news.
-        # Nor is a connection that breaks while the loop under it still writes: it calls a transport that is gone.
+        # What goes wrong is told by the handler, in words (see `Faults`); a line for each port scan is nobody's news.
         for name in ("uvicorn.error", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         config.load()
         config.ssl = _server_context(identity)
-        self._server = _Server(config)
+        self._server = _Server(config, faults)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     def start(self) -> None:
@@ -286,7 +287,7 @@ class _Body:
             message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
             if message["type"] != "http.request":
                 # The client went away: the body ends in the middle, and its reader says so.
-                self._piece, self._at, self._more = self._scope.pop(_REST, b""), 0, False
+                self._piece, self._at, self._more = self._scope.pop(REST, b""), 0, False
                 continue
             self._piece, self._at = message.get("body", b""), 0
             self._more = message.get("more_body", False)
@@ -407,47 +408,16 @@ async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:
     return Response(said, 403, {"Connection": "close"})
 
 
-class _GuardedProtocol(H11Protocol):
-    """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever."""
-
-    _guard: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        wire: socket.socket | None = transport.get_extra_info("socket")
-        if wire is not None:
-            keep_little_unsent(wire)
-        # TLS lets 512 KiB wait, hands it to the transport in one piece, and takes more once all of that went: on a thin
-        # line that is a silence.
-        transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
-        self._arm()
-
-    def data_received(self, data: bytes) -> None:
-        is_waiting = self.cycle is None or self.cycle.response_complete
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._disarm()
-        elif is_waiting and self._guard is None:
-            self._arm()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._disarm()
-        if self.cycle is not None and not self.cycle.response_complete:
-            # The server would drop what came before the cut and nobody read yet.
-            self.cycle.scope[_REST] = bytes(self.cycle.body)  # type: ignore[typeddict-unknown-key]
-        super().connection_lost(exc)
-
-    def _arm(self) -> None:
-        self._guard = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)
-
-    def _disarm(self) -> None:
-        if self._guard is not None:
-            self._guard.cancel()
-            self._guard = None
-
-
 class _Server(uvicorn.Server):
-    """A server that leaves signals to the program it runs in."""
+    """A server that leaves signals to the program it runs in, and tells of what nobody catches."""
+
+    def __init__(self, config: uvicorn.Config, faults: Faults) -> None:
+        super().__init__(config)
+        self._faults = faults
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._faults.watch(asyncio.get_running_loop())
+        await super().startup(sockets)
 
     def capture_signals(self) -> Any:
         return nullcontext()

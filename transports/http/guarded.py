@@ -1,0 +1,141 @@
+"""A connection of the live server: closed where its request does not come in time, and what is told when one breaks.
+
+What breaks on a line is nobody's news: friends go out of reach all day, and strangers scan ports. A fault of the loop
+under the server is one, and whoever serves has to hear of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from transports.http.thin import STEP_BYTES, keep_little_unsent
+from vault.errors import LaceError
+from vault.files import reason_of
+
+__all__ = ["REST", "Faults", "GuardedProtocol"]
+
+REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
+_HEAD_SECONDS = 15.0  # for a whole request head
+_TOLD = 20  # faults that one run tells of
+_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # of this machine, and of no line
+
+_R = TypeVar("_R")
+
+
+class Faults:
+    """Tells of what goes wrong in the server itself, each fault once.
+
+    Args:
+        tell: called with a sentence without its end; from any thread.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told: set[str] = set()
+        self._telling = threading.Lock()
+
+    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hear what nobody catches in a loop."""
+        loop.set_exception_handler(self._heard)
+
+    def around(self, endpoint: Callable[[Request], Awaitable[_R]]) -> Callable[[Request], Awaitable[_R]]:
+        """Return the endpoint, heard too; what it answers with is heard by who makes it."""
+
+        async def heard(request: Request) -> _R:
+            try:
+                return await endpoint(request)
+            except Exception as error:
+                self.hear(error)
+                raise
+
+        return heard
+
+    def hear(self, error: BaseException) -> None:
+        """Tell of an error unless it is a line that broke."""
+        if isinstance(error, LaceError):
+            self._once(error.message.rstrip("."))
+        elif isinstance(error, OSError) and error.errno in _OURS:
+            self._once(f"this machine takes no more connections now: {reason_of(error)}")
+        elif not _is_broken_line(error):
+            self._once(f"a fault in lace itself: {error!r}")
+
+    def _heard(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        del loop
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            self.hear(error)
+
+    def _once(self, what: str) -> None:
+        with self._telling:
+            if what in self._told or len(self._told) >= _TOLD:
+                return
+            self._told.add(what)
+        self._tell(what)
+
+
+def _is_broken_line(error: BaseException) -> bool:
+    """Tell whether an error says no more than that a connection ended.
+
+    Where one breaks while asyncio still writes, asyncio calls a transport that it has let go of.
+    """
+    if isinstance(error, AttributeError) and error.obj is None:
+        return _module_of(error).startswith("asyncio.")
+    return isinstance(error, OSError | asyncio.CancelledError | ClientDisconnect)
+
+
+def _module_of(error: BaseException) -> str:
+    """Return the module in which an error was raised."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return str(at.tb_frame.f_globals.get("__name__", "")) if at is not None else ""
+
+
+class GuardedProtocol(H11Protocol):
+    """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever."""
+
+    _guard: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request head."""
+        super().connection_made(transport)
+        wire: socket.socket | None = transport.get_extra_info("socket")
+        if wire is not None:
+            keep_little_unsent(wire)
+        # TLS lets 512 KiB wait, hands it to the transport in one piece, and takes more once all of that went: on a thin
+        # line that is a silence.
+        transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
+        self._arm()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for a head again once a request is answered."""
+        is_waiting = self.cycle is None or self.cycle.response_complete
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._disarm()
+        elif is_waiting and self._guard is None:
+            self._arm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Keep what came of a body before the cut."""
+        self._disarm()
+        if self.cycle is not None and not self.cycle.response_complete:
+            # The server would drop what came before the cut and nobody read yet.
+            self.cycle.scope[REST] = bytes(self.cycle.body)  # type: ignore[typeddict-unknown-key]
+        super().connection_lost(exc)
+
+    def _arm(self) -> None:
+        self._guard = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)
+
+    def _disarm(self) -> None:
+        if self._guard is not None:
+            self._guard.cancel()
+            self._guard = None
