@@ -128,7 +128,7 @@ def _try(shared: _Shared, store: Store, entry: Entry, gone: RecordHash) -> Recor
         return missing
     total, left = sha512(), entry.size
 
-    def take(piece: bytes) -> None:
+    def take(piece: bytes | memoryview) -> None:
         nonlocal left
         left -= len(piece)
         if shared.is_over and left > _WAITED:

@@ -16,7 +16,7 @@ from lazy.parcels import export, put
 from lazy.update import update
 from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
 from vault import work
-from vault.desks.chunks import add_content
+from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, build_directory
 from vault.fsck import check

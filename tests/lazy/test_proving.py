@@ -17,7 +17,8 @@ from lazy.update import update
 from tests.faults.circle import Hostile, around, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from vault import work
-from vault.desks.chunks import add_content, check_content
+from vault.desks.chunks import check_content
+from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry
 from vault.errors import Cancelled
@@ -160,7 +161,7 @@ def test_what_much_is_left_of_is_given_up_at_the_end(
 ) -> None:
     """Whoever stops a sync does not wait for a gigabyte that is proven just then."""
     alice, _ = pair
-    entry, _ = put(alice, noise(2 * _MIB, 8))
+    entry, _ = put(alice, noise(4 * _MIB, 8))
     begun, ended = threading.Event(), threading.Event()
 
     def checked(source: object, entry: Entry, take: Callable[[bytes], object]) -> None:
@@ -169,7 +170,7 @@ def test_what_much_is_left_of_is_given_up_at_the_end(
         check_content(source, entry, take)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lazy.proving, "check_content", checked)
-    for waited, proved in ((_MIB, set()), (2 * _MIB, {entry.hash})):
+    for waited, proved in ((_MIB, set()), (4 * _MIB, {entry.hash})):
         monkeypatch.setattr(lazy.proving, "_WAITED", waited)
         begun.clear()
         ended.clear()

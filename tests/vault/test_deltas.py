@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found
-from vault.desks.chunks import ContentWriter, add_content
+from vault.desks.cutting import ContentWriter, add_content
 from vault.desks.near import Near, OldPages
 from vault.desks.pages import Entry, parse_page
 from vault.desks.ports import MemoryObjects

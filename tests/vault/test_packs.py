@@ -14,8 +14,8 @@ import pytest
 
 from tests.vault.vaults import found
 from vault import fsck
-from vault.desks.chunks import add_content
 from vault.desks.content import data_plex
+from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable, Unreadable

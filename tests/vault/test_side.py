@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from vault.desks.chunks import MissingObject, RunSource, add_content, check_content, check_here, entry_pieces
+from vault.desks.chunks import MissingObject, RunSource, check_content, check_here, entry_pieces
 from vault.desks.content import data_plex
+from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry
 from vault.profile import Manifest
@@ -61,7 +62,7 @@ def test_a_large_content_is_read_in_few_stretches(store: Store) -> None:
     number = len(chunk_hashes(store, entry.hash))
 
     def proven() -> bytes:
-        taken: list[bytes] = []
+        taken: list[bytes | memoryview] = []
         check_content(store, entry, taken.append)
         return b"".join(taken)
 
@@ -132,6 +133,8 @@ def test_a_damaged_byte_names_its_record_and_is_never_given_out(store: Store, se
             with pytest.raises(PackDamaged, match=chunks[number].text):
                 taken.extend(read())
             assert _CONTENT.startswith(b"".join(taken))
+        with pytest.raises(PackDamaged, match=chunks[number].text):
+            list(entry_pieces(fresh, entry, to_the_end=True))
         with pytest.raises(PackDamaged, match=chunks[number].text):
             check_content(fresh, entry, bytes)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from vault.desks import patches
-from vault.desks.chunks import add_content
+from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.patches import Patch, PatchMismatch, Whole

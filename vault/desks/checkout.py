@@ -340,7 +340,7 @@ class _Writer:
             try:
                 content = self._contents.get(entry.hash)
                 is_whole = content is not None and len(content) == entry.size
-                for piece in (content,) if content and is_whole else entry_pieces(self._source, entry):
+                for piece in (content,) if content and is_whole else entry_pieces(self._source, entry, to_the_end=True):
                     _write(file, piece)
                 if self._durable and self._is_small:
                     os.fsync(file)

@@ -1,10 +1,7 @@
-"""Content of any size in parts: cut where the bytes say, listed by manifests, read as a stream (CLAY-35, APP-13).
+"""Content in parts, as `vault.desks.cutting` made them: read as a stream, looked for, and proven (CLAY-35, APP-13).
 
-Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 64 KiB or so at places that depend
-on the bytes nearby and on nothing else, so that a change makes new chunks only where it is. Each chunk is a data
-record; manifests list them, manifests of manifests list those. Where a manifest ends depends on the hashes it
-lists, not on how many stand before it. Nothing is free in any of this: equal content is one record, whoever cuts
-it, in one piece or in a thousand (docs/formats.md section 2).
+The parts may come from anybody. A reader compares every length and the digest of the whole; whoever takes a content
+into a release that is shown proves besides that it is cut as everybody cuts (docs/formats.md section 2).
 
 Nothing here holds more than a few windows in memory, whatever the size of the content.
 """
@@ -18,28 +15,21 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from blake3 import blake3
 
-from vault.desks.content import data_plex
+from vault.desks.cutting import MAX_FILE_BYTES, Cutter, is_last_link
 from vault.desks.pages import Entry, TreeError, TreeTooLarge
 from vault.errors import DataError
 from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
 from vault.records import Plex, RecordHash
 
 if TYPE_CHECKING:
-    from vault.desks.ports import Sink, Source
+    from vault.desks.ports import Source
     from vault.profile import Manifest
 
 __all__ = [
-    "CHUNK_AVERAGE",
-    "CHUNK_MAX",
-    "CHUNK_MIN",
-    "MAX_FILE_BYTES",
     "MAX_WHOLE_BYTES",
-    "MIN_LINKS",
-    "ContentWriter",
     "MissingObject",
     "Part",
     "RunSource",
-    "add_content",
     "check_content",
     "check_here",
     "entry_pieces",
@@ -48,18 +38,7 @@ __all__ = [
     "whole_of",
 ]
 
-# The cutting parameters of profile 0 (docs/formats.md section 2): other values give other records for equal content.
-CHUNK_MIN: Final = 16_384
-CHUNK_AVERAGE: Final = 65_536
-CHUNK_MAX: Final = 262_144
-_NORMALIZATION: Final = 1
-_SEED: Final = 0
-MIN_LINKS: Final = 16  # so that every level is smaller than the one below, also where all chunks are equal
-_LINK_CUT: Final = 4  # a first byte below this ends a manifest: one link in 64
-
-MAX_FILE_BYTES: Final = 1 << 44  # 16 TiB: 8 levels of at least 16 links hold it however it is cut
 MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
-_WINDOW: Final = 1 << 20  # more than 256 KiB, so that small content is never cut
 
 Part: TypeAlias = "bytes | Manifest"
 
@@ -76,163 +55,9 @@ class MissingObject(DataError):  # noqa: N818 - it names the thing
         self.record = record
 
 
-# Writing
-
-
-class _Level:
-    """One manifest in the making: its links, and the digest of the content below them."""
-
-    __slots__ = ("digest", "links")
-
-    def __init__(self, digest: blake3) -> None:
-        self.links: list[Chunk] = []
-        self.digest = digest
-
-
-class _Cutter:
-    """Finds the cuts in a stream of bytes, a window at a time."""
-
-    def __init__(self) -> None:
-        from pyfastcdc import FastCDC  # noqa: PLC0415 - only a large file is cut
-
-        self._cdc = FastCDC(
-            CHUNK_AVERAGE,
-            min_size=CHUNK_MIN,
-            max_size=CHUNK_MAX,
-            normalized_chunking=_NORMALIZATION,
-            seed=_SEED,
-        )
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
-
-    def add(self, piece: bytes) -> bool:
-        """Take the next bytes; tell whether there is enough to cut."""
-        self._waiting.append(piece)
-        self._waiting_bytes += len(piece)
-        return self._waiting_bytes >= _WINDOW
-
-    def whole(self) -> bytes:
-        """Return what waits to be cut."""
-        return b"".join(self._waiting)
-
-    def cut(self, *, is_end: bool) -> tuple[memoryview, list[int]]:
-        """Return a window and the ends of its chunks; before the end, only where no byte to come could move a cut."""
-        window = self.whole()
-        ends: list[int] = []
-        for chunk in self._cdc.cut_buf(window):
-            if not is_end and chunk.offset + CHUNK_MAX > len(window):
-                break
-            ends.append(chunk.offset + chunk.length)
-        done = ends[-1] if ends else 0
-        self._waiting = [window[done:]]
-        self._waiting_bytes = len(window) - done
-        return memoryview(window)[:done], ends
-
-
-class ContentWriter:
-    """Turns a stream of bytes into the records of that content.
-
-    How the bytes are split between calls does not matter.
-
-    Args:
-        group: the full group id.
-        sink: takes every record, also those it has already; chunks come before the manifests that list them.
-    """
-
-    def __init__(self, group: str, sink: Sink) -> None:
-        self._group = group
-        self._sink = sink
-        self._cutter = _Cutter()
-        self._levels = [_Level(blake3())]
-        self._undigested = memoryview(b"")
-        self.size = 0
-
-    def add(self, piece: bytes) -> None:
-        """Take the next bytes.
-
-        Raises:
-            TreeTooLarge: it is more than 16 TiB by now.
-        """
-        self.size += len(piece)
-        if self.size > MAX_FILE_BYTES:
-            raise TreeTooLarge(f"A file holds at most {MAX_FILE_BYTES >> 40} TiB.")
-        if self._cutter.add(piece):
-            self._cut(is_end=False)
-
-    def finish(self) -> RecordHash:
-        """Return the record that stands for the whole content: data up to 256 KiB, else a manifest."""
-        if self.size <= MAX_DIRECT_BYTES:
-            plex = data_plex(self._group, self._cutter.whole())
-            self._sink.add(plex)
-            return plex.hash
-        self._cut(is_end=True)
-        at = 0
-        while at + 1 < len(self._levels):
-            if self._levels[at].links:
-                self._link(at + 1, self._close(at))
-            at += 1
-        top = self._levels[at]
-        if at and len(top.links) == 1:
-            return top.links[0].target
-        return self._close(at).target
-
-    def _cut(self, *, is_end: bool) -> None:
-        window, ends = self._cutter.cut(is_end=is_end)
-        digested = start = 0
-        for end in ends:
-            plex = data_plex(self._group, bytes(window[start:end]))
-            self._sink.add(plex)
-            self._undigested = window[digested:end]
-            self._link(0, Chunk(end - start, plex.hash))
-            if not self._undigested:
-                digested = end
-            start = end
-        self._digest()
-
-    def _digest(self) -> None:
-        """Bring the digests of all levels up to the last chunk; seldom and with many bytes, which is cheaper."""
-        for level in self._levels:
-            level.digest.update(self._undigested)
-        self._undigested = memoryview(b"")
-
-    def _link(self, at: int, link: Chunk) -> None:
-        links = self._levels[at].links
-        links.append(link)
-        if len(links) == MAX_CHUNKS or _ends(len(links), link):
-            self._digest()
-            if at + 1 == len(self._levels):  # so far, the new level's content is all there was
-                self._levels.append(_Level(self._levels[at].digest.copy()))
-            self._link(at + 1, self._close(at))
-
-    def _close(self, at: int) -> Chunk:
-        """Make the manifest of one level and begin the next of that level."""
-        from vault.profile import Manifest  # noqa: PLC0415 - small contents have none
-
-        self._digest()
-        level = self._levels[at]
-        plex = Manifest.to_plex(group=self._group, digest=level.digest.digest(), level=at + 1, chunks=level.links)
-        self._sink.add(plex)
-        made = Chunk(sum(link.length for link in level.links), plex.hash)
-        self._levels[at] = _Level(blake3())
-        return made
-
-
-def _ends(number: int, link: Chunk) -> bool:
-    """Tell whether a manifest ends after its `number`th link because of the hash it names."""
-    return number >= MIN_LINKS and link.target.digest[0] < _LINK_CUT
-
-
-def add_content(group: str, content: bytes, sink: Sink) -> RecordHash:
-    """Add the records of a content to the sink and return the one that stands for all of it."""
-    writer = ContentWriter(group, sink)
-    writer.add(content)
-    return writer.finish()
-
-
-# Reading
-
 Parts: TypeAlias = "Callable[[RecordHash], Part | None]"
 Blobs = Callable[[Sequence[RecordHash]], Iterator[memoryview | None]]
+Take = Callable[[bytes | memoryview], object]
 
 
 @runtime_checkable
@@ -241,6 +66,9 @@ class RunSource(Protocol):
 
     def blobs(self, records: Sequence[RecordHash], /) -> Iterator[memoryview | None]:
         """Yield the proven bytes of each record's Blob in order; None where `Source.part` must say what is there."""
+
+    def blobs_as_they_lie(self, records: Sequence[RecordHash], /) -> Iterator[memoryview | None]:
+        """Yield the same unproven, for who compares the digest of all of it before anything is done with it."""
 
     def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
         """Return what `Source.length` gives of those that are here."""
@@ -292,6 +120,8 @@ def _stream(parts: Parts, top: Manifest, many: Blobs | None) -> Iterator[bytes]:
             whole.update(piece)
             yield piece
     if whole.digest() != top.digest:
+        for manifest in _lowest(parts, top):
+            _read_each(parts, manifest)
         raise TreeError(f"The manifest {top.hash.text} lists other content than its name says.")
 
 
@@ -331,6 +161,12 @@ def _chunks(parts: Parts, manifest: Manifest, many: Blobs | None) -> Iterator[by
         yield found
 
 
+def _read_each(parts: Parts, manifest: Manifest) -> None:
+    """Read every chunk by itself: one that is damaged here is named, before a manifest is said to be wrong."""
+    for link in manifest.chunks:
+        parts(link.target)
+
+
 def _joined(chunks: Iterator[bytes | memoryview]) -> Iterator[bytes]:
     """Yield the same bytes in fewer pieces, which is what a write or a digest wants."""
     waiting: list[bytes | memoryview] = []
@@ -366,8 +202,14 @@ def whole_of(parts: Parts, record: RecordHash, many: Blobs | None = None) -> byt
     return b"".join(_stream(parts, top, many))
 
 
-def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
+def entry_pieces(source: Source, entry: Entry, *, to_the_end: bool = False) -> Iterator[bytes]:
     """Return the content of a file or the target text of a link in pieces; see `pieces_of`.
+
+    Args:
+        source: where it is.
+        entry: whose content it is.
+        to_the_end: whether the caller acts on no piece before the last one came. Then each byte is compared once, by
+            the digest of all of it, and not with its own record before.
 
     Raises:
         MissingObject: it is not here, or, while iterating, a part of it is not.
@@ -382,11 +224,13 @@ def entry_pieces(source: Source, entry: Entry) -> Iterator[bytes]:
     if isinstance(found, bytes):
         return iter((found,) if found else ())
     _check_top(found)
-    return _stream(source.part, found, _many(source))
+    return _stream(source.part, found, _many(source, as_they_lie=to_the_end))
 
 
-def _many(source: Source) -> Blobs | None:
-    return source.blobs if isinstance(source, RunSource) else None
+def _many(source: Source, *, as_they_lie: bool) -> Blobs | None:
+    if not isinstance(source, RunSource):
+        return None
+    return source.blobs_as_they_lie if as_they_lie else source.blobs
 
 
 def check_here(source: Source, entry: Entry) -> None:
@@ -415,8 +259,10 @@ def check_here(source: Source, entry: Entry) -> None:
                 raise _not_as_listed(link)
 
 
-def check_content(source: Source, entry: Entry, take: Callable[[bytes], object]) -> None:
+def check_content(source: Source, entry: Entry, take: Take) -> None:
     """Hand an entry's content to `take`, and prove that it is the one record such content has in this group.
+
+    What `take` was given is right when this returns, and not before.
 
     Raises:
         MissingObject: a part is not here.
@@ -425,7 +271,7 @@ def check_content(source: Source, entry: Entry, take: Callable[[bytes], object])
     pieces = entry_pieces(source, entry)
     top = source.part(entry.hash)
     if top is not None and not isinstance(top, bytes):
-        _Proof(source.part, _many(source), take).run(top)
+        _Proof(source.part, _many(source, as_they_lie=True), take).run(top)
         return
     for piece in pieces:
         take(piece)
@@ -435,14 +281,14 @@ class _Proof:
     """Walks all of a content and compares every cut, length and digest with what it must be.
 
     The hashes of chunks were verified when they were stored, so that their bytes are cut again but made into no
-    records again.
+    records again; that they are still the same the digests of the manifests show.
     """
 
-    def __init__(self, parts: Parts, many: Blobs | None, take: Callable[[bytes], object]) -> None:
+    def __init__(self, parts: Parts, many: Blobs | None, take: Take) -> None:
         self._parts = parts
         self._many = many
         self._take = take
-        self._cutter = _Cutter()
+        self._cutter = Cutter()
         self._lengths: deque[int] = deque()
         self._open: list[blake3] = []
 
@@ -453,38 +299,52 @@ class _Proof:
         self._manifest(top, is_last=True)
         self._cut(top, is_end=True)
 
-    def _manifest(self, manifest: Manifest, *, is_last: bool) -> None:
-        """Prove one manifest and what is below it; `is_last` of its level may end anywhere."""
+    def _manifest(self, manifest: Manifest, *, is_last: bool) -> blake3:
+        """Prove one manifest and what is below it; `is_last` of its level may end anywhere. Return its digest."""
         *inner, end = manifest.chunks
-        if any(_ends(number, link) for number, link in enumerate(inner, 1)):
+        if any(is_last_link(number, link) for number, link in enumerate(inner, 1)):
             raise _cut_wrong(manifest)
-        if not (is_last or len(manifest.chunks) == MAX_CHUNKS or _ends(len(manifest.chunks), end)):
+        if not (is_last or len(manifest.chunks) == MAX_CHUNKS or is_last_link(len(manifest.chunks), end)):
             raise _cut_wrong(manifest)
-        self._open.append(blake3())
-        if manifest.level == 1:
-            self._lengths.extend(link.length for link in manifest.chunks)
-            for piece in _joined(_chunks(self._parts, manifest, self._many)):
-                self._piece(piece, manifest)
-        else:
-            self._below(manifest, is_last=is_last)
-        if self._open.pop().digest() != manifest.digest:
+        digest = self._level_one(manifest) if manifest.level == 1 else self._below(manifest, is_last=is_last)
+        if digest.digest() != manifest.digest:
             raise TreeError(f"The manifest {manifest.hash.text} lists other content than its name says.")
+        return digest
 
-    def _below(self, manifest: Manifest, *, is_last: bool) -> None:
+    def _level_one(self, manifest: Manifest) -> blake3:
+        self._lengths.extend(link.length for link in manifest.chunks)
+        self._open.append(blake3())
+        try:
+            for chunk in _chunks(self._parts, manifest, self._many):
+                if self._cutter.add(chunk):
+                    self._digest()
+                    self._cut(manifest, is_end=False)
+            self._digest()
+        except TreeError:
+            _read_each(self._parts, manifest)
+            raise
+        digest = self._open.pop()
+        if digest.digest() != manifest.digest:
+            _read_each(self._parts, manifest)
+        return digest
+
+    def _below(self, manifest: Manifest, *, is_last: bool) -> blake3:
         for number, link in enumerate(manifest.chunks, 1):
             found = self._parts(link.target)
             if found is None:
                 raise MissingObject(link.target, "The content")
             if isinstance(found, bytes) or found.level != manifest.level - 1 or found.size != link.length:
                 raise _not_as_listed(link)
-            self._manifest(found, is_last=is_last and number == len(manifest.chunks))
+            digest = self._manifest(found, is_last=is_last and number == len(manifest.chunks))
+            if number == 1:  # so far, what is below the first is all there was
+                self._open.append(digest)
+        return self._open.pop()
 
-    def _piece(self, content: bytes, manifest: Manifest) -> None:
-        self._take(content)
+    def _digest(self) -> None:
+        fresh = self._cutter.fresh()
+        self._take(fresh)
         for digest in self._open:
-            digest.update(content)
-        if self._cutter.add(content):
-            self._cut(manifest, is_end=False)
+            digest.update(fresh)
 
     def _cut(self, manifest: Manifest, *, is_end: bool) -> None:
         start = 0

@@ -80,7 +80,7 @@ def _plex(group: str, app: str, data: bytes, limit: int) -> Plex:
 
 
 def data_plex(group: str, content: bytes) -> Plex:
-    """Return the data record of a content of at most 256 KiB (CLAY-12, CLAY-35); see `vault.desks.chunks`.
+    """Return the data record of a content of at most 256 KiB (CLAY-12, CLAY-35); see `vault.desks.cutting`.
 
     Raises:
         RecordError: the group is no group, or the content is too large.

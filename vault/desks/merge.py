@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple, Self
 
 from vault.desks.basetree import Tee
-from vault.desks.chunks import add_content
+from vault.desks.cutting import add_content
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.merge_text import can_merge, draft_of, merge_text

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault.desks.chunks import CHUNK_MAX
+from vault.desks.cutting import CHUNK_MAX
 from vault.desks.pages import PageRef, parse_page
 from vault.desks.ports import NearSink, Source
 from vault.errors import DataError

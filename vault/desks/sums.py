@@ -147,7 +147,7 @@ class Turns:
         self._pool: ThreadPoolExecutor | None = None
         self._waiting: deque[Future[None]] = deque()
 
-    def take(self, act: Callable[[list[bytes]], None], pieces: list[bytes]) -> Future[None]:
+    def take(self, act: Callable[[list[bytes | memoryview]], None], pieces: list[bytes | memoryview]) -> Future[None]:
         """Let the thread do this after what it was given before."""
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
@@ -175,13 +175,13 @@ class Summing:
 
     def __init__(self, turns: Turns | None = None) -> None:
         self._sum = new_sum()
-        self._pieces: list[bytes] = []
+        self._pieces: list[bytes | memoryview] = []
         self._bytes = 0
         self._turns = turns or Turns()
         self._is_mine = turns is None
         self._turn: Future[None] | None = None
 
-    def add(self, piece: bytes) -> None:
+    def add(self, piece: bytes | memoryview) -> None:
         """Take the next bytes."""
         self._pieces.append(piece)
         self._bytes += len(piece)
@@ -208,6 +208,6 @@ class Summing:
         self._pieces = []
         return self._sum.hexdigest()
 
-    def _update(self, pieces: list[bytes]) -> None:
+    def _update(self, pieces: list[bytes | memoryview]) -> None:
         for piece in pieces:
             self._sum.update(piece)

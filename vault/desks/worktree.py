@@ -26,8 +26,8 @@ from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import DOT_VAULT, Names, Problem, rules_of
-from vault.desks.chunks import MAX_FILE_BYTES, ContentWriter
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
+from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
 from vault.desks.folder import (
     DIRECTORY_FLAGS,

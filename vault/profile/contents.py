@@ -133,7 +133,7 @@ class Tree(Unsigned):
 
 @dataclass(frozen=True, slots=True)
 class Manifest(Unsigned):
-    """Content in parts; `vault.desks.chunks` makes and reads them.
+    """Content in parts; `vault.desks.cutting` makes and `chunks` reads them.
 
     Args:
         level: 1 when the chunks are data, one more than its chunks' level otherwise.

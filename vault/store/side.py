@@ -1,6 +1,7 @@
 """Reading records that lie side by side: one question for some hundred, one read for each stretch of a pack.
 
-A large file is thousands of chunks that were stored in its order. Each is still compared with its own hash.
+A large file is thousands of chunks that were stored in its order. Each is still compared with its own hash, unless the
+reader waits for the digest of all of them.
 """
 
 from __future__ import annotations
@@ -44,10 +45,13 @@ def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes,
     return {bytes(digest): Place(*map(int, place)) for digest, *place in select_in(db, _WHERE, digests)}
 
 
-def blobs(packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]) -> Iterator[memoryview | None]:
-    """Yield the Blob's bytes of each record in order, compared with its hash; None for what must be read by itself.
+def blobs(
+    packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place], *, is_proven: bool = True
+) -> Iterator[memoryview | None]:
+    """Yield the Blob's bytes of each record in order; None for what must be read by itself.
 
-    At most 1 MiB and two records are in memory at once.
+    Each is compared with its hash, unless the caller proves it all at once (`is_proven`). At most 1 MiB and two records
+    are in memory at once.
     """
     at = 0
     while at < len(records):
@@ -57,17 +61,17 @@ def blobs(packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place]
             yield None
             at += 1
             continue
-        for stored, lies in read_on(packs, records, at, found):
+        for stored, lies in read_on(packs, records, at, found, is_proven=is_proven):
             yield stored[-lies.blob :] if stored is not None and lies.blob else None
             at += 1
 
 
 def read_on(
-    packs: Packs, records: Sequence[RecordHash], at: int, found: dict[bytes, Place]
+    packs: Packs, records: Sequence[RecordHash], at: int, found: dict[bytes, Place], *, is_proven: bool = True
 ) -> list[tuple[memoryview | None, Place]]:
     """Return the stored bytes of the record with number `at`, and of those after it that lie behind it in its pack.
 
-    Each is compared with its hash, and None where it is not that record's.
+    Each is compared with its hash, and None where it is not that record's; see `blobs` for `is_proven`.
     """
     first = last = found[records[at].digest]
     run = [(records[at], first)]
@@ -84,7 +88,7 @@ def read_on(
     read: list[tuple[memoryview | None, Place]] = []
     for record, place in run:
         stored = stretch[place.at - first.at : place.at - first.at + place.size]
-        read.append((stored if is_record(record, stored) else None, place))
+        read.append((stored if not is_proven or is_record(record, stored) else None, place))
     return read
 
 

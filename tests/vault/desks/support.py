@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from vault.desks.chunks import add_content
+from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry, build_directory, read_entry, walk

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from tests.vault.desks.support import GROUP, Desk, Model, empty, file, models, on_disk, tree_of
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
-from vault.desks.chunks import add_content
+from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.folder import Cursor
 from vault.desks.plan import plan_checkout

@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 from pyfastcdc import FastCDC
 
 from tests.vault.desks.support import GROUP
-from vault.desks.chunks import (
+from vault.desks.chunks import MissingObject, check_content, check_here, entry_pieces
+from vault.desks.cutting import (
     CHUNK_AVERAGE,
     CHUNK_MAX,
     CHUNK_MIN,
     MAX_FILE_BYTES,
     MIN_LINKS,
     ContentWriter,
-    MissingObject,
     add_content,
-    check_content,
-    check_here,
-    entry_pieces,
 )
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
@@ -137,7 +134,7 @@ def test_how_the_bytes_arrive_changes_nothing(size: int, seed: int, steps: list[
     content = random.Random(seed).randbytes(size) if seed % 5 else bytes(size)
     whole, parts = MemoryObjects(), MemoryObjects()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vault.desks.chunks._WINDOW", window)
+        patch.setattr("vault.desks.cutting._WINDOW", window)
         writer = ContentWriter(GROUP, parts)
         at = 0
         for step in steps:
@@ -353,7 +350,7 @@ def test_content_cut_in_another_way_is_not_the_record_of_that_content() -> None:
     # CLAY-12: else equal content would have as many records as there are ways to cut it.
     objects = MemoryObjects()
     good = add_content(GROUP, _VECTOR, objects)
-    taken: list[bytes] = []
+    taken: list[bytes | memoryview] = []
     check_content(objects, entry_of(good, len(_VECTOR)), taken.append)
     assert b"".join(taken) == _VECTOR
     links = [chunk(objects, _VECTOR[at : at + CHUNK_MAX]) for at in range(0, len(_VECTOR), CHUNK_MAX)]

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
-from vault.desks.chunks import add_content
 from vault.desks.content import MAX_DIRECT_BYTES
+from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.ignore import Ignore
 from vault.desks.ports import MemoryCache, MemoryObjects
