@@ -268,11 +268,16 @@ def _publish_alone(
 def _head(
     vault: Vault, place: MailboxPlace, mine: Mine, done: Publication, vector: tuple[VectorEntry, ...]
 ) -> SnapshotHead | None:
-    """Return the next head, or None when it would say what the present one says."""
+    """Return the next head, or None when it would say what the present one says.
+
+    One that is older than what I left is followed by a new one whatever it says: friends who saw that one ask no more
+    what became of it, and no number is used twice.
+    """
     previous = mine.head.head if mine.head else None
     announce = bool(vault.settings.get("announce-unreleased"))
-    last = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
-    number = max(previous.number if previous else 0, int(last[0][0]) if last else 0) + 1
+    left = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
+    last = int(left[0][0]) if left else 0
+    number = max(previous.number if previous else 0, last) + 1
     head = SnapshotHead(
         node=vault.node,
         number=number,
@@ -286,7 +291,7 @@ def _head(
         vector=vector,
         unreleased=unreleased(vault, MAIN) if announce else None,
     )
-    if previous is not None and _says(previous) == _says(head):
+    if previous is not None and previous.number >= last and _says(previous) == _says(head):
         return None
     return head
 

@@ -279,4 +279,6 @@ def check_number(previous: tuple[int, RecordHash] | None, current: tuple[int, Re
         return False
     if current[0] == previous[0]:
         raise RolledBack(f"Two different snapshot heads carry the number {current[0]}.")
-    raise RolledBack(f"A snapshot head went back from number {previous[0]} to {current[0]}.")
+    raise RolledBack(
+        f"What lies here is older than what was seen here before: number {current[0]} after {previous[0]}."
+    )

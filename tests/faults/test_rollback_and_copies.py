@@ -163,6 +163,26 @@ def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, harm: str) ->
     assert [exchange.peer for exchange in exchanges if exchange.not_available] == []
 
 
+def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path) -> None:
+    # CYB-18, LAZ-66: row 18; the owner adds nothing, and friends would be told of it at each visit, for ever
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    _release(bob, "second")
+    for vault in (bob, alice, bob):
+        visit(vault)
+    shutil.copytree(tmp_path / PLACE, tmp_path / "first")
+    _replace_tree(tmp_path / "first", tmp_path / PLACE)
+    drop = open_stick(tmp_path)
+    shutil.rmtree(drop.mailbox_path(bob.group, bob.node))
+    visit(bob)  # the same again, under a higher number
+    visit(alice)
+    _replace_tree(tmp_path / "first", tmp_path / PLACE)
+    assert [problem.code for problem in visit(alice).problems] == ["rolled-back"]
+    assert visit(bob).sent == 0
+    assert [problem.code for problem in visit(alice).problems] == []
+    assert [problem.code for problem in visit(alice).problems] == []
+
+
 # One key in two hands
 
 
