@@ -218,7 +218,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
                 NeedKind.PROPOSAL,
                 f"{conflict.what}: {by} has decided",
                 "their decision counts here when you accept it",
-                f"lace resolve {conflict.id[:ID_SHOWN]} --accept",
+                f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words()}",
                 tuple(f"{proposal.name}: {proposal.resolution}" for proposal in conflict.proposals),
             )
         )

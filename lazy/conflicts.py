@@ -54,7 +54,6 @@ __all__ = [
     "update_desk",
 ]
 
-
 _LEAST_ID = 4  # characters of an id that may stand for it
 
 
@@ -146,6 +145,16 @@ class Conflict:
     def is_open(self) -> bool:
         """Whether a person is still needed."""
         return self.status is Status.PENDING
+
+    @property
+    def differ(self) -> bool:
+        """Whether proposals disagree, so that who accepts has to say whose."""
+        return len({proposal.result for proposal in self.proposals}) > 1
+
+    def accept_words(self, *one: Proposal) -> str:
+        """Return what `resolve` is given to accept what is proposed, or `one` of it."""
+        whose = " or ".join(dict.fromkeys(shlex.quote(proposal.name) for proposal in one or self.proposals))
+        return f"--accept {whose}" if self.differ else "--accept"
 
 
 def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
@@ -240,7 +249,7 @@ def _mine(conflict: Conflict, me: str) -> Side | None:
 
 def deciding_command(vault: Vault, conflict: Conflict) -> str:
     """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
-    how = "--accept" if conflict.proposals else f"--prefer {side_words(conflict, vault.node.text)}"
+    how = conflict.accept_words() if conflict.proposals else f"--prefer {side_words(conflict, vault.node.text)}"
     return f"lace resolve {conflict.id} {how}"
 
 
@@ -258,14 +267,9 @@ def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
     """Note when version conflicts were first seen; return the ids of new ones (LAZ-38)."""
     fresh = []
     for desk, version, _ in _contested(vault):
-        conflict_id = _version_id(vault, desk, version)
-        row = w.store.run(
-            "INSERT OR IGNORE INTO conflict VALUES (?, ?, ?, ?, '', '')",
-            conflict_id,
-            desk,
-            str(version),
-            w.tai().text,
-        )
+        conflict_id = _id(vault, desk, str(version))
+        seen = (conflict_id, desk, str(version), w.tai().text)
+        row = w.store.run("INSERT OR IGNORE INTO conflict VALUES (?, ?, ?, ?, '', '')", *seen)
         if row.rowcount:
             fresh.append(conflict_id)
             w.audit("lace-conflict", f"{desk}@{version}", {"id": conflict_id})
@@ -293,10 +297,6 @@ def _id(vault: Vault, *parts: str) -> str:
     return blake3(text.encode()).hexdigest()[:12]
 
 
-def _version_id(vault: Vault, desk: str, version: Version) -> str:
-    return _id(vault, desk, str(version))
-
-
 def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
     """Return every (desk, version) that visible releases give different content (H-17)."""
     # Few versions have several releases: the index alone tells which, and of these only is the content asked.
@@ -318,7 +318,7 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
 def _version_conflict(
     vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], line: set[str], also: set[str]
 ) -> Conflict:
-    conflict_id = _version_id(vault, desk, version)
+    conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
     all_resolutions = _resolutions(vault, desk, version, {release.hash.text for release in group})

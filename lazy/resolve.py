@@ -104,7 +104,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
         if conflict.kind is ConflictKind.HEAD:
             return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
-        parents = newest(vault.store, [*(s.commit for s in conflict.sides), *conflict.results])
+        parents = newest(vault.store, _known(conflict))
         result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
         sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
         local = chosen.node == vault.node.text
@@ -153,16 +153,12 @@ def resolve_merged(
             )
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         base = checkout_of(vault, conflict.desk)
-        heads = [
-            *(side.commit for side in conflict.sides),
-            *conflict.results,
-            *([base.commit] if base else []),
-        ]
+        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
         picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
         tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None)
         before = base.tree if base else None
         result = follow(w, vault, conflict.desk, before, tree, watch)
-        parents = newest(vault.store, heads)
+        parents = newest(vault.store, [*heads, *_known(conflict)])
         message = reason or f"Resolve {conflict.version}"
         commit, _ = record_commit(w, vault, conflict.desk, tree, parents, message)
         made: list[RecordHash] = []
@@ -216,17 +212,22 @@ def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
     w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
 
 
+def _known(conflict: Conflict) -> list[RecordHash]:
+    """Return what a decision includes: each side, and what was decided before, also what is only proposed here."""
+    return [*(side.commit for side in conflict.sides), *conflict.results, *(one.result for one in conflict.proposals)]
+
+
 def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
     """Return the result and resolution that count after accepting.
 
-    Where another decision with different content counted here until now, accepting is a new decision that includes
-    both: else two would count, and the conflict would never end.
+    Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
+    new decision that includes all: else two would count, and the conflict would never end.
     """
     tree = commit_info(vault.store, decision.result).tree
-    if all(commit_info(vault.store, result).tree == tree for result in conflict.results):
+    decided = [*conflict.results, *(one.result for one in conflict.proposals)]
+    if all(commit_info(vault.store, result).tree == tree for result in decided):
         return decision.result, decision.resolution
-    everything = [*(side.commit for side in conflict.sides), *conflict.results, decision.result]
-    parents = newest(vault.store, everything)
+    parents = newest(vault.store, _known(conflict))
     result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 

@@ -283,7 +283,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     lines.append(f"    last in common: {conflict.ancestor or 'none'}")
     lines += [f"    {inert(path)}" for path in row["paths"]]
     for proposal in conflict.proposals:
-        accept = f"lace resolve {conflict.id} --accept"
+        accept = f"lace resolve {conflict.id} {conflict.accept_words(proposal)}"
         lines.append(f"    {inert(proposal.name)} proposes {_proposed(conflict, proposal)}: {accept}")
     if ended := row["ended_by"]:
         what = f"{inert(ended['name'])} {ended['version']}"

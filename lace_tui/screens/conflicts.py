@@ -11,13 +11,13 @@ from textual.content import Content
 from lace_tui.actions import Action, Scope
 from lace_tui.reading import reason
 from lace_tui.screens.cards import Card, Decided, resolved_card
-from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import Conflict, conflicts, side_names, side_words, update_command
+from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
 from lazy.people import label_of
 from lazy.resolve import accept_resolution, next_step, resolve_prefer
 from lazy.update import ending_releases
@@ -141,13 +141,29 @@ class Conflicts(Listing):
         if conflict is None or not conflict.proposals:
             self.notify("Nobody has proposed a decision of this one.", markup=False)
             return
-        lines = [mark("Let this decision count here:"), mark("  ") + self._line(conflict)]
+        if not conflict.differ:
+            self._accept(conflict, conflict.proposals[0])
+            return
+
+        def named(name: str | None) -> None:
+            if name:
+                chosen = next((one for one in conflict.proposals if one.name == name), None)
+                if chosen is None:
+                    self.notify(f"{name} has proposed no decision of this one.", markup=False)
+                    return
+                self._accept(conflict, chosen)
+
+        whose = " or ".join(dict.fromkeys(proposal.name for proposal in conflict.proposals))
+        self.app.push_screen(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
+
+    def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
+        lines = [mark(f"Let the decision of {chosen.name} count here:"), mark("  ") + self._line(conflict)]
 
         def do(vault: Vault, watch: Watch) -> Decided:
-            done = accept_resolution(vault, conflict.id, watch=watch)
+            done = accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)
             return Decided((done,), next_step(vault, done))
 
-        command = f"lace resolve {conflict.id[:ID_SHOWN]} --accept"
+        command = f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words(chosen)}"
         self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))
 
     def _agreed(self, what: str, do: Callable[[Vault, Watch], Decided], command: str) -> Callable[[bool | None], None]:

@@ -277,6 +277,43 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
         assert not [line for line in app.card.lines if "next" in line.plain]
 
 
+async def test_of_two_decisions_that_differ_one_is_named(story: Story) -> None:
+    """LAZ-41: what two friends decided differently is asked for by name, and naming one ends the conflict."""
+    begin_visit(story)
+    for name in ("bob", "alice", "cara", "bob"):
+        with Vault(story.folder(name), story.around(name)) as vault:
+            sync(vault, ["stick"])
+            contested = [conflict for conflict in conflicts(vault) if conflict.version is not None]
+    for name, side in zip(("bob", "cara"), contested[0].sides, strict=True):
+        with Vault(story.folder(name), story.around(name)) as vault:
+            resolve_prefer(vault, contested[0].id, side.word)
+    for name in ("bob", "cara"):
+        with Vault(story.folder(name), story.around(name)) as vault:
+            sync(vault, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        lines = app.screen.query_one(Lines)
+        while lines.key != contested[0].id:
+            await pilot.press("down")
+            await settle(pilot)
+        await pilot.press("A")
+        await settle(pilot)
+        assert isinstance(app.screen, Question)
+        app.screen.query_one(Input).value = "cara"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.screen, PlanPage)
+        await pilot.press("y")
+        await settle(pilot)
+    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        assert all(conflict.id != contested[0].id for conflict in conflicts(vault))
+
+
 async def _press(pilot: Pilot[None], words: str) -> None:
     """Press with the mouse what the screen shows in these words, wherever it stands."""
     screen = pilot.app.screen

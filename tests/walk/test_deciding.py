@@ -104,6 +104,13 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
     for person in (alice, bob):
         person.lace("resolve", "2.0.0", "--prefer", "local")
     _meet(alice, bob, cara)
+    (both,) = cara.lace("conflicts")["conflicts"]
+    accept = f"lace resolve {both['id']} --accept"
+    said = cara.text("conflicts")
+    assert f"alice proposes the side of alice: {accept} alice\n" in said
+    assert f"bob proposes the side of bob: {accept} bob\n" in said
+    assert cara.lace("update", expect=1)["next"] in {f"{accept} alice or bob", f"{accept} bob or alice"}
+    assert "Name whose: " in cara.run("resolve", "2.0.0", "--accept").err
     assert alice.lace("conflicts")["conflicts"]
     assert alice.lace("resolve", "2.0.0", "--accept")["status"] == "resolved-remote"
     assert _text(alice, "a.txt") == "bob\n"
@@ -116,6 +123,34 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
     for person in (alice, bob, cara):
         assert person.lace("conflicts")["conflicts"] == []
         assert person.lace("update")["written"] == []
+
+
+@pytest.mark.parametrize("how", [("--prefer", "bob"), ("--accept", "bob"), ("--merged", "2.1.0")])
+def test_whoever_decides_between_two_decisions_has_decided(
+    trio: tuple[Person, Person, Person], how: tuple[str, str]
+) -> None:
+    """LAZ-39, LAZ-41: a decision includes those its maker saw: it is not asked again, and ends it for all."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob)
+    for person in (alice, bob):
+        person.lace("resolve", "2.0.0", "--prefer", "local")
+    _meet(alice, bob, cara)
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    takes = ("--path", "a.txt", "--take", "bob") if how[0] == "--merged" else ()
+    cara.lace("resolve", conflict["id"], *how, *takes)
+    assert cara.lace("conflicts")["conflicts"] == []
+    _meet(cara, alice, bob)
+    assert cara.lace("conflicts")["conflicts"] == []
+    for person in (alice, bob):
+        person.run("resolve", conflict["id"], "--accept")
+    _meet(alice, bob, cara)
+    for person in trio:
+        person.run("update")
+        assert person.lace("conflicts")["conflicts"] == []
+        assert _text(person, "a.txt") == "bob\n"
 
 
 def test_a_decision_that_meets_newer_work_is_finished_by_update(trio: tuple[Person, Person, Person]) -> None:
