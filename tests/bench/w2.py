@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from statistics import median
 from tests.bench.content import MIB, Cost, begin, both, commit_git, git, in_child
 from tests.bench.table import Figure
 from tests.live.servers import serving
-from tests.people import Person
+from tests.people import ROOT, Person
 from tests.transports.git_hosts import bare_repository
 
 __all__ = ["figures"]
@@ -30,6 +31,7 @@ _FILES = 64
 _MEMORY_MB = 200
 _ROADS = {"drop": 1.5, "live": 2.0, "git": 0.25}  # what each may take, of what its peer takes
 _PEERS = {"drop": "rsync -a --fsync on and off", "live": "rsync -a", "git": "git push + clone"}
+_FLOOR = "bare reads, digests, writes"  # see `tests.bench.floor`
 _HOUR = 3600.0
 
 
@@ -78,6 +80,9 @@ def _carried(quick: bool) -> Iterator[Figure]:
             mine, theirs = (median(run[f"{who} {unit}"] for run in runs) for who in (road, _PEERS[road]))
             if unit == "s" or road != "live":  # the server's CPU time is not seen here
                 yield Figure("W2", what, mine, unit, _PEERS[road], theirs, bound)
+            if road == "drop":
+                floor = median(run[f"{_FLOOR} {unit}"] for run in runs)
+                yield Figure("W2", f"{what}: {_FLOOR}", floor, unit, _PEERS[road], theirs)
 
 
 def _roads(mib: int, seed: int) -> dict[str, float]:
@@ -105,6 +110,8 @@ def _roads(mib: int, seed: int) -> dict[str, float]:
             _cost(got, _PEERS[road], lambda road=road: _peer(road, root, plain))  # type: ignore[misc]
             assert (friend.folder / "part-00").read_bytes() == (plain / "part-00").read_bytes()
             shutil.rmtree(friend.folder)
+            if road == "drop":
+                _cost(got, _FLOOR, lambda: _bare(plain, root))
     return got
 
 
@@ -139,6 +146,13 @@ def _peer(road: str, root: Path, plain: Path) -> None:
     places = (plain, root / "rsync-stick", root / "rsync-off") if road == "drop" else (plain, root / "rsync-line")
     for start, end in pairwise(places):
         subprocess.run(["rsync", "-a", *flags, "--exclude=.git", f"{start}/", str(end)], check=True)
+
+
+def _bare(plain: Path, root: Path) -> None:
+    """Do in a process of its own what no program can save."""
+    (root / "bare").mkdir()
+    subprocess.run([sys.executable, "-m", "tests.bench.floor", str(plain), str(root / "bare")], check=True, cwd=ROOT)
+    shutil.rmtree(root / "bare")
 
 
 def _cost(got: dict[str, float], name: str, act: Callable[[], None]) -> None:

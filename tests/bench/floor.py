@@ -1,0 +1,115 @@
+"""What no program can save when it carries large files by stick in these formats: bytes read, digested and written.
+
+No record, no index, no transaction and no journal: three passes over the same bytes, with all that C does for a sync
+and nothing that Python does. Onto the stick: each chunk compared with its record, the bundle's digest, a flush, and all
+of it read back, since a stick is read again before it is called safe. Off it: a chunk's three digests (its name, its
+Blob, its record), the bundle's frames summed, written and flushed, and beside that in a thread the SHA-512 of the
+release, the manifests' digests and the cuts. Into the folder: each byte compared once more and written.
+
+`python -m tests.bench.floor SOURCE ROOT` does it once; `tests.bench.w2` times it beside lace and rsync.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from hashlib import sha512
+from pathlib import Path
+
+from blake3 import blake3
+from pyfastcdc import FastCDC
+
+from vault.desks.cutting import CHUNK_AVERAGE, CHUNK_MAX, CHUNK_MIN
+
+_MIB = 1 << 20
+_AHEAD = 16  # pieces that the thread may lag behind
+
+
+def carry(source: Path, root: Path) -> None:
+    """Carry every file of a folder onto a stick, off it, and into another folder."""
+    files = sorted(path for path in source.iterdir() if path.is_file())
+    stick, vault, folder = root / "stick", root / "vault", root / "folder"
+    _write(stick, (piece for file in files for piece in _verified(file)))
+    _read_back(stick)
+    _receive(stick, vault)
+    folder.mkdir()
+    with vault.open("rb", buffering=0) as stored:
+        for file in files:
+            left = file.stat().st_size
+            with (folder / file.name).open("wb", buffering=0) as out:
+                while left:
+                    piece = stored.read(min(_MIB, left))
+                    blake3(piece).digest()
+                    out.write(piece)
+                    left -= len(piece)
+    os.sync()
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(_MIB):
+            yield piece
+
+
+def _digested(piece: bytes, times: int) -> None:
+    view = memoryview(piece)
+    for start in range(0, len(piece), CHUNK_AVERAGE):
+        for _ in range(times):
+            blake3(view[start : start + CHUNK_AVERAGE]).digest()
+
+
+def _verified(path: Path) -> Iterator[bytes]:
+    for piece in _pieces(path):
+        _digested(piece, 1)
+        yield piece
+
+
+def _write(path: Path, pieces: Iterator[bytes]) -> None:
+    total = blake3()
+    with path.open("wb", buffering=0) as file:
+        for piece in pieces:
+            total.update(piece)
+            file.write(piece)
+        os.fsync(file.fileno())
+
+
+def _read_back(path: Path) -> None:
+    total = blake3()
+    with path.open("rb", buffering=0) as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while piece := file.read(_MIB):
+            total.update(piece)
+
+
+def _receive(stick: Path, vault: Path) -> None:
+    stored: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
+
+    def prove() -> None:
+        total, content = sha512(), blake3()
+        cutter = FastCDC(CHUNK_AVERAGE, min_size=CHUNK_MIN, max_size=CHUNK_MAX)
+        while (piece := stored.get()) is not None:
+            total.update(piece)
+            content.update(piece)
+            for _ in cutter.cut_buf(piece):
+                pass
+
+    def pieces() -> Iterator[bytes]:
+        for piece in _pieces(stick):
+            _digested(piece, 3)
+            stored.put(piece)
+            yield piece
+
+    thread = threading.Thread(target=prove)
+    thread.start()
+    try:
+        _write(vault, pieces())
+    finally:
+        stored.put(None)
+        thread.join()
+
+
+if __name__ == "__main__":
+    carry(Path(sys.argv[1]), Path(sys.argv[2]))
