@@ -69,6 +69,11 @@ def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fre
         turns.close()
 
 
+def _key(root: RecordHash) -> RecordHash:
+    """Return what a directory's value is kept under."""
+    return RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
+
+
 class _Tree:
     """Works out the values of a tree's directories; the files' own are worked out beside."""
 
@@ -81,17 +86,23 @@ class _Tree:
     def sum(self, root: RecordHash, size: int | None, depth: int) -> str:
         """Return the value of one directory."""
         check_depth("", depth)
-        key = RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
+        key = _key(root)
         known = self._cache.get(key)
         if known is not None:
             return known
         total = new_sum()
         entries = iter(read_directory(self._source, root, size=size))
         while part := list(islice(entries, _ASKED)):
-            self._cache.expect([entry.hash for entry in part if not entry.is_dir])
+            keys = {entry.hash: _key(entry.hash) for entry in part if entry.is_dir}
+            self._cache.expect([*keys.values(), *(entry.hash for entry in part if not entry.is_dir)])
             files = self._begun(part)
+            below = {record: self._cache.get(its) for record, its in keys.items()}  # the next part is asked for below
+            if below:
+                check_depth("", depth + 1)
             for entry in part:
-                value = self.sum(entry.hash, entry.size, depth + 1) if entry.is_dir else files[entry.hash]
+                value = below[entry.hash] if entry.is_dir else files[entry.hash]
+                if value is None:
+                    value = self.sum(entry.hash, entry.size, depth + 1)
                 total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
         value = total.hexdigest()
         self._cache.put(key, value)

@@ -62,6 +62,11 @@ MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memo
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
 
+# A directory is read again and again by one command: to compare it, to sum it, to build the next one on it.
+_KEPT_ENTRIES = 16_384  # of directories read last
+_read: dict[RecordHash, tuple[Page, dict[RecordHash, Page], tuple[Entry, ...]]] = {}  # root page, the others, entries
+_kept = [0]  # entries of these directories
+
 
 def build_directory(
     group: str, entries: Iterable[Entry], sink: Sink, like: Like | None = None
@@ -163,8 +168,12 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
     pages = [_load(source, root)]
     if size is not None and pages[0].size != size:
         raise TreeError(f"The directory {root.text} holds {pages[0].size} bytes where {size} are said.")
+    known = _read.get(root)
+    if known is not None and pages[0] is known[0] and all(_load(source, ref) is page for ref, page in known[1].items()):
+        return known[2]  # made of the very pages that were compared when it was read before
     if pages[0].entries > MAX_DIRECTORY_ENTRIES:
         raise TreeTooLarge(f"The directory {root.text} has more than {MAX_DIRECTORY_ENTRIES} names.")
+    first, others = pages[0], dict[RecordHash, Page]()
     while True:
         level = pages[0].level
         items = [item for page in pages for item in page.items]
@@ -174,9 +183,20 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         if not refs:
             break
         pages = [_child(source, level, ref) for ref in refs]
+        others |= zip((ref.hash for ref in refs), pages, strict=True)
     entries = tuple(item for item in items if isinstance(item, Entry))
     _check_twins([entry.name for entry in entries])
+    if len(entries) <= _KEPT_ENTRIES:  # a larger one would stay in memory
+        _keep(root, first, others, entries)
     return entries
+
+
+def _keep(root: RecordHash, first: Page, others: dict[RecordHash, Page], entries: tuple[Entry, ...]) -> None:
+    if _kept[0] > _KEPT_ENTRIES:
+        _read.clear()
+        _kept[0] = 0
+    _read[root] = first, others, entries
+    _kept[0] += len(entries) + 1  # an empty directory takes room too
 
 
 def tree_size(source: Source, root: RecordHash) -> int:

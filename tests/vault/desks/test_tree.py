@@ -65,6 +65,29 @@ def entries_of(count: int, start: int = 0) -> list[Entry]:
     return [Entry("f", "-", n, H, f"name{n:06}") for n in range(start, start + count)]
 
 
+class Asked:
+    """A sum cache that counts the questions a store would be asked."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+        self._expected: set[RecordHash] = set()
+        self._sums: dict[RecordHash, str] = {}
+
+    def expect(self, records: Sequence[RecordHash], /) -> None:
+        """One question brings them all."""
+        self.questions += 1
+        self._expected = {*records}
+
+    def get(self, record: RecordHash, /) -> str | None:
+        """What nobody expected is a question of its own."""
+        self.questions += record not in self._expected
+        return self._sums.get(record)
+
+    def put(self, record: RecordHash, sha512: str, /) -> None:
+        """Keep a value."""
+        self._sums[record] = sha512
+
+
 @given(st.binary(max_size=200))
 def test_content_is_the_record_that_the_formats_describe(content: bytes) -> None:
     # docs/formats.md section 1: the fast way makes the same record as the checked way, and it parses.
@@ -280,6 +303,25 @@ def test_what_is_missing_is_named() -> None:
     assert lookup(partial, root, "d") == entry
 
 
+def test_a_directory_that_was_read_is_missing_where_a_page_of_it_is() -> None:
+    # CLAY-27: what is kept of a directory stands for pages that are here, and for no other size than theirs
+    objects = MemoryObjects()
+    root = tree_of(objects, {f"name-{number}": b"1" for number in range(2_000)})
+    entries = read_directory(objects, root)
+    assert read_directory(objects, root) == entries
+    assert len(entries) == 2_000
+    parts = [item.hash for item in parse_page(objects.content(root) or b"").items]
+    for gone in (root, parts[-1]):
+        partial = MemoryObjects()
+        for plex in objects:
+            if plex.hash != gone:
+                partial.add(plex)
+        with pytest.raises(MissingObject, match=gone.text):
+            read_directory(partial, root)
+    with pytest.raises(TreeError):
+        read_directory(objects, root, size=1)
+
+
 def test_depth_and_unfolding_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     # faults 16: nesting cannot be a cycle, but it can be deep, and equal directories can unfold without end.
     objects = MemoryObjects()
@@ -372,6 +414,17 @@ def test_content_sum_is_as_the_formats_say_and_is_kept() -> None:
     cache = Sums()
     assert content_sha512(objects, root, cache) == sha512(whole.encode()).hexdigest()
     assert content_sha512(MemoryObjects(), root, cache) == sha512(whole.encode()).hexdigest()
+
+
+def test_the_sums_of_sub_directories_are_asked_for_together() -> None:
+    # CLAY-28: what is known of a folder's sub-directories costs one question, however many there are
+    objects, cache = MemoryObjects(), Asked()
+    files = {f"d{number}/x": b"22" for number in range(100)}
+    content_sha512(objects, tree_of(objects, files), cache)
+    cache.questions = 0
+    root = tree_of(objects, files | {"new/x": b"22"})
+    assert content_sha512(objects, root, cache) == content_sha512(objects, root, Sums())
+    assert cache.questions <= 5  # the tree, its directories, the one that is new, and its file
 
 
 def test_calling_a_tree_a_file_does_not_poison_kept_sums() -> None:
