@@ -469,15 +469,13 @@ def release(
     with vault.writing() as w:
         version_text = version or next_version(vault, desk)
         if releases(vault.store, desk, version=version_text) or vault.store.rows(
-            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
-            vault.node.text,
-            desk,
-            str(version_text),
+            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?", vault.node.text, desk, str(version_text)
         ):
             raise VersionTaken(
                 f"{desk} {version_text} is already released.",
                 hint=f"The next free version is {next_version(vault, desk)}.",
             )
+        w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
         if committed is None and version is None and not unreleased(vault, desk):
             raise nothing_new(vault, desk)

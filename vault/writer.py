@@ -40,6 +40,7 @@ class Writer:
         self._pending_bytes = 0
         self._audited: tuple[int, RecordHash] | None = None  # the audit chain's end, once it was asked for
         self._logged: tuple[int, bytes] | None = None
+        self.is_releasing = False  # whether what a snapshot brings is released in this very write
         self.refusal: EnvironmentFault | None = None  # why the mark let nothing be signed
         self._afterwards: list[Callable[[], object]] = []
 

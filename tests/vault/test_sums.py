@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.vault.vaults import found
 from vault.desks import sums
 from vault.desks.chunks import check_content
+from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
 from vault.fsck import check
@@ -67,6 +68,24 @@ def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_aga
     assert commit(alice, "two") is not None
     assert release(alice).content_sha512 == listed(alice.folder)
     assert max(read, default=0) <= SUM_AT_ONCE_BYTES
+
+
+def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits longer for it: what is committed is released in the same write."""
+    alice = found(tmp_path)
+    for number, size in enumerate(SIZES):
+        (alice.folder / f"{number}.bin").write_bytes(random.Random(size).randbytes(size))
+    read: list[int] = []
+    whole = check_content
+
+    def counted(source: object, entry: object, take: object) -> None:
+        read.append(entry.size)  # type: ignore[attr-defined]
+        whole(source, entry, take)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sums, "check_content", counted)
+    assert release(alice).content_sha512 == listed(alice.folder)
+    assert max(read) <= MAX_DIRECT_BYTES
+    assert check(alice).ok
 
 
 def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: Path) -> None:

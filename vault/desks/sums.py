@@ -137,7 +137,13 @@ class _Tree:
 
 
 class SumSink(Protocol):
-    """A sink that keeps the SHA-512 of a content beside its record, so that no release reads it all again."""
+    """A sink that keeps the SHA-512 of a content beside its record, so that no release reads it all again.
+
+    Attributes:
+        is_releasing: whether what is taken in is released at once, what has no older version too.
+    """
+
+    is_releasing: bool
 
     def add_sum(self, record: RecordHash, sha512: str, /) -> object:
         """Take the value, 128 hex digits, of the content that a record stands for."""

@@ -405,7 +405,7 @@ class _Scan:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
         # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.
-        summing = Summing() if self.sums is not None and old is not None else None
+        summing = Summing() if self.sums is not None and (old is not None or self.sums.is_releasing) else None
 
         def take(piece: bytes) -> None:
             self._cancel()
