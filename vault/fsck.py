@@ -10,17 +10,17 @@ that the next sync fetches it again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, changed_readable, restore_settings, settings_change
 from vault.errors import DataError, LaceError
-from vault.files import make_directory, refuse_write, write_atomic
+from vault.files import make_directory, write_atomic
 from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
+from vault.fsck_scratch import LOCK_SECONDS, scratch, undisturbed
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard, packcheck
 from vault.store.compare import differences
@@ -33,10 +33,8 @@ __all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "forget_put_aside", "pu
 
 DAMAGED = "damaged"
 _PUT_ASIDE = "put aside"  # setting of the store: what a repair took out and nobody has looked for yet
-_LOCK_SECONDS = 600.0
 _REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 _BEYOND = "If a repair does not help, move .vault away, join again with lace accept INVITE, and sync."
-_SCRATCH = "fsck.db"
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 _ROW = (
     "SELECT p, CAST(kind AS BLOB), CAST(digest AS BLOB), stored(p, CAST(bytes AS BLOB)),"
@@ -98,14 +96,15 @@ class _Scan:
 def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """Look at everything and change nothing.
 
-    Other writers wait meanwhile, so that views and records are of one moment.
+    Other writers wait meanwhile, so that views and records are of one moment. In a vault that can only be read nobody
+    can be kept from writing, and a note says so.
 
     Raises:
         Locked: another process kept the vault too long.
         Cancelled: the person stopped it.
         Unreadable: content is there and may not be read now, which is no damage.
     """
-    with vault.lock.held(timeout=_LOCK_SECONDS):
+    with undisturbed(vault) as is_kept:
         bad = _file(vault)
         if any(_is_beyond(thing) for thing in bad):
             return FsckReport(False, 0, tuple(bad))
@@ -120,7 +119,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         bad += _settings(vault)
         if not scan.bad:  # views follow from records: damaged ones would only be named twice
             bad += _views(vault, watch)
-        return FsckReport(not bad, scan.records, tuple(bad), notes=_notes(vault) if not bad else ())
+        notes = _notes(vault) if not bad else ()
+        return FsckReport(not bad, scan.records, tuple(bad), notes=notes if is_kept else (*notes, _ONLY_READ))
 
 
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -133,11 +133,11 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         StoreUnwritable, NotWritable, DiskFull: it cannot be written; nothing was changed.
         StoreDamaged: the file itself is beyond what can be made anew from its records.
     """
-    before = check(vault, watch=watch)
-    for thing in before.bad:
-        if _is_beyond(thing):
-            raise StoreDamaged(thing.message, hint=_REJOIN)
-    with vault.lock.held(timeout=_LOCK_SECONDS):
+    with vault.lock.held(timeout=LOCK_SECONDS):
+        before = check(vault, watch=watch)
+        for thing in before.bad:
+            if _is_beyond(thing):
+                raise StoreDamaged(thing.message, hint=_REJOIN)
         lost = _make_anew(vault, watch)
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
@@ -166,6 +166,13 @@ def forget_put_aside(vault: Vault) -> None:
 
 
 # Looking
+
+_ONLY_READ = BadThing(
+    "store",
+    "store.db",
+    "only-read",
+    "This vault can only be read: nothing was noted, and nobody else was kept from writing meanwhile.",
+)
 
 
 def _file(vault: Vault) -> list[BadThing]:
@@ -304,36 +311,12 @@ def _views(vault: Vault, watch: Watch) -> list[BadThing]:
     """Build every derived table a second time beside the store, and compare."""
     watch.progress(0, 0, "rebuild")
     try:
-        with _scratch(vault) as scratch:
-            found = differences(scratch, vault.node.text, vault.founding)
+        with scratch(vault) as built:
+            found = differences(built, vault.node.text, vault.founding)
     except (LaceError, sqlite3.DatabaseError) as error:
         message = f"The views cannot be built from the records: {error}"
         return [BadThing("view", "all", getattr(error, "code", "") or "unbuildable", message)]
     return [BadThing("view", table, "differs", f"The table {table} differs: {what}.") for table, what in found]
-
-
-@contextmanager
-def _scratch(vault: Vault) -> Iterator[Store]:
-    """Open an empty store beside the vault's, to which the vault's is attached as `live`."""
-    path = vault.dot / _SCRATCH
-    remains = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
-    try:
-        for old in remains:
-            old.unlink(missing_ok=True)
-    except OSError as error:
-        refuse_write(path, error)
-    try:
-        with Store(path, create=True) as scratch:
-            scratch.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
-            scratch.db.executescript(
-                "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack; DROP TABLE tomb"
-            )  # so that `body` means the attached one
-            scratch.db.execute("ATTACH DATABASE ? AS live", (str(vault.store.path),))
-            yield scratch
-    finally:
-        for old in remains:
-            with suppress(OSError):  # what stays is taken away by the next check
-                old.unlink(missing_ok=True)
 
 
 # Making anew

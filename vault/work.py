@@ -469,7 +469,10 @@ def release(
     with vault.writing() as w:
         version_text = version or next_version(vault, desk)
         if releases(vault.store, desk, version=version_text) or vault.store.rows(
-            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?", vault.node.text, desk, str(version_text)
+            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
+            vault.node.text,
+            desk,
+            str(version_text),
         ):
             raise VersionTaken(
                 f"{desk} {version_text} is already released.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,9 @@ def read_only(tmp_path: Path) -> Person:
             path.chmod(path.stat().st_mode | 0o055)
     for path in [alice.folder, *alice.folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
+    if os.geteuid() == 0:  # the key is read by the one who uses it
+        for path in [alice.home, *alice.home.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY)
     return alice
 
 
@@ -77,6 +82,7 @@ def test_writing_a_read_only_vault_is_refused_in_a_sentence(read_only: Person, w
         ("audit", "list"),
         ("audit", "verify"),
         ("prune", "--dry-run"),
+        ("fsck",),
     ],
 )
 def test_a_read_only_vault_can_be_read(read_only: Person, words: tuple[str, ...]) -> None:
@@ -85,6 +91,30 @@ def test_a_read_only_vault_can_be_read(read_only: Person, words: tuple[str, ...]
     code, told = _as_nobody(read_only, *words)
     assert code == 0, told
     assert told.strip()
+    assert _everything(read_only.folder) == before
+
+
+def test_damage_in_a_read_only_vault_is_found_and_nothing_is_noted(read_only: Person) -> None:
+    """APP-13: whoever holds an old disk learns whether it is whole; a repair says that it cannot write."""
+    code, told = _as_nobody(read_only, "fsck")
+    assert code == 0
+    assert "can only be read: nothing was noted" in told
+    store = read_only.folder / ".vault" / "store.db"
+    store.chmod(0o644)
+    with closing(sqlite3.connect(store)) as db:
+        db.execute("UPDATE sums SET sha512 = 'wrong'")
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for end in ("-wal", "-shm"):
+        store.with_name(store.name + end).unlink(missing_ok=True)
+    store.chmod(0o444)
+    before = _everything(read_only.folder)
+    code, told = _as_nobody(read_only, "fsck")
+    assert code == 1
+    assert "The table sums differs" in told
+    code, told = _as_nobody(read_only, "fsck", "--repair")
+    assert code == 12
+    assert "permission denied" in told
     assert _everything(read_only.folder) == before
 
 

@@ -60,7 +60,10 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_to_read(path)
     with faults_named(path):
-        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
+        # With `uri` a store that can only be read can be attached.
+        db = sqlite3.connect(
+            path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
+        )
         try:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
