@@ -6,6 +6,7 @@ The places show values and know no store; what they show is read, and what they 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,7 @@ from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
 from lace_tui.working import Working
+from lazy.results import sync_command
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -191,9 +193,8 @@ class LaceApp(Working):
             self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
             return
         known = sorted(self.view.places, key=lambda place: bool(place.trouble)) if self.view else []
-        names = [place.place.name for place in known]
-        here = [name for name in names if (seen := self.reach.get(name)) is not None and seen.is_here]
-        target = next(iter(here), following.removeprefix("lace sync "))
+        seen = ((place.place.name, self.reach.get(place.place.name)) for place in known)
+        target = next((name for name, at in seen if at is not None and at.is_here), shlex.split(following)[2])
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
@@ -204,7 +205,7 @@ class LaceApp(Working):
         lines = [
             mark("0 conflicts. What you decided is new to your friends.", GOOD),
             mark(f"Press s to sync {target} now."),
-            mark(f"lace sync {target}", QUIET),
+            mark(sync_command(target), QUIET),
         ]
         self.push_screen(Offer("All is decided", lines), decided)
 

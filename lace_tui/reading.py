@@ -28,6 +28,7 @@ from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_w
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
+from lazy.results import sync_command
 from lazy.status import PeerStatus, Status, status
 from lazy.update import ending_releases
 from transports.address import AddressKind
@@ -155,7 +156,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
                 f"sync; then a friend syncs and runs lace admit {now.name}; then sync again"
                 if now.waits_by_name
                 else "sync where your friend syncs; they must sync in between",
-                f"lace sync {now.places[0].name}" if now.places else "lace place add NAME DIR",
+                sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
             )
         )
     for request in requests(vault):

@@ -111,6 +111,9 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     """
     if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
         raise FileMissing(f"There is no file {path}.")
+    if path.is_dir():
+        hint = "Name the file that your friend made; a folder that friends write to is a place: lace place add NAME DIR"
+        raise FileMissing(f"{path} is a folder.", hint=hint)
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)
     medium = SealedPlace(file, vault.node, keys)

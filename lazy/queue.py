@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from lazy.people import label_of, peers
 from lazy.places import hopeful, places
+from lazy.results import sync_command
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
@@ -99,7 +100,7 @@ def next_sync(vault: Vault) -> str:
         if not serving:
             command = command or "lace place add NAME DIR"
         elif not any(published.get(place.place_id, 0) >= top for place in serving):
-            return f"lace sync {serving[0].name}"
+            return sync_command(serving[0].name)
     return command
 
 
@@ -177,7 +178,7 @@ def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str
     if holding:
         reason = f"on {', '.join(holding)}; {peer} has not confirmed it yet"
     elif serving:
-        reason = f"local, not pushed; send it with: lace sync {serving[0]}"
+        reason = f"local, not pushed; send it with: {sync_command(serving[0])}"
     else:
         reason = f"local, not pushed; no place serves {peer}: lace place add NAME DIR"
     return QueueEntry(peer, one.seq, one.record, one.what, one.since, state, holding or serving, reason)

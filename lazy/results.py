@@ -10,12 +10,32 @@ from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
 
-__all__ = ["NO_PERSON_NEEDED", "ExchangeResult", "NewRelease", "PlaceResult", "Problem", "hint_at"]
+__all__ = [
+    "NO_PERSON_NEEDED",
+    "ExchangeResult",
+    "NewRelease",
+    "PlaceResult",
+    "Problem",
+    "at_place",
+    "hint_at",
+    "sync_command",
+]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
 _MINE_TO_MEND = frozenset({"closed-to-you"})
+
+
+def sync_command(name: str) -> str:
+    """Return the command that syncs with a place or peer, as it is typed: a name may hold a space."""
+    return f"lace sync {shlex.quote(name)}"
+
+
+def at_place(error: LaceError, place: str) -> LaceError:
+    """Return an error whose way out names the place that it is about."""
+    error.hint = hint_at(error.hint, place)
+    return error
 
 
 def hint_at(hint: str, place: str) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from lazy.admitting import requests
-from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command
+from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command, update_desk
 from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks
 from lazy.people import has_gone_on, label_of
 from lazy.places import Place, clear_fault, note_fault
 from lazy.receive import Receiver
 from lazy.reputation import note_evidence
-from lazy.results import NewRelease, PlaceResult, Problem
+from lazy.results import NewRelease, PlaceResult, Problem, sync_command
 from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
@@ -138,7 +139,7 @@ def finish(
     result.round_trips = count.trips
     result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
-    result.next = _next(vault, result) or (f"lace sync {place.name}" if result.refusal is not None else "")
+    result.next = _next(vault, result) or (sync_command(place.name) if result.refusal is not None else "")
     for node, commits in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
     ):
@@ -217,8 +218,8 @@ def _taking_in(came: set[str], here: set[str]) -> str:
     """Name the command for the first desk of which something came; `main` and those with a folder go first."""
     desk = min(came, key=lambda name: (name != MAIN, name not in here, name))
     if desk not in here:
-        return f"lace desk add {desk} DIR"
-    return "lace update" if desk == MAIN else f"lace update {desk}"
+        return f"lace desk add {shlex.quote(desk)} DIR"
+    return update_desk(desk)
 
 
 def vector_of(vault: Vault) -> dict[str, int]:

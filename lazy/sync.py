@@ -22,7 +22,7 @@ from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, is_current, publish_mine
 from lazy.receive import Receiver
-from lazy.results import PlaceResult, Problem
+from lazy.results import PlaceResult, Problem, at_place, sync_command
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from lazy.sealing import open_medium
 from transports.address import AddressKind
@@ -197,7 +197,7 @@ def _each(
         except (PlaceError, PeerError, DataError) as error:
             # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others.
             if pull or not (isinstance(error, PlaceError) and error.can_wait):
-                failed.append(error)
+                failed.append(at_place(error, place.name))
             results.append(_queued(vault, place, error, dry_run=dry_run))
     if failed and len(failed) == len(results):
         raise failed[-1]
@@ -210,7 +210,7 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
     result.problems.append(Problem.of(error, place.name))
     result.vector_before = result.vector_after = vector_of(vault)
-    result.next = f"lace sync {place.name}"
+    result.next = sync_command(place.name)
     if not dry_run:
         with vault.writing() as w:
             note_fault(w, place.name, error)

@@ -18,6 +18,7 @@ from lazy.admitting import admit, requests
 from lazy.invitations import Invitation
 from lazy.people import former, formers, members, node_of
 from lazy.places import places, places_of, way_back
+from lazy.results import sync_command
 from lazy.revoking import waiting
 from vault.errors import CallerError, LaceError
 from vault.files import NotWritable, reason_of
@@ -114,14 +115,13 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
             "peer_words": invitation.words,
             "places": [place_data(vault, place) for place in known],
         }
-        names = ", ".join(inert(place.name) for place in known)
-        following = f"Next: lace sync {inert(known[0].name)}" if known else "Next: lace place add NAME DIR"
+        following = f"Next: {inert(sync_command(known[0].name))}" if known else "Next: lace place add NAME DIR"
         return Answer(
             data,
             f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
             f"Whoever invited you reads out these words: {invitation.words}\n"
             f"Your words: {fingerprint_words(vault.node)}\n"
-            f"Places: {names or 'none yet'}\n"
+            f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
             f"{following}, then lace update. You are a member once your friend has synced too.",
         )
 
@@ -177,7 +177,7 @@ def _asks(vault: Vault, was: Verifier) -> str:
     if not members(vault):
         return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
     known = places(vault)
-    meet = f"lace sync {inert(known[0].name)}" if known else "lace place add NAME DIR, then lace sync"
+    meet = inert(sync_command(known[0].name)) if known else "lace place add NAME DIR, then lace sync"
     return (
         f"{why}: a friend must admit you with lace admit {inert(vault.name)}.\n"
         f"Next: {meet}. Your request is there then; your friend syncs, admits you, and both sync again."

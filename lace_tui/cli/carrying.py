@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -32,4 +33,6 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             return answer(context, vault, [path.name], [result], "push")
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
+        if args.dry_run:
+            result.next = f"lace bundle apply {shlex.quote(args.file)}"
         return answer(context, vault, [path.name], [result], "pull")

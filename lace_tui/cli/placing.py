@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -11,6 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.people import peers
 from lazy.places import Place, add_place, place_named, places, remove_place
+from lazy.results import sync_command
 from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
 from transports.address import AddressKind
 from vault.vault import Vault
@@ -51,7 +53,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
         + ("What you put there only members can read.\n" if args.encrypt else "")
-        + f"Next: lace sync {inert(place.name)}",
+        + f"Next: {inert(sync_command(place.name))}",
     )
 
 
@@ -63,7 +65,7 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     how = "written anew under a new key" if args.rebase else "encrypted to the members"
     return Answer(
         place_data(vault, place),
-        f"Your mailbox on {inert(place.name)} will be {how}.\nNext: lace sync {inert(place.name)}",
+        f"Your mailbox on {inert(place.name)} will be {how}.\nNext: {inert(sync_command(place.name))}",
     )
 
 
@@ -85,7 +87,9 @@ def _require_written(place: Place) -> None:
 def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
     _require_written(place)
     if rebase and not place.place_id:
-        raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: lace pull {place.name}")
+        raise BadArguments(
+            f"{place.name} was never visited.", hint=f"Visit it first: lace pull {shlex.quote(place.name)}"
+        )
     set_encrypted(vault, place, rebase=rebase)
 
 
@@ -137,7 +141,7 @@ def _drop_line(one: Plugged) -> str:
         return f"{path}  is no place of yours: lace place add NAME {path}"
     if one.problem:
         return f"{inert(one.place)}  {path}  {inert(one.problem)}"
-    state = "safe to remove" if one.is_safe else f"a write to it was cut off: lace sync {inert(one.place)}"
+    state = "safe to remove" if one.is_safe else f"a write to it was cut off: {inert(sync_command(one.place))}"
     more = f"; {one.waiting} records wait for it" if one.waiting else ""
     return f"{inert(one.place)}  {path}  {state}{more}"
 

@@ -13,6 +13,7 @@ from lace_tui.cli.status import fault_data, status_data, status_text, waiting_te
 from lazy.places import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
+from lazy.results import sync_command
 from lazy.status import status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
@@ -107,7 +108,7 @@ def _queue(vault: Vault) -> Answer:
     for name in lacking if not entries else faults:
         if name in lacking:
             why = f" ({inert(faults[name].message)})" if name in faults else ""
-            lines.append(f"{waiting_text(lacking[name])} for the place {inert(name)}{why}  lace sync {inert(name)}")
+            lines.append(f"{waiting_text(lacking[name])} for the place {inert(name)}{why}  {inert(sync_command(name))}")
     waiting = [
         {"place": name, "records": count, "fault": fault_data(faults.get(name))} for name, count in lacking.items()
     ]
@@ -117,9 +118,9 @@ def _queue(vault: Vault) -> Answer:
 def _queue_line(entry: QueueEntry) -> str:
     """Return one line that says where the entry waits and names the command that moves it (LAZ-46)."""
     if entry.state is QueueState.ON_MEDIUM:
-        where = f"(on {', '.join(map(inert, entry.places))}, not confirmed) lace sync {inert(entry.places[0])}"
+        where = f"(on {', '.join(map(inert, entry.places))}, not confirmed) {inert(sync_command(entry.places[0]))}"
     elif entry.places:
-        where = f"(local, not pushed) lace sync {inert(entry.places[0])}"
+        where = f"(local, not pushed) {inert(sync_command(entry.places[0]))}"
     else:
         where = "(local, not pushed) no place yet: lace place add NAME DIR"
     return f"for {inert(entry.peer)}: {inert(entry.what)}  {where}"

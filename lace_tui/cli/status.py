@@ -11,7 +11,7 @@ from lace_tui.cli.output import Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.places import PlaceFault
 from lazy.queue import MANY
-from lazy.results import NO_PERSON_NEEDED
+from lazy.results import NO_PERSON_NEEDED, sync_command
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
 from vault.errors import LaceError
 from vault.history import Relation
@@ -223,7 +223,7 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
     """Return when a place was last visited, what waits for it, and why it could not go there."""
     line = f"  {inert(place.name)}  {_last(place.last_sync)}"
     if place.waiting:
-        line += f", {waiting_text(place.waiting)} for it: lace sync {inert(place.name)}"
+        line += f", {waiting_text(place.waiting)} for it: {inert(sync_command(place.name))}"
     lines = [line]
     if place.fault is not None:
         lines.append(f"    {paint.warn('!')} {moment(_utc(place.fault))}: {inert(place.fault.message)}")

@@ -18,7 +18,7 @@ from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import Conflict, conflicts
 from lazy.estimate import LINKS, Link, estimate, parse_link
 from lazy.places import NoSuchPlace, places
-from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult
+from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync
 from transports.layout import ONE_FILE
@@ -250,10 +250,10 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
 
 
 def _next(result: PlaceResult) -> str:
-    verb = "bundle apply" if result.kind == ONE_FILE else "sync"
-    if result.planned:
-        return f"lace {verb} {result.name}" if result.sent or result.records_to_receive or result.queued else ""
-    return result.next
+    if not result.planned:
+        return result.next
+    again = result.next if result.kind == ONE_FILE else sync_command(result.name)
+    return again if result.sent or result.records_to_receive or result.queued else ""
 
 
 # Data
@@ -492,5 +492,5 @@ def _closing(
 def _steps(results: Sequence[PlaceResult], commands: dict[str, str]) -> list[str]:
     """Return the next commands, each once; what came is dealt with before a place that failed is tried again."""
     found = dict.fromkeys(commands[result.name] for result in results if commands[result.name])
-    again = {f"lace sync {result.name}" for result in results}
+    again = {sync_command(result.name) for result in results}
     return sorted(found, key=lambda command: command in again)

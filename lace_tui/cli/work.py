@@ -173,12 +173,12 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)
     from lazy.places import hopeful, places  # noqa: PLC0415
+    from lazy.results import sync_command  # noqa: PLC0415
     from lazy.status import relation_of  # noqa: PLC0415
 
     known = hopeful(vault, places(vault))
-    following = f"lace sync {known[0].name}" if known else "lace place add NAME DIR"
+    following = sync_command(known[0].name) if known else "lace place add NAME DIR"
     stands = relation_of(vault, desk)
-    left_out = _left_out(desk, stands)
     doubt, is_cut = _doubt(vault)
     if pushed and not any(result.queued for result in pushed):  # it lies at every place already
         following = ""
@@ -202,7 +202,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         "relation": stands,
         "next": following or None,
     }
-    lines = [_released(made), *doubt, *left_out, *([f"Next: {inert(following)}"] if following else [])]
+    lines = [_released(made), *doubt, *_left_out(desk, stands), *([f"Next: {inert(following)}"] if following else [])]
     return Answer(data, "\n".join(lines))
 
 

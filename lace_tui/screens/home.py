@@ -338,7 +338,7 @@ class Home(Place):
             f"Sync: {inert(', '.join(names))}",
             lambda vault, watch: deeds.sync(vault, names, watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
-            f"lace sync {' '.join(names)}",
+            f"lace sync {shlex.join(names)}",
         )
 
     def action_sync_all(self) -> None:
@@ -376,7 +376,7 @@ class Home(Place):
             f"What would move: {inert(target)}",
             lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
             planned_card,
-            f"lace sync {target} --dry-run",
+            f"lace sync {shlex.quote(target)} --dry-run",
         )
 
     def action_release(self) -> None:

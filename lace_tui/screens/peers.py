@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,6 +18,7 @@ from lace_tui.screens.place import bindings_of
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places import Place as MeetingPlace
 from lazy.places import places
+from lazy.results import sync_command
 from lazy.sync import sync
 from lazy.vectors import Mark, vectors
 from vault.vault import Vault
@@ -112,7 +114,7 @@ class Peers(Listing):
             return "", (), ""
         if kind == "place":
             place = next(place for place in view.places if place.name == name)
-            return "A place", (place.name, f"Kind: {place.kind}", f"Where: {place.uri}"), f"lace sync {name}"
+            return "A place", (place.name, f"Kind: {place.kind}", f"Where: {place.uri}"), sync_command(name)
         if kind == "former":
             gone = next(gone for gone in view.formers if gone.node == name)
             told = (gone.name, f"Key: {gone.node}", f"Revoked by {gone.by}: entry {gone.last_seq} counts last.")
@@ -129,12 +131,12 @@ class Peers(Listing):
                 whose = "You have" if who == "self" else f"{who} has"
                 lines.append(f"{whose} entries up to {mark_of.seq}{', forked there' if mark_of.forked else ''}")
         peer = next((peer for peer in view.peers if peer.node == name), None)
-        return "A member", tuple(lines), f"lace sync {peer.name}" if peer else "lace members"
+        return "A member", tuple(lines), sync_command(peer.name) if peer else "lace members"
 
     def action_sync_peer(self) -> None:
         """Sync with the selected peer or place."""
         command = self.row()[2]
-        target = command.removeprefix("lace sync ")
+        target = " ".join(shlex.split(command)[2:])
         if not command.startswith("lace sync "):
             self.notify("Select a peer or a place; you cannot sync with yourself.", markup=False)
             return

@@ -219,6 +219,23 @@ def test_wrong_names_are_refused(alice: Person) -> None:
     assert (told["code"], "Name a desk" in told["hint"], "main@1" in told["hint"]) == ("not-yet", True, True)
     told = alice.lace("bundle", "apply", "../nothing.lace", expect=13)["error"]
     assert told["message"] == f"There is no file {alice.folder.parent / 'nothing.lace'}."
+    told = alice.lace("bundle", "apply", ".", expect=13)["error"]
+    assert (told["message"], "lace place add" in told["hint"]) == (f"{alice.folder} is a folder.", True)
+
+
+def test_what_is_named_next_can_be_typed_as_it_stands(alice: Person, bob: Person, stick: Path) -> None:
+    """LAZ-27: a name that holds a space is quoted, a file is named as it was, a way out names its place."""
+    alice.lace("init", "--name", "alice")
+    alice.write("a.txt", "a\n")
+    assert "Next: lace sync 'my stick'\n" in alice.text("place", "add", "my stick", str(stick))
+    assert alice.lace("release", "1.0.0")["next"] == "lace sync 'my stick'"
+    assert alice.lace("sync", "my stick", "--dry-run")["next"] == "lace sync 'my stick'"
+    assert "lace sync 'my stick'" in alice.text("status")
+    assert "lace sync 'my stick'" in alice.text("queue")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    alice.lace("bundle", "create", "../for bob.lace")
+    there = str(alice.folder.parent / "for bob.lace")
+    assert bob.lace("bundle", "apply", there, "--dry-run")["next"] == f"lace bundle apply '{there}'"
 
 
 def test_a_place_has_one_name_and_none_of_a_person(alice: Person, stick: Path) -> None:
