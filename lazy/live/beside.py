@@ -14,10 +14,10 @@ from pathlib import Path
 from lazy.live.serving import Service, speak
 from lazy.places import Place
 from transports.address import AddressKind, parse_address
-from transports.errors import PlaceUnreachable, RefusedThere, WrongDrop
+from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
 from transports.mailbox import ByteCount
-from vault.errors import LaceError
+from vault.errors import EnvironmentFault, LaceError
 from vault.keys import KeyStore
 from vault.records import Verifier
 from vault.suite import SigningKey
@@ -70,6 +70,7 @@ class Beside:
 
         Raises:
             RefusedThere: the visitor is no member there.
+            PlaceNotWritable: the other vault may not write, or cannot.
             BadStream: the body breaks the format.
         """
         del key  # whose process this is, is proven by the files it may read
@@ -97,7 +98,13 @@ class Beside:
         elif not self._may_write:
             speak(self._other, self._visitor, sent, answer.write)
         elif service.admits(self._visitor):
-            service.exchange(self._visitor, sent, answer.write)
+            try:
+                service.exchange(self._visitor, sent, answer.write)
+            except EnvironmentFault as error:  # said of «this vault», which is not the one that the reader sits at
+                raise PlaceNotWritable(
+                    f"The vault in {folder} takes nothing in. There lace says: {error.message}",
+                    hint=f"Nothing is wrong with your own vault. For the one in {folder}: {error.hint}",
+                ) from error
         elif service.was_revoked(self._visitor):
             raise RefusedThere(f"In the vault of {self._other.name} you were revoked from the group.")
         else:

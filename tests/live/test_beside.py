@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from tests.live.test_live_sync import found, records
 from tests.people import Person
@@ -66,6 +70,31 @@ def test_a_vault_whose_key_is_elsewhere_is_read_and_never_written(alice: Person,
     assert bob.lace("push", "alices", expect=0)["queued"]
     assert len(bob.lace("queue")["entries"]) > 0
     assert records(alice) <= records(bob)
+
+
+@pytest.mark.parametrize("change", ["gone", "of another machine"])
+def test_a_vault_whose_mark_is_elsewhere_is_named_and_not_mine(alice: Person, change: str) -> None:
+    """APP-13: both keys lie here, and the other vault may not write; to adopt my own would be the wrong way out."""
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    desk.lace("sync", "laptop")
+    with closing(sqlite3.connect(alice.folder / ".vault" / "store.db")) as db:
+        ((instance,),) = db.execute("SELECT value FROM meta WHERE key = 'instance'")
+    (mark,) = alice.home.rglob(f"{instance}.mark")
+    if change == "gone":
+        mark.unlink()
+    else:
+        other = [f"machine {'0' * 32}" if line.startswith("machine") else line for line in mark.read_text().split("\n")]
+        mark.write_text("\n".join(other))
+    desk.write("b.txt", "two\n")
+    desk.lace("release", "1.1.0")
+    error = desk.lace("sync", "laptop", expect=23)["error"]
+    assert error["code"] == "place-not-writable"
+    assert error["message"].startswith(f"The vault in {alice.folder} takes nothing in. There lace says: ")
+    assert error["hint"].startswith("Nothing is wrong with your own vault.")
+    assert desk.lace("status")["queue"]
 
 
 def test_what_is_no_vault_of_the_group_is_refused(alice: Person, bob: Person) -> None:
