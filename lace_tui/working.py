@@ -223,6 +223,8 @@ class Working(App[None]):
     def on_did_work(self, message: DidWork) -> None:
         """Show what the work did, and keep it."""
         self._end(message.job)
+        if message.job.token.is_set:
+            self.notify(f"{message.job.what} was done before it could be stopped.", markup=False)
         card = message.then(message.value)
         self.after_work(card)
 

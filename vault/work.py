@@ -482,7 +482,7 @@ def release(
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
         if committed is None and version is None and not unreleased(vault, desk):
             raise nothing_new(vault, desk)
-        return seal_release(w, vault, version_text, message, committed, desk=desk)
+        return seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
 
 
 def seal_release(
@@ -494,6 +494,7 @@ def seal_release(
     *,
     desk: str = MAIN,
     together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
+    watch: Watch = Watch(),
 ) -> Released:
     """Release the head of my line inside a write, and share it in my log.
 
@@ -512,7 +513,7 @@ def seal_release(
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)
-    content = vault.store.content_sum(tree)
+    content = vault.store.content_sum(tree, watch.cancelled)
     sealed = w.seal(
         Release.to_plex(
             group=vault.group,
@@ -527,13 +528,10 @@ def seal_release(
     )
     more = [*together(sealed.hash)]
     more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
+    watch.cancelled()  # from here on it is released
     entry = w.log([sealed.hash, *more])
-    w.audit(
-        "seal-release",
-        f"{desk}@{version}",
-        {"release": sealed.hash.text, "seq": str(entry.seq)},
-        motivation=message,
-    )
+    told = {"release": sealed.hash.text, "seq": str(entry.seq)}
+    w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
     files, size = keep_totals(w.store, desk, tree)
     return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
 

@@ -128,6 +128,27 @@ async def test_work_is_in_sight_in_every_place_and_esc_stops_it(app: LaceApp) ->
         assert "(cancelled)" in app.card.lines[0].plain
 
 
+async def test_work_that_ended_before_it_could_stop_says_so(app: LaceApp) -> None:
+    """APP-3: who pressed `esc` believes it stopped."""
+    began, go = threading.Event(), threading.Event()
+
+    def work(vault: Vault, watch: Watch) -> None:
+        began.set()
+        go.wait(30)
+
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert app.begin("Release 1.0.0", work, lambda _: None)
+        try:
+            assert await asyncio.to_thread(began.wait, 30)
+            await pilot.press("escape")
+        finally:
+            go.set()
+        await settle(pilot)
+        told = [note.message for note in app._notifications]
+        assert told == ["Release 1.0.0 was done before it could be stopped."]
+
+
 async def test_every_error_is_told_with_its_code_and_its_way_out(app: LaceApp) -> None:
     """APP-5: whatever the core raises, the app says what happened and what to do, and shows foreign text inert."""
     assert len(ERRORS) > 50

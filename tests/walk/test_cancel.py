@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from lazy.update import update
 from tests.vault.vaults import befriend, found
 from vault import work
 from vault.errors import Cancelled
+from vault.history import releases
 from vault.work import Watch
 
 
@@ -41,3 +44,23 @@ def test_a_stopped_update_leaves_the_folder_whole(tmp_path: Path, stop_after: in
     done = update(bob)
     assert done.saved is None  # nothing half-written was taken for bob's own work
     assert len(list(bob.folder.glob("*.txt"))) == 12
+
+
+def test_a_release_that_was_asked_to_stop_is_not_made(tmp_path: Path) -> None:
+    """APP-3: also while a committed large file is summed, and up to the moment in which it is signed."""
+    alice = found(tmp_path)
+    (alice.folder / "large.bin").write_bytes(bytes(range(256)) * 4000)
+    work.commit(alice, "one")
+    asked = 0
+    while not releases(alice.store, "main"):
+        left = iter(range(asked))
+
+        def cancelled(left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Cancelled("stopped")
+
+        with suppress(Cancelled):
+            work.release(alice, watch=Watch(cancelled=cancelled))
+            assert releases(alice.store, "main")
+        asked += 1
+    assert asked > 3  # once for the folder, once for the large file at least, and at last

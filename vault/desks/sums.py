@@ -45,7 +45,13 @@ def new_sum(data: bytes = b"") -> Hash:
     return _sha512()(data)
 
 
-def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fresh = _NONE) -> str:
+def content_sha512(
+    source: Source,
+    root: RecordHash,
+    cache: SumCache,
+    fresh: Fresh = _NONE,
+    cancelled: Callable[[], None] = lambda: None,
+) -> str:
     """Return the Content-SHA512 of a tree as 128 hex digits.
 
     Values are kept per data record and per directory, so the second tree costs what is new in it. A
@@ -57,6 +63,7 @@ def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fre
         root: the tree.
         cache: values already known.
         fresh: size and value of small contents that were stored a moment ago, so that they are not read again.
+        cancelled: called for each piece that is read; raises to stop.
 
     Raises:
         MissingObject: a page or content is not here.
@@ -64,7 +71,7 @@ def content_sha512(source: Source, root: RecordHash, cache: SumCache, fresh: Fre
     """
     turns = Turns()
     try:
-        return _Tree(source, cache, fresh, turns).sum(root, None, 0)
+        return _Tree(source, cache, fresh, turns, cancelled).sum(root, None, 0)
     finally:
         turns.close()
 
@@ -77,11 +84,14 @@ def _key(root: RecordHash) -> RecordHash:
 class _Tree:
     """Works out the values of a tree's directories; the files' own are worked out beside."""
 
-    def __init__(self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns) -> None:
+    def __init__(
+        self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns, cancelled: Callable[[], None]
+    ) -> None:
         self._source = source
         self._cache = cache
         self._fresh = fresh
         self._turns = turns
+        self._cancelled = cancelled
 
     def sum(self, root: RecordHash, size: int | None, depth: int) -> str:
         """Return the value of one directory."""
@@ -120,7 +130,12 @@ class _Tree:
                 found[entry.hash] = known
                 continue
             begun[entry.hash] = summing = Summing(self._turns)
-            check_content(self._source, entry, summing.add)
+
+            def take(piece: bytes | memoryview, summing: Summing = summing) -> None:
+                self._cancelled()
+                summing.add(piece)
+
+            check_content(self._source, entry, take)
             summing.end()
         for record, summing in begun.items():
             found[record] = value = summing.finish()

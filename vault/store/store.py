@@ -9,7 +9,7 @@ routing and cursors, never visibility (INT-125).
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -366,11 +366,11 @@ class Store:
         ):
             yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
 
-    def content_sum(self, tree: RecordHash) -> str:
+    def content_sum(self, tree: RecordHash, cancelled: Callable[[], None] = lambda: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
         sums = _Sums(self.db)
         try:
-            return f"sha512:{content_sha512(self, tree, sums, self._fresh)}"
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh, cancelled)}"
         finally:
             sums.keep()
 
