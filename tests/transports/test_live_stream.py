@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from transports.errors import BadStream
-from transports.http import server, stream
+from transports.http import bodies, stream
+from transports.http.guarded import LINE
 from transports.http.hello import WINDOW, HelloGate, Session, make_hello
 from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
@@ -211,12 +212,36 @@ class _Drips(io.BytesIO):
     def __init__(self, data: bytes, chance: Random) -> None:
         super().__init__(data)
         self._chance = chance
-        self.most = 0
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        view = memoryview(buffer)
-        self.most = max(self.most, len(view))
-        return super().readinto(view[: self._chance.choice([1, 3, 700, 16_384, 300_000])])
+        return super().readinto(memoryview(buffer)[: self._chance.choice([1, 3, 700, 16_384, 300_000])])
+
+
+class _Cut(io.BytesIO):
+    """A body whose line breaks after what is here."""
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        came = super().readinto(buffer)
+        if not came:
+            raise TimeoutError("the line broke")
+        return came
+
+
+def test_all_that_came_before_a_line_broke_is_read() -> None:
+    """LAZ-70: more is asked for than the next frame, and nobody waits for it."""
+    records = [Random(size).randbytes(size) for size in (60_000, 1, 200_000, 900_000, 60_000)]
+    out = io.BytesIO()
+    writer = StreamWriter(out.write)
+    ends = []
+    for record in records:
+        writer.records([record])
+        writer._let_go()
+        ends.append(out.tell())
+    for cut in [*ends, *(end - 1 for end in ends), *(end + 4 for end in ends)]:
+        came: list[bytes] = []
+        with pytest.raises(TimeoutError):
+            came.extend(frame.records[0] for frame in StreamReader(_Cut(out.getvalue()[:cut])))
+        assert came == records[: sum(end <= cut for end in ends)]
 
 
 def test_frames_of_every_size_come_whole_however_the_line_cuts_them() -> None:
@@ -232,11 +257,9 @@ def test_frames_of_every_size_come_whole_however_the_line_cuts_them() -> None:
     writer.end()
     sent = b"".join(out)
     assert len(out) < len(records)
-    source = _Drips(sent, chance)
-    frames = list(StreamReader(source))
+    frames = list(StreamReader(_Drips(sent, chance)))
     assert [frame.records[0] for frame in frames[::2]] == records
     assert [frame.position for frame in frames[1::2]] == list(range(len(records)))
-    assert source.most <= (1 << 20) + 64, "nobody waits for more than one frame"
     for _ in range(30):
         changed = bytearray(sent)
         changed[chance.randrange(len(sent))] ^= 1 << chance.randrange(8)
@@ -323,28 +346,59 @@ def test_a_pace_is_kept() -> None:
     assert len(slept) == before
 
 
-def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[bytes]:
-    """Send one large piece over a line on which each message takes so long; return what arrived."""
-    monkeypatch.setattr(server, "_SILENCE", 0.2)
-    arrived: list[bytes] = []
+class _Line:
+    """A connection as an answer knows it; each piece takes so many seconds to go."""
 
-    async def send(message: Message) -> None:
-        await asyncio.sleep(seconds)
-        arrived.append(message.get("body", b""))
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.transport = self
+        self.flow = self
+        self.write_paused = False
+        self.arrived: list[bytes] = []
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.write_paused = True
+        self.arrived.append(bytes(data))
+
+    async def drain(self) -> None:
+        await asyncio.sleep(self._seconds)
+        self.write_paused = False
+
+    async def send(self, message: Message) -> None:
+        """Take what goes by HTTP: the head of the answer, and its end."""
+        if self.write_paused:
+            await self.drain()
+
+    def body(self) -> bytes:
+        """Take the chunks apart."""
+        rest, body = b"".join(self.arrived), b""
+        while rest:
+            size, _, rest = rest.partition(b"\r\n")
+            body += rest[: int(size, 16)]
+            assert rest[int(size, 16) :][:2] == b"\r\n"
+            rest = rest[int(size, 16) + 2 :]
+        return body
+
+
+def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> _Line:
+    """Send one large piece over a line on which each part takes so long."""
+    monkeypatch.setattr(bodies, "SILENCE", 0.2)
+    line = _Line(seconds)
 
     async def go() -> None:
-        answer = server._Answer(asyncio.get_running_loop(), send, Pace(None, time.monotonic, time.sleep))
+        pace = Pace(None, time.monotonic, time.sleep)
+        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
         await answer._push([b"x" * (4 << 20)])
 
     asyncio.run(go())
-    return arrived
+    return line
 
 
 def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """CYB-17: what limits a connection is how long nothing moves, never how long a piece takes."""
-    arrived = _answered(monkeypatch, 0.03)
-    assert len(arrived) > 0.2 / 0.03
-    assert b"".join(arrived) == b"x" * (4 << 20)
+    line = _answered(monkeypatch, 0.03)
+    assert len(line.arrived) > 0.2 / 0.03
+    assert line.body() == b"x" * (4 << 20)
     with pytest.raises(TimeoutError):
         _answered(monkeypatch, 30)
 
@@ -352,24 +406,22 @@ def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rate_makes_no_silence() -> None:
     """CYB-17: a second's worth of bytes at a time, whatever is written: else the other side gives up."""
     waits: list[float] = []
-    came: list[int] = []
+    line = _Line(0)
     now = [0.0]
 
     def sleep(seconds: float) -> None:
         waits.append(seconds)
         now[0] += seconds
 
-    async def send(message: Message) -> None:
-        came.append(len(message.get("body", b"")))
-
     async def run() -> None:
-        answer = server._Answer(asyncio.get_running_loop(), send, Pace(16_000, lambda: now[0], sleep))
+        pace = Pace(16_000, lambda: now[0], sleep)
+        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
         await asyncio.to_thread(answer.write, b"x" * 1_000_000)
         await asyncio.to_thread(answer.write, b"")
         await answer.finish()
 
     asyncio.run(run())
-    assert sum(came) == 1_000_000
-    assert max(came) <= 16_000
+    assert line.body() == b"x" * 1_000_000
+    assert max(map(len, line.arrived)) <= 16_000
     assert max(waits) <= 1.0
     assert 60 < now[0] < 63

@@ -29,7 +29,7 @@ __all__ = ["Incoming", "LiveConnection"]
 
 _SILENCE = 30.0  # seconds
 _KEPT = 45.0  # seconds after a question: a server lets go of a connection a minute after its last word
-_BUFFER = 32 * 1024  # bytes; a record of TLS has half as many
+_BUFFER = 1024  # bytes that lie between TLS and who reads; what is asked for beyond goes where it shall be
 _REFUSED = frozenset({401, 403})
 _WORD_BYTES = 16
 _WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
@@ -181,20 +181,14 @@ class LiveConnection:
         try:
             data = response.read(size)
         except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._unreachable(error) from error
+            raise self.broken(error) from error
         self.count.read += len(data)
         return data
 
-    def take_into(self, response: http.client.HTTPResponse, buffer: memoryview) -> int:
-        """Read a part of an answer to where it shall be; return how many bytes came."""
-        try:
-            came = response.readinto(buffer)
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._unreachable(error) from error
-        self.count.read += came
-        return came
+    def broken(self, error: Exception) -> PlaceUnreachable:
+        """Close the connection, which broke while an answer was read; return what to say of it."""
+        self.close()
+        return self._unreachable(error)
 
     def _counted(self, body: Iterable[bytes]) -> Iterable[bytes]:
         for piece in body:
@@ -225,12 +219,17 @@ class Incoming:
         return self._connection.take(self._response, size)
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Put at most so many bytes where they shall be and return how many; 0 at the end.
+        """Put what came, at most so many bytes, where it shall be and return how many; 0 at the end.
 
         Raises:
             PlaceUnreachable: the connection broke.
         """
-        return self._connection.take_into(self._response, buffer)
+        try:
+            came = self._response.readinto(buffer)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._connection.broken(error) from error
+        self._connection.count.read += came
+        return came
 
     def hang_up(self) -> None:
         """End the connection, also while another thread waits for bytes of it."""
@@ -239,13 +238,14 @@ class Incoming:
 
 
 class _Response(http.client.HTTPResponse):
-    """An answer that is read by whole records of TLS: the library's buffer holds half of one, and copies the rest."""
+    """An answer that is read as it comes, by records of TLS, to where it shall be: the library waits and copies."""
 
     def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self.fp = io.BufferedReader(_Records(sock), _BUFFER)
+        self.fp: io.BufferedReader = io.BufferedReader(_Records(sock), _BUFFER)
         self._line = sock
+        self._has_ahead = False  # whether something may lie in that buffer
 
     def hang_up(self) -> None:
         """End the connection; closing it here would let another thread wait on for what never comes."""
@@ -253,13 +253,20 @@ class _Response(http.client.HTTPResponse):
             socket.socket.shutdown(self._line, socket.SHUT_RDWR)  # the TLS layer above stays as the thread uses it
 
     def readinto(self, buffer: Any, /) -> int:
-        """Put at most so many bytes into a buffer; inside a chunk without the library's way from one to the next."""
-        left = self.chunk_left if self.chunked else None
-        if not left:
+        """Put what came of a chunk into a buffer, and wait for its first byte only: else a cut would lose the rest."""
+        if not self.chunked:
             return super().readinto(buffer)
-        came: int = self.fp.readinto(buffer[:left])
+        left = self.chunk_left
+        if not left:
+            self._has_ahead = True
+            return super().readinto(buffer[:1])  # finds the next chunk, or the end
+        most = min(len(buffer), left)
+        if self._has_ahead:  # whoever asks for more than lies there waits for the line
+            most = min(most, _BUFFER)
+        came: int = self.fp.readinto1(buffer[:most])
         if not came:
             raise http.client.IncompleteRead(b"", left)
+        self._has_ahead = most < _BUFFER
         self.chunk_left = left - came
         return came
 

@@ -20,9 +20,12 @@ from transports.http.thin import STEP_BYTES, keep_little_unsent
 from vault.errors import LaceError
 from vault.files import reason_of
 
-__all__ = ["REST", "Faults", "GuardedProtocol"]
+__all__ = ["LINE", "REST", "Faults", "GuardedProtocol"]
 
-REST: Final = "lace.rest"  # of a body that was cut, in the request's scope
+LINE: Final = "lace.line"
+"""Where a request's scope holds the protocol that it came by."""
+REST: Final = "lace.rest"
+"""Where it holds what came of a body that was cut and nobody read."""
 _HEAD_SECONDS = 15.0  # for a whole request head
 _TOLD = 20  # faults that one run tells of
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # of this machine, and of no line
@@ -114,6 +117,12 @@ class GuardedProtocol(H11Protocol):
         # line that is a silence.
         transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
         self._arm()
+
+    def handle_events(self) -> None:
+        """Let a request know its connection."""
+        super().handle_events()
+        if self.cycle is not None:
+            self.cycle.scope[LINE] = self  # type: ignore[typeddict-unknown-key]
 
     def data_received(self, data: bytes) -> None:
         """Wait for a head again once a request is answered."""

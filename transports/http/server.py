@@ -7,14 +7,13 @@ send and whatever lies here: the answer is the same few bytes.
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import logging
 import socket
 import ssl
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,16 +24,16 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from transports.errors import AddressInUse
-from transports.http.guarded import REST, Faults, GuardedProtocol
+from transports.http.bodies import SEND_BYTES, SILENCE, Answer, Body
+from transports.http.guarded import Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
 from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
 from transports.http.stream import Source
-from transports.http.thin import STEP_BYTES
 from vault.errors import DataError, LaceError
 from vault.files import reason_of
 from vault.records.hashes import Verifier
@@ -44,7 +43,6 @@ __all__ = ["Handler", "LiveServer"]
 
 _EXCHANGES = 16  # at a time; more are asked to come back
 _CONNECTIONS = 64
-_SILENCE = 30.0  # seconds without a byte, either way
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
 _LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
@@ -52,10 +50,7 @@ _WAITING, _WAITING_EACH = 32, 4  # questions for news at a time, of all and of o
 _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
-_SEND_BYTES = 2 * 1024 * 1024  # twice as many lie here for each exchange
-_HELD_BYTES = 4 * _SEND_BYTES
-_QUICK_STEP_BYTES = 256 * 1024  # sent at once, and not STEP_BYTES, while the line took the last step within
-_QUICK = 1.0  # seconds
+_HELD_BYTES = 4 * SEND_BYTES
 _REFUSAL: Final = b"refused\n"
 
 
@@ -188,6 +183,8 @@ class LiveServer:
         who = await self._member(request)
         if isinstance(who, Response):
             return who
+        if request.scope["http_version"] != "1.1":
+            return await _refused(request)  # an answer goes in chunks, which older ones do not know
         if self._busy >= _EXCHANGES:
             return _busy()
         return _Exchange(self, who, self._handler.exchange)
@@ -258,8 +255,8 @@ class _Exchange:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run it."""
         loop = asyncio.get_running_loop()
-        body = _Body(loop, receive, scope)
-        answer = _Answer(loop, send, self._server.pace())
+        body = Body(loop, receive, scope)
+        answer = Answer(loop, send, self._server.pace(), scope)
         try:
             await self._server.run_exchange(lambda: self._work(self._who, body, answer.write))
             await answer.finish()
@@ -270,126 +267,11 @@ class _Exchange:
             await Response(text, status, {"Connection": "close"})(scope, receive, send)
 
 
-class _Body:
-    """The request's body, for a thread; it satisfies `Source`."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, receive: Receive, scope: Scope) -> None:
-        self._loop, self._receive, self._scope = loop, receive, scope
-        self._piece = b""
-        self._at = 0
-        self._more = True
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most so many bytes; none at the end."""
-        while self._at >= len(self._piece):
-            if not self._more:
-                return b""
-            message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
-            if message["type"] != "http.request":
-                # The client went away: the body ends in the middle, and its reader says so.
-                self._piece, self._at, self._more = self._scope.pop(REST, b""), 0, False
-                continue
-            self._piece, self._at = message.get("body", b""), 0
-            self._more = message.get("more_body", False)
-        part = self._piece[self._at : self._at + size]
-        self._at += len(part)
-        return part
-
-    def readinto(self, buffer: memoryview, /) -> int:
-        """Put at most so many bytes where they shall be and return how many; 0 at the end."""
-        part = self.read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
-
-    async def _next(self) -> Message:
-        async with asyncio.timeout(_SILENCE):
-            return await self._receive()
-
-
-class _Answer:
-    """The answer's body, from a thread."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, pace: Pace) -> None:
-        self._loop, self._send, self._pace = loop, send, pace
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._most = min(_SEND_BYTES, pace.portion or _SEND_BYTES)
-        self._sent: concurrent.futures.Future[None] | None = None
-        self._step = STEP_BYTES
-        self.is_begun = False
-
-    def write(self, data: bytes) -> None:
-        """Send, in pieces that are worth a trip through the loop; nothing (`b""`) sends what waits."""
-        if data:
-            self._parts.append(data)
-            self._size += len(data)
-        if self._size >= self._most or not data:
-            parts, self._parts, self._size = self._parts, [], 0
-            for some in self._portions(parts):
-                # Some parts are on their way while the next ones are made.
-                self._arrive()
-                self._sent = asyncio.run_coroutine_threadsafe(self._push(some), self._loop)
-        if not data:
-            self._arrive()
-
-    def _portions(self, parts: list[bytes]) -> Iterator[list[bytes]]:
-        """Yield what goes at once, each when it may go."""
-        most = self._pace.portion
-        if most is None:
-            yield parts
-            return
-        for part in parts:
-            for at in range(0, len(part), most):
-                self._pace.spend(min(most, len(part) - at))
-                yield [part[at : at + most]]
-
-    def _arrive(self) -> None:
-        """Wait for the parts that are on their way."""
-        sent, self._sent = self._sent, None
-        if sent is not None:
-            sent.result()
-
-    async def finish(self) -> None:
-        """Send the rest and end the body."""
-        if self._sent is not None:
-            await asyncio.wrap_future(self._sent)
-        await self._push(self._parts)
-        await self._give((), more=False)
-
-    async def _push(self, parts: list[bytes]) -> None:
-        gathered: list[bytes | memoryview] = []
-        size = 0
-        for part in parts:
-            view, at = memoryview(part), 0
-            while at < len(part):
-                if gathered and size + len(part) - at > self._step:  # rather two trips than a copy of what is large
-                    await self._give(gathered)
-                    gathered, size = [], 0
-                cut = view[at : at + self._step]
-                gathered.append(part if len(cut) == len(part) else cut)
-                at, size = at + len(cut), size + len(cut)
-        if gathered:
-            await self._give(gathered)
-
-    async def _give(self, parts: Sequence[bytes | memoryview], *, more: bool = True) -> None:
-        body = parts[0] if len(parts) == 1 else b"".join(parts)
-        if not self.is_begun:
-            self.is_begun = True
-            headers = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
-            async with asyncio.timeout(_SILENCE):
-                await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        began = self._loop.time()
-        patience = _SILENCE * max(1, sum(map(len, parts)) / STEP_BYTES)  # a slow line is no silent one
-        async with asyncio.timeout(patience):
-            await self._send({"type": "http.response.body", "body": body, "more_body": more})
-        self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES
-
-
 async def _short(request: Request, most: int) -> bytes | None:
     """Return a body of at most so many bytes; None for a longer one, or one that does not come."""
     data = b""
     try:
-        async with asyncio.timeout(_SILENCE):
+        async with asyncio.timeout(SILENCE):
             async for piece in request.stream():
                 data += piece
                 if len(data) > most:

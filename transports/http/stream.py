@@ -99,6 +99,13 @@ class Frame:
     position: int = 0
 
 
+_SHORTER = frozenset({FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST})
+# What each letter begins, and how many bytes that may have.
+_KINDS = {kind.value: (kind, _INFO_LIMIT if kind in _SHORTER else _FRAME_LIMIT) for kind in FrameKind} | dict.fromkeys(
+    _PACKED_INFOS, (FrameKind.INFO, _INFO_LIMIT)
+)
+
+
 class Source(Protocol):
     """Bytes that come in."""
 
@@ -106,7 +113,10 @@ class Source(Protocol):
         """Return at most so many bytes; none at the end."""
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Put at most so many bytes where they shall be and return how many; 0 at the end."""
+        """Put what is there, at most so many bytes, where it shall be and return how many; 0 at the end.
+
+        It waits for the first of them only.
+        """
 
 
 class StreamWriter:
@@ -239,7 +249,7 @@ class StreamReader:
         self._shared = shared
         self._hasher = blake3()
         self._room = memoryview(bytearray(_READ_TOGETHER))  # frames lie here one after the other, to be hashed together
-        self._hashed = self._at = 0  # in that room
+        self._hashed = self._at = self._end = 0  # in that room: hashed, taken and come up to there
         self._decompress = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         self._solid = SolidReader()
 
@@ -250,35 +260,34 @@ class StreamReader:
             BadStream: a frame breaks the format, or the body ends early or late.
         """
         while True:
-            if self._at + _HEADER.size > _READ_TOGETHER:
-                self._hash()
             letter, size = _HEADER.unpack(self._take(_HEADER.size))
-            try:
-                kind = FrameKind.INFO if letter in _PACKED_INFOS else FrameKind(letter)
-            except ValueError as error:
-                raise BadStream("A frame is of an unknown kind.") from error
-            if size > (_INFO_LIMIT if kind in {FrameKind.INFO, FrameKind.OUTCOME, FrameKind.REQUEST} else _FRAME_LIMIT):
+            kind, limit = _KINDS.get(letter, (None, 0))
+            if kind is None:
+                raise BadStream("A frame is of an unknown kind.")
+            if size > limit:
                 raise BadStream(f"A frame of {size} bytes is longer than one may be.")
             if kind is FrameKind.END:
                 self._at -= _HEADER.size
                 self._hash()
+                self._at = _HEADER.size
                 self._solid.end()
                 self._check_end(size)
                 return
-            if self._at + size > _READ_TOGETHER:
-                self._hash()
             data = self._take(size)
             yield self._packed_info(letter, data) if letter in _PACKED_INFOS else self._frame(kind, data)
 
     def _check_end(self, size: int) -> None:
         digest = self._hasher.digest()
-        if size != len(digest) or self._take(size) != digest or self._source.read(1):
+        if size != len(digest) or self._take(size) != digest or self._at < self._end or self._source.read(1):
             raise BadStream("The body is not what was sent.")
 
     def _hash(self) -> None:
-        """Hash what was read since the last time, and begin at the front again."""
+        """Hash what was taken since the last time, and begin at the front again."""
         self._hasher.update(self._room[self._hashed : self._at])
-        self._hashed = self._at = 0
+        left = self._end - self._at
+        if left:
+            self._room[:left] = self._room[self._at : self._end]
+        self._hashed, self._at, self._end = 0, 0, left
 
     def _packed_info(self, letter: bytes, data: memoryview) -> Frame:
         if letter == _KNOWN_INFO and not self._shared:
@@ -303,23 +312,31 @@ class StreamReader:
 
     def _take(self, size: int) -> memoryview:
         """Return the next bytes, which are counted for the digest; they hold until more are taken."""
-        if size > _READ_TOGETHER:
-            alone = memoryview(bytearray(size))
-            self._fill(alone)
-            self._hasher.update(alone)
-            return alone
-        part = self._room[self._at : self._at + size]
-        self._fill(part)
-        self._at += size
-        return part
+        if self._at + size > _READ_TOGETHER:
+            self._hash()
+            if size > _READ_TOGETHER:
+                return self._alone(size)
+        at, self._at = self._at, self._at + size
+        while self._end < self._at:
+            self._end += self._come(self._room[self._end :])
+        return self._room[at : self._at]
 
-    def _fill(self, room: memoryview) -> None:
-        # Exactly what is needed next: whoever waits for more would lose what came before a cut.
-        while room:
-            came = self._source.readinto(room)
-            if not came:
-                raise BadStream("The body ends in the middle.")
-            room = room[came:]
+    def _alone(self, size: int) -> memoryview:
+        """Return the next bytes, which are too many for the room."""
+        alone, came = memoryview(bytearray(size)), self._end
+        alone[:came] = self._room[:came]
+        self._end = 0
+        while came < size:
+            came += self._come(alone[came:])
+        self._hasher.update(alone)
+        return alone
+
+    def _come(self, room: memoryview) -> int:
+        """Let some bytes come; whoever waited for as many as there is room for would lose what came before a cut."""
+        came = self._source.readinto(room)
+        if not came:
+            raise BadStream("The body ends in the middle.")
+        return came
 
     def _unpacked(self, data: memoryview, limit: int, unpacker: zstandard.ZstdDecompressor | None = None) -> bytes:
         try:
