@@ -8,35 +8,24 @@ machine does not move as it moves the clock. What a vault does with the records 
 
 from __future__ import annotations
 
-import http.client
-import multiprocessing
 import os
-import socket
 import statistics
 import tempfile
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-import uvicorn
-from blake3 import blake3
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.routing import Route
-
+from tests.bench.bare import HASHED, PIECE, PLAIN, Serving, download, serve_bare, serving, tell_time
 from tests.bench.table import Figure
-from tests.live.servers import serving
+from tests.live import servers
 from tests.people import Person
 from transports.address import LiveAddress
 from transports.http.client import LiveConnection
 from transports.http.hello import Session
-from transports.http.identity import client_context, make_identity
+from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import SYNC_PATH
 from transports.http.server import LiveServer
@@ -49,7 +38,7 @@ __all__ = ["figures"]
 
 _GROUP = "friends/0123456789abcdef"
 _HOST, _GUEST = SigningKey.from_seed(b"h" * 32), SigningKey.from_seed(b"g" * 32)
-_RECORD, _PIECE = 60_000, 256 * 1024
+_RECORD = 60_000
 _FLOOR = 0.7
 
 
@@ -57,10 +46,10 @@ def figures(quick: bool) -> Iterator[Figure]:
     """Yield the exchange beside the bare download, and a whole pull."""
     size, repeats = (20_000_000, 3) if quick else (200_000_000, 9)
     records = _records(size)
-    with _process(_bare, records) as bare, _process(_live, records) as live:
+    with serving(partial(_bare, records)) as bare, serving(partial(_live, records)) as live:
         acts = [
-            (bare, lambda: _download(bare.port, size, "/")),
-            (bare, lambda: _download(bare.port, size, "/hashed")),
+            (bare, lambda: download(bare.port, size, PLAIN)),
+            (bare, lambda: download(bare.port, size, HASHED)),
             (live, lambda: _exchange(live.port, size)),
         ]
         turns = [[_cost(server, act) for server, act in acts] for _ in range(repeats)]
@@ -111,12 +100,9 @@ class _Handler:
         del record
         return None
 
-    def failed(self, what: str) -> None:
-        raise AssertionError(what)
-
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         del node
-        while source.read(_PIECE):
+        while source.read(PIECE):
             pass
         writer = StreamWriter(write)
         for record in self._records:
@@ -138,85 +124,19 @@ def _live(records: list[bytes], ready: Connection) -> None:
     )
     server.start()
     ready.send(server.port)
-    _tell_time(ready)
+    tell_time(ready)
 
 
 def _bare(records: list[bytes], ready: Connection) -> None:
     data = b"".join(records)
-
-    async def pieces(hasher: blake3 | None) -> AsyncIterator[bytes]:
-        for at in range(0, len(data), _PIECE):
-            piece = data[at : at + _PIECE]
-            if hasher is not None:
-                hasher.update(piece)
-            yield piece
-
-    async def answer(request: Request) -> StreamingResponse:
-        return StreamingResponse(pieces(blake3() if request.url.path == "/hashed" else None))
-
-    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
-    with tempfile.NamedTemporaryFile() as file, socket.create_server(("127.0.0.1", 0)) as listener:
-        file.write(identity.certificate + identity.key)
-        file.flush()
-        app = Starlette(routes=[Route("/", answer), Route("/hashed", answer)])
-        config = uvicorn.Config(app, http="h11", log_config=None, lifespan="off", ssl_certfile=file.name)
-        ready.send(listener.getsockname()[1])
-        threading.Thread(target=_tell_time, args=(ready,), daemon=True).start()
-        uvicorn.Server(config).run([listener])
+    serve_bare(lambda: (data[at : at + PIECE] for at in range(0, len(data), PIECE)), ready)
 
 
-def _tell_time(asked: Connection) -> None:
-    while asked.recv():
-        asked.send(time.process_time())
-
-
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """A server in a process of its own: where it listens, and how to ask for its CPU seconds."""
-
-    port: int
-    _pipe: Connection
-
-    def cpu(self) -> float:
-        self._pipe.send(True)
-        return float(self._pipe.recv())
-
-
-@contextmanager
-def _process(serve: Callable[[list[bytes], Connection], None], records: list[bytes]) -> Iterator[_Server]:
-    """Run a server in a process of its own for the block."""
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=serve, args=(records, there), daemon=True)
-    process.start()
-    try:
-        yield _Server(here.recv(), here)
-    finally:
-        process.terminate()
-        process.join()
-
-
-def _cost(server: _Server, act: Callable[[], float]) -> tuple[float, float]:
+def _cost(server: Serving, act: Callable[[], float]) -> tuple[float, float]:
     """Return the seconds that something says it took, and the CPU seconds of both ends."""
     before = time.process_time() + server.cpu()
     took = act()
     return took, time.process_time() + server.cpu() - before
-
-
-def _download(port: int, size: int, path: str) -> float:
-    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=client_context())
-    connection.connect()
-    began = time.perf_counter()
-    connection.request("GET", path)
-    response = connection.getresponse()
-    hasher = blake3() if path == "/hashed" else None
-    came = 0
-    while piece := response.read(_PIECE):
-        came += len(piece)
-        if hasher is not None:
-            hasher.update(piece)
-    assert came >= size
-    connection.close()
-    return time.perf_counter() - began
 
 
 def _exchange(port: int, size: int) -> float:
@@ -239,7 +159,7 @@ def _pull(size: int) -> float:
         alice = Person("alice", root / "homes" / "alice", root / "alice")
         bob = Person("bob", root / "homes" / "bob", root / "bob")
         alice.lace("init", "--name", "alice", "--group", "friends")
-        with serving(alice) as server:
+        with servers.serving(alice) as server:
             alice.lace("place", "add", "home", server.uri)
             bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
             bob.lace("sync", "home")

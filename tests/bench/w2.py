@@ -6,6 +6,7 @@ cutting, writing and flushing cost. Each road ends in the friend's folder, with 
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -14,11 +15,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 
+from tests.bench.bare import HASHED, PIECE, download, serve_bare
+from tests.bench.bare import serving as serving_bare
 from tests.bench.content import MIB, Cost, begin, both, commit_git, git, in_child
 from tests.bench.table import Figure
 from tests.live.servers import serving
@@ -32,6 +36,7 @@ _MEMORY_MB = 200
 _ROADS = {"drop": 1.5, "live": 2.0, "git": 0.25}  # what each may take, of what its peer takes
 _PEERS = {"drop": "rsync -a --fsync on and off", "live": "rsync -a", "git": "git push + clone"}
 _FLOOR = "bare reads, digests, writes"  # see `tests.bench.floor`
+_LEAST = "one digest at each end, TLS, flush, copies"  # with the same server and client library
 _HOUR = 3600.0
 
 
@@ -83,6 +88,9 @@ def _carried(quick: bool) -> Iterator[Figure]:
             if road == "drop":
                 floor = median(run[f"{_FLOOR} {unit}"] for run in runs)
                 yield Figure("W2", f"{what}: {_FLOOR}", floor, unit, _PEERS[road], theirs)
+            elif road == "live" and unit == "s":
+                least = median(run[f"{_LEAST} s"] for run in runs)
+                yield Figure("W2", f"{what}: {_LEAST}", least, unit, _PEERS[road], theirs)
 
 
 def _roads(mib: int, seed: int) -> dict[str, float]:
@@ -112,6 +120,8 @@ def _roads(mib: int, seed: int) -> dict[str, float]:
             shutil.rmtree(friend.folder)
             if road == "drop":
                 _cost(got, _FLOOR, lambda: _bare(plain, root))
+            elif road == "live":
+                _least(got, root, plain)
     return got
 
 
@@ -153,6 +163,37 @@ def _bare(plain: Path, root: Path) -> None:
     (root / "bare").mkdir()
     subprocess.run([sys.executable, "-m", "tests.bench.floor", str(plain), str(root / "bare")], check=True, cwd=ROOT)
     shutil.rmtree(root / "bare")
+
+
+def _least(got: dict[str, float], root: Path, plain: Path) -> None:
+    """Carry the files as little as a live road can do: one digest at each end, one flushed file, and copies of it."""
+    files = sorted(plain.glob("part-*"))
+    out = root / "least"
+    out.mkdir()
+    sizes = [file.stat().st_size for file in files]
+
+    def pieces() -> Iterator[bytes]:
+        for file in files:
+            with file.open("rb") as source:
+                while piece := source.read(PIECE):
+                    yield piece
+
+    def carried() -> None:
+        with (root / "least.pack").open("w+b", buffering=0) as pack:
+            download(server.port, sum(sizes), HASHED, pack.write)
+            os.fsync(pack.fileno())
+            pack.seek(0)
+            for file, size in zip(files, sizes, strict=True):
+                with (out / file.name).open("wb", buffering=0) as target:
+                    left = size
+                    while left:
+                        left -= os.copy_file_range(pack.fileno(), target.fileno(), left)
+
+    with serving_bare(partial(serve_bare, pieces)) as server:
+        _cost(got, _LEAST, carried)
+    assert (out / "part-00").read_bytes() == files[0].read_bytes()
+    shutil.rmtree(out)
+    (root / "least.pack").unlink()
 
 
 def _cost(got: dict[str, float], name: str, act: Callable[[], None]) -> None:
