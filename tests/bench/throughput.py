@@ -100,6 +100,9 @@ class _Handler:
         del record
         return None
 
+    def failed(self, what: str) -> None:
+        raise AssertionError(what)
+
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         del node
         while source.read(PIECE):
