@@ -18,6 +18,7 @@ from vault.names import BadName, BadVersion
 from vault.profile.errors import ProfileError
 from vault.profile.groups import check_group_id
 from vault.records import Blob, Plex, Record, RecordError, RecordHash, Seal, Tai, Verifier, b64a
+from vault.records.links import parse_value
 
 __all__ = [
     "NUMBER_LIMIT",
@@ -220,14 +221,17 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
     for name, value in plex.extras:
         if name != _LINK:
             continue
-        word, _, text = value.rpartition(" ")
-        if word not in ranks:
+        known = parse_value(value)
+        word, target = (known[0], known[2]) if known is not None else (value.rpartition(" ")[0], None)
+        place = ranks.get(word)
+        if place is None:
             raise ProfileError(f"it has a link {word!r}, which its kind does not know")
-        rank, kind = ranks[word]
+        rank, kind = place
         if rank < last:
             raise ProfileError(f"its link {word} stands too late")
         last = rank
-        target = _target(text)
+        if target is None:
+            target = RecordHash.parse(value.rpartition(" ")[2])  # which names what is wrong with it
         if target[0] != kind:
             raise ProfileError(f"its link {word} names a record of type {target.kind}")
         targets[rank].append(target)
@@ -237,12 +241,6 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
 @lru_cache(maxsize=64)
 def _ranks(words: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[int, str]]:
     return {word: (rank, kind) for rank, (word, kind) in enumerate(words)}
-
-
-@lru_cache(maxsize=4096)
-def _target(text: str) -> RecordHash:
-    # What a batch brings is named in it again and again: a commit by its revision, both by a release and by the log.
-    return RecordHash.parse(text)
 
 
 def link_pairs(word: str, targets: Iterable[RecordHash | None]) -> list[tuple[str, str]]:

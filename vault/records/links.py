@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-from vault.records import b64a
 from vault.records.errors import B64AError, HashTextError
 from vault.records.hashes import RecordHash
 
-__all__ = ["LINK_SUFFIX", "Link", "parse_link", "parse_links"]
+__all__ = ["LINK_SUFFIX", "Link", "parse_link", "parse_links", "parse_value"]
 
 LINK_SUFFIX = "+Link"
 _TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
 _SUPPORTED = "H3"
-# What `RecordHash.parse` accepts, told without decoding it: the last symbol of 43 holds four bits only.
-_HASH = re.compile(rf"[BPS]\.[{b64a.ALPHABET}]{{42}}[{b64a.ALPHABET[::4]}]\.H3")
 
 
 class Link(NamedTuple):
@@ -51,14 +49,24 @@ def parse_link(name: str, value: str) -> Link | None:
     """Return the link that a header states, or None if name or value are not those of one (REC-63..69)."""
     if not name.endswith(LINK_SUFFIX):
         return None
+    found = parse_value(value)
+    return None if found is None else tuple.__new__(Link, (name, *found[:2]))
+
+
+@lru_cache(maxsize=8192)
+def parse_value(value: str) -> tuple[str, str, RecordHash | None] | None:
+    """Return the data and the target that a link's value states, and the hash that this is; None if it is none.
+
+    What a batch brings is named in it again and again, and each record is read by its profile and for its facts.
+    """
     data, _, target = value.rpartition(" ")
     if not data:
         return None
-    if _HASH.fullmatch(target) is None:
+    try:
+        return data, target, RecordHash.parse(target)
+    except (HashTextError, B64AError):
         match = _TARGET.fullmatch(target)
-        if match is None or match[1] == _SUPPORTED:
-            return None
-    return tuple.__new__(Link, (name, data, target))
+        return None if match is None or match[1] == _SUPPORTED else (data, target, None)
 
 
 def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:

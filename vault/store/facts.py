@@ -11,7 +11,7 @@ import sqlite3
 from typing import Final
 
 from vault.records import Plex, Seal, Verifier
-from vault.records.links import LINK_SUFFIX, Link, parse_link
+from vault.records.links import LINK_SUFFIX, parse_value
 from vault.store.database import insert_many
 
 __all__ = ["Batch", "Symbols"]
@@ -115,12 +115,12 @@ class Batch:
         """
         known, number = self._symbols.known, self._symbols.number
         last, of_name = "", 0  # headers of one name stand together
-        links: list[Link] = []
+        links: list[tuple[str, str, str]] = []
         for name, value in plex.extras:
             if name.endswith(LINK_SUFFIX):
-                link = parse_link(name, value)
+                link = parse_value(value)
                 if link is not None:
-                    links.append(link)
+                    links.append((name, link[0], link[1]))
                 continue
             of_name = of_name + 1 if name == last else 0
             last = name
