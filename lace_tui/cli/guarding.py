@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
 from vault.errors import CallerError
 from vault.keys import KeyLocked
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["PassphrasesDiffer", "ProtectedAlready", "configure", "run"]
 

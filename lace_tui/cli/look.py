@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -22,6 +21,9 @@ from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["configure", "run"]
 

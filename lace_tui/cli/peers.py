@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.begin import formers_data, formers_lines
 from lace_tui.cli.context import Context
@@ -16,6 +15,9 @@ from lazy.places import places, way_back
 from lazy.reputation import Reputation, counts, reputation
 from lazy.trust import PeerRecord, SyncState, peer_record
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["configure", "run"]
 

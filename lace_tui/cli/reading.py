@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
@@ -29,6 +28,9 @@ from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
 from vault.work import MAIN, changes, checkout_of, shown_version, unreleased
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -19,6 +18,8 @@ from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
 
 if TYPE_CHECKING:
+    import argparse
+
     from vault.vault import Vault
     from vault.work import Changes, Watch
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +53,8 @@ from vault.work import (
 )
 
 if TYPE_CHECKING:
+    import argparse
+
     from lazy.update import Updated
 
 __all__ = ["VersionNeeded", "configure", "run"]
