@@ -21,7 +21,7 @@ from transports.address import LiveAddress
 from transports.errors import BadStream, PlaceUnreachable
 from transports.http.ahead import ahead
 from transports.http.client import Incoming, LiveConnection
-from transports.http.hello import Session
+from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import SYNC_PATH
@@ -113,6 +113,19 @@ def test_frames_come_in_order_with_their_hashes_and_the_thread_ends() -> None:
     assert [record for frame in frames for record in frame.records] == _RECORDS
     assert sum(hash_ is not None for frame in frames for hash_ in frame.hashes) > len(_RECORDS) // 2
     assert not _read_ahead()
+
+
+def test_an_answer_in_chunks_is_for_those_who_know_them() -> None:
+    """CYB-17: HTTP/1.0 has none, and would take their heads for what was said."""
+    with _answer(StreamWriter.end) as source:
+        assert len(list(StreamReader(source))) > len(_RECORDS) // 2
+        line = source._connection
+        assert line._session is not None
+        assert line._http.sock is not None
+        hello = make_hello(_GUEST, line._session, SYNC_PATH, _now(), os.urandom)
+        head = f"POST {SYNC_PATH} HTTP/1.0\r\nContent-Length: 0\r\n{HEADER}: {hello}\r\n\r\n"
+        line._http.sock.sendall(head.encode())
+        assert line._http.sock.recv(12) == b"HTTP/1.1 403"
 
 
 def test_what_came_before_a_cut_is_given_before_the_fault() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -115,28 +115,30 @@ class Answer:
         if self._sent is not None:
             await asyncio.wrap_future(self._sent)
         await self._push(self._parts)
+        await self._begin()
         async with asyncio.timeout(SILENCE):
-            await self._say({"type": "http.response.body"})
+            await self._send({"type": "http.response.body"})
+
+    async def _begin(self) -> None:
+        if not self.is_begun:
+            self.is_begun = True
+            async with asyncio.timeout(SILENCE):
+                await self._send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
 
     async def _push(self, parts: list[bytes]) -> None:
         """Send some parts as one chunk of HTTP."""
         size = sum(map(len, parts))
-        if not self.is_begun:
-            self.is_begun = True
-            async with asyncio.timeout(SILENCE):
-                await self._say({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        if size:
-            self._line.transport.write(b"%x\r\n" % size)
-            for part in parts:
-                view = memoryview(part)
-                while view:
-                    piece = view[: self._step]
-                    await self._give(piece)
-                    view = view[len(piece) :]
-            self._line.transport.write(b"\r\n")
-
-    async def _say(self, message: dict[str, Any]) -> None:
-        await self._send(message)
+        if not size:
+            return  # until something goes the answer may still become a refusal
+        await self._begin()
+        self._line.transport.write(b"%x\r\n" % size)
+        for part in parts:
+            view = memoryview(part)
+            while view:
+                piece = view[: self._step]
+                await self._give(piece)
+                view = view[len(piece) :]
+        self._line.transport.write(b"\r\n")
 
     async def _give(self, piece: memoryview) -> None:
         flow = self._line.flow
