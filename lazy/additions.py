@@ -121,7 +121,7 @@ def additions(
             yield Addition(record, app, location=lies.location)
 
 
-def _load(vault: Vault, record: RecordHash, ahead: Ahead | None) -> bytes:
+def _load(vault: Vault, record: RecordHash, ahead: Ahead | None) -> bytes | memoryview:
     """Return the stored bytes of a record; nothing where it is gone by now."""
     found = ahead.stored(record) if ahead is not None else None
     return found or vault.store.stored(record) or b""

@@ -10,69 +10,52 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
-import zstandard
 from blake3 import blake3
 
-from transports.contents import BundleList, ListedFrame, Row, read_list
+from transports.contents import ListedFrame, Row, read_list
 from transports.errors import BadBundle
 from transports.layout import (
     BUNDLE_LIMIT,
-    FRAME_CLOSE,
-    FRAME_FULL,
     FRAME_RAW_LIMIT,
-    FRAME_STORED,
     FRAME_STORED_LIMIT,
     MIB,
     RUN_RAW_LIMIT,
     bundle_name,
     expand,
 )
-from transports.merging import MAX_RUN_ENTRIES
-from transports.noise import as_it_is, within
+from transports.noise import within
 from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run
-from transports.short import Parts, claimed, read_parts, shortened, shortest
+from transports.short import Parts, claimed, read_parts
 from vault.errors import DataError
-from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode, encode
+from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode
 from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
 
 __all__ = [
+    "DELTA",
+    "END",
+    "MAGIC",
+    "POINTER",
+    "SHORT",
     "Bases",
     "BundleIndex",
     "BundleReader",
-    "BundleWriter",
-    "ByteSink",
     "Fetched",
     "FrameReads",
     "Near",
     "Slice",
-    "write_bundles",
 ]
 
-_MAGIC, _FORMER = b"LACEBND1", b"LACEBND0"  # the former one holds an index run in place of a list
-_SHORT = b"LACESHT0"  # begins a frame of records without what follows from the rest
-_DELTA = b"LACEDLT0"  # begins a frame that was compressed against other records
+MAGIC, _FORMER = b"LACEBND1", b"LACEBND0"  # the former one holds an index run in place of a list
+SHORT = b"LACESHT0"  # begins a frame of records without what follows from the rest
+DELTA = b"LACEDLT0"  # begins a frame that was compressed against other records
 _BASE_BYTES = 33  # kind and digest
-_END = b"LACEEND0"
-_POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
+END = b"LACEEND0"
+POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
-_SAMPLED, _SAMPLE = 4096, 2048  # bytes of records that are looked at, the smallest chunks too, and how much of them
-_WRITTEN_TOGETHER = 256 * 1024  # bytes that are handed to the sink at once
-_FRAME_LINE = 48  # bytes that a row of the frame table takes at most
-_SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 _MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
-_QUICK = 3  # the level where nobody waits for a slow road
-_DENSE = 0.47  # of the raw bytes: above, a level that looks for less may find more
-
-
-class ByteSink(Protocol):
-    """What a bundle is written to."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take all of the bytes or raise."""
 
 
 class Slice(NamedTuple):
@@ -140,182 +123,6 @@ class BundleIndex:
         return BundleRef(mailbox, self.name, self.digest, self.size)
 
 
-class BundleWriter:
-    """Writes one bundle to a sink, front to back, holding one frame and 256 KiB in memory.
-
-    Args:
-        sink: where the bytes go.
-        level: zstd level, 1 to 19.
-        limit: bytes the file may reach.
-        stored: ends the sink and returns digest and size of the file that came of it, where it is not these bytes.
-    """
-
-    def __init__(
-        self,
-        sink: ByteSink,
-        *,
-        level: int = _QUICK,
-        limit: int = BUNDLE_LIMIT,
-        stored: Callable[[], tuple[bytes, int]] | None = None,
-    ) -> None:
-        self._sink = sink
-        self._stored = stored
-        self._limit = limit
-        self._compressor = _compressor(level)
-        self._fastest = zstandard.ZstdCompressor(level=1, write_content_size=True)
-        self._hasher = blake3()
-        self._position = 0
-        self._pending: list[tuple[RecordHash, str, int, int]] = []
-        self._parts: list[bytes] = []
-        self._raw = 0
-        self._frames = 0
-        self._last = (1, 2)  # stored and raw bytes of the last frame
-        self._expected = 0
-        self._noise = 0  # bytes of this frame that no compressor makes less of
-        self._near: Near | None = None
-        self._builder = RunBuilder()
-        self._list = BundleList()
-        self._index: BundleIndex | None = None
-        self._waiting: list[bytes | memoryview] = []
-        self._waiting_bytes = 0
-        self._write(_MAGIC)
-
-    def __len__(self) -> int:
-        return len(self._builder) + len(self._pending)
-
-    def has_room(self, length: int) -> bool:
-        """Return whether a record of this many bytes certainly fits; an empty bundle takes any record."""
-        if not len(self):
-            return True
-        raw = self._raw + length
-        index = (len(self) + 1) * ENTRY.size + (self._frames + 2) * _FRAME_LINE + _SLACK
-        return len(self) < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
-
-    def add(self, record_hash: RecordHash, app: str, record: bytes, near: Near | None = None) -> None:
-        """Append a stored record.
-
-        Args:
-            record_hash: its hash; only the markline is compared, the rest was validated when it was stored.
-            app: its App value.
-            record: its stored bytes.
-            near: records in reach of every reader that its bytes are like.
-
-        Raises:
-            BadBundle: the bytes are not that record's, or too many.
-        """
-        if self._index is not None:
-            raise BadBundle("A finished bundle takes no more records.")
-        if not record.startswith(record_hash.markline) or len(record) > FRAME_RAW_LIMIT:
-            raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
-        expected, is_noise = self._expects(record)
-        is_much = self._raw + len(record) > FRAME_RAW_LIMIT or self._expected + expected > FRAME_FULL
-        if is_much or (self._pending and near != self._near):
-            self._close_frame()
-        self._near = near
-        self._pending.append((record_hash, app, self._raw, len(record)))
-        self._parts.append(record)
-        self._raw += len(record)
-        self._expected += expected
-        self._noise += len(record) if is_noise else 0
-        if self._raw >= FRAME_CLOSE or self._expected >= FRAME_STORED:
-            self._close_frame()
-
-    def _expects(self, record: bytes) -> tuple[int, bool]:
-        """Return the bytes that a record may come to, as the last ones did unless a look at it says that none goes."""
-        if len(record) >= _SAMPLED:
-            middle = len(record) // 2
-            sample = record[middle : middle + _SAMPLE]
-            # Of ASCII an eighth goes in any case, and most small files are text: they need no second compressing.
-            if not sample.isascii() and len(self._compressor.compress(sample)) * 10 > len(sample) * 9:
-                return len(record), True
-        stored, raw = self._last
-        return len(record) * stored // raw, False
-
-    def finish(self) -> BundleIndex:
-        """Write the index and the footer and return what the bundle holds; a second call returns the same."""
-        if self._index is None:
-            self._close_frame()
-            run = self._builder.build()
-            data = self._list.encode()
-            start = self._position
-            self._write(data)
-            self._write(_POINTER.pack(start, len(data)))
-            self._flush()
-            self._write(self._hasher.digest() + _END)
-            self._flush()
-            digest, size = self._stored() if self._stored is not None else (self._hasher.digest(), self._position)
-            self._index = BundleIndex(run, digest, size)
-        return self._index
-
-    def _close_frame(self) -> None:
-        if not self._pending:
-            return
-        pieces, is_whole, is_delta = self._packed()
-        size = sum(map(len, pieces))
-        for number, (record_hash, app, offset, length) in enumerate(self._pending):
-            location = Location(None, self._position, size, self._raw, offset, length)
-            self._builder.add(record_hash, app, location)
-            is_whole[number] = is_whole[number] or is_delta
-        rows = (
-            Row(record.kind, app, length, record.digest)
-            for (record, app, _, length), whole in zip(self._pending, is_whole, strict=True)
-            if whole
-        )
-        self._list.add(ListedFrame(size, self._raw, is_delta, tuple(rows)))
-        self._parts, self._near = [], None
-        for piece in pieces:
-            self._write(piece)
-        self._last = (size, self._raw)
-        self._pending, self._raw, self._expected, self._noise = [], 0, 0, 0
-        self._frames += 1
-
-    def _packed(self) -> tuple[list[bytes | memoryview], list[bool], bool]:
-        """Return the frame's stored bytes, of each record whether it is whole there, and if it rests on others."""
-        is_whole = [True] * len(self._parts)
-        is_near = self._near is not None and bool(self._near.bases)
-        pieces: list[bytes | memoryview]
-        if self._noise * 20 >= self._raw * 19:
-            pieces = list(as_it_is(self._parts, self._raw))
-        else:
-            parts = [shortest(record) for record in self._parts]
-            short = shortened(parts)
-            bodies = self._joined([part.body for part in parts]) if short else b""
-            if short and bodies:
-                is_whole = [part.is_whole for part in parts]
-                pieces = [_SHORT, short, self._smallest(bodies)]
-            else:
-                pieces = [self._smallest(self._joined(self._parts))]
-        if self._near is not None and is_near:
-            delta = _delta(self._joined(self._parts), self._near)
-            if len(delta) < sum(map(len, pieces)):
-                return [delta], is_whole, True
-        return pieces, is_whole, False
-
-    @staticmethod
-    def _joined(parts: list[bytes]) -> bytes:
-        # One large record is compressed as it is: joining would hold it twice.
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def _smallest(self, raw: bytes) -> bytes:
-        stored = self._compressor.compress(raw)
-        if len(stored) > len(raw) * _DENSE:
-            stored = min(stored, self._fastest.compress(raw), key=len)
-        return stored
-
-    def _write(self, data: bytes | memoryview) -> None:
-        self._waiting.append(data)
-        self._waiting_bytes += len(data)
-        self._position += len(data)
-        if self._waiting_bytes >= _WRITTEN_TOGETHER:
-            self._flush()
-
-    def _flush(self) -> None:
-        data = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
-        self._waiting, self._waiting_bytes = [], 0
-        self._sink.write(bytes(data))
-        self._hasher.update(data)
-
-
 class BundleReader:
     """Reads a bundle from a seekable file, holding one frame in memory.
 
@@ -339,13 +146,13 @@ class BundleReader:
         run, size, digest = self._index()
         hasher = blake3()
         self._file.seek(0)
-        rest = size - _FOOTER.size + _POINTER.size
+        rest = size - _FOOTER.size + POINTER.size
         while rest:
             hasher.update(piece := self._exactly(min(MIB, rest)))
             rest -= len(piece)
         if hasher.digest() != digest:
             raise BadBundle("The bundle's bytes do not match the digest in its footer.")
-        hasher.update(self._exactly(_FOOTER.size - _POINTER.size))
+        hasher.update(self._exactly(_FOOTER.size - POINTER.size))
         return BundleIndex(run, hasher.digest(), size)
 
     def read_records(self, frames: Iterable[FrameReads]) -> Iterator[Fetched]:
@@ -381,11 +188,11 @@ class BundleReader:
             self._file.seek(offset)
         stored = self._exactly(size)
         self._at = offset + size
-        if stored.startswith(_DELTA):
+        if stored.startswith(DELTA):
             return self._undelta(stored, raw_size), None
         parts = None
-        if stored.startswith(_SHORT):
-            parts, rest = read_parts(memoryview(stored)[len(_SHORT) :], BadBundle, FRAME_RAW_LIMIT)
+        if stored.startswith(SHORT):
+            parts, rest = read_parts(memoryview(stored)[len(SHORT) :], BadBundle, FRAME_RAW_LIMIT)
             stored = bytes(rest)
         most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
         raw: bytes | memoryview | None = within(memoryview(stored))
@@ -404,8 +211,8 @@ class BundleReader:
             BadBundle: it names too many, or one that is not in reach.
             BadFrame: it does not decode.
         """
-        start = len(_DELTA) + 1
-        count = stored[len(_DELTA)] if len(stored) > len(_DELTA) else 0
+        start = len(DELTA) + 1
+        count = stored[len(DELTA)] if len(stored) > len(DELTA) else 0
         end = start + count * _BASE_BYTES
         if not 0 < count <= MAX_BASES or len(stored) <= end:
             raise BadBundle("A frame of the bundle does not say what it rests on.")
@@ -428,26 +235,26 @@ class BundleReader:
     def _index(self) -> tuple[Run, int, bytes]:
         self._at = -1
         size = self._file.seek(0, 2)
-        if not len(_MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
+        if not len(MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
             raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
         self._file.seek(0)
-        magic = self._exactly(len(_MAGIC))
-        if magic not in {_MAGIC, _FORMER}:
+        magic = self._exactly(len(MAGIC))
+        if magic not in {MAGIC, _FORMER}:
             raise BadBundle("The file does not start as a bundle.")
         self._file.seek(size - _FOOTER.size)
         start, length, digest, end = _FOOTER.unpack(self._exactly(_FOOTER.size))
-        if end != _END or length > RUN_RAW_LIMIT or start + length + _FOOTER.size != size:
+        if end != END or length > RUN_RAW_LIMIT or start + length + _FOOTER.size != size:
             raise BadBundle("The footer of the bundle is damaged.")
         self._file.seek(start)
         data = self._exactly(length)
-        run = self._listed(data, start) if magic == _MAGIC else _former_index(data, start)
+        run = self._listed(data, start) if magic == MAGIC else _former_index(data, start)
         self._at = -1
         return run, size, digest
 
     def _listed(self, data: bytes, end: int) -> Run:
         """Return the index of a bundle, made by going through its frames."""
         builder = RunBuilder()
-        position = len(_MAGIC)
+        position = len(MAGIC)
         for frame in read_list(data):
             if position + frame.stored > end:
                 raise BadBundle("The frames of the bundle do not follow each other.")
@@ -492,18 +299,6 @@ class BundleReader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _compressor(level: int) -> zstandard.ZstdCompressor:
-    """Return what compresses frames.
-
-    For bytes between 128 and 256 KiB, as frames are, the quick level looks for matches of four bytes, and finds less in
-    text than by what it does with more bytes.
-    """
-    if level != _QUICK:
-        return zstandard.ZstdCompressor(level=level, write_content_size=True)
-    large = zstandard.ZstdCompressionParameters.from_level(level, write_content_size=True)
-    return zstandard.ZstdCompressor(compression_params=large)
-
-
 def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> tuple[RecordHash, bytes] | None:
     """Return a record that lies in a frame, under the hash that was worked out, if it is the one that is wanted."""
     whole = view[wanted.offset : wanted.offset + wanted.length]
@@ -541,41 +336,3 @@ def _former_index(data: bytes, end: int) -> Run:
     if position != end or run.covers or any(entry.location is None for entry in run):
         raise BadBundle("The index of the bundle does not describe exactly this bundle.")
     return run
-
-
-def _delta(raw: bytes, near: Near) -> bytes:
-    form, stored = encode(raw, near.prefix)
-    if form != ZSTD or len(near.bases) > MAX_BASES or len(near.prefix) > MAX_PREFIX_BYTES:
-        return raw + b" " * _SLACK  # longer than any other form
-    names = b"".join(base.kind.encode() + base.digest for base in near.bases)
-    return b"".join((_DELTA, bytes([len(near.bases)]), names, stored))
-
-
-def write_bundles(
-    open_bundle: Callable[[], AbstractContextManager[BundleWriter]],
-    records: Iterable[tuple[RecordHash, str, bytes] | tuple[RecordHash, str, bytes, Near | None]],
-) -> list[BundleIndex]:
-    """Write records into as many bundles as their limit demands; no records, no bundle.
-
-    Args:
-        open_bundle: begins a bundle; leaving its context finishes it.
-        records: hash, App and stored bytes of each, and what it is near.
-
-    Raises:
-        BadBundle: the bytes of a record are not that record's.
-        PlaceError: the medium refuses.
-    """
-    done: list[BundleIndex] = []
-    writer: BundleWriter | None = None
-    with ExitStack() as stack:
-        for record_hash, app, record, *near in records:
-            if writer is not None and not writer.has_room(len(record)):
-                done.append(writer.finish())
-                stack.pop_all().close()
-                writer = None
-            if writer is None:
-                writer = stack.enter_context(open_bundle())
-            writer.add(record_hash, app, record, near[0] if near else None)
-        if writer is not None:
-            done.append(writer.finish())
-    return done

@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 
 from blake3 import blake3
 
-from transports.bundle import BundleWriter, ByteSink
+from transports.bundling import BundleWriter, ByteSink
 from transports.errors import (
     BadSnapshot,
     DropNotEmpty,
@@ -30,12 +30,13 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.kept import BEGINNING, END, KeptFiles
-from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, MIB, RUN_NAME
+from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount, Cover, covered
 from transports.marker import MARKER, Marker, marker_text, read_marker
-from transports.medium import counted_file, fault_of, is_real_directory, open_plain
+from transports.medium import counted_file, digest_past_cache, fault_of, is_real_directory, open_plain
 from transports.partial import PARTIAL, PartialFile
 from transports.runs import Run, RunRef, encode_run
+from vault.behind import Behind
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.records.hashes import Verifier
@@ -325,7 +326,7 @@ class _Sink:
         self._file = file
         self._drop = drop
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         with self._drop.translated("A new bundle", is_write=True):
             self._file.write(data)
         self._drop.count.written += len(data)
@@ -338,7 +339,7 @@ class _PartialSink:
         self._file = file
         self._drop = drop
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         file, count = self._file, self._drop.count
         written, compared = file.written, file.compared
         try:
@@ -378,9 +379,10 @@ class DropWriter:
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__()
         try:
-            bundle = _bundle(_Sink(file, self._drop), limit, cover)
-            yield bundle
-            index = bundle.finish()
+            with Behind() as behind:
+                bundle = _bundle(_Sink(file, self._drop), limit, cover, behind)
+                yield bundle
+                index = bundle.finish()
         except BaseException as error:
             file.__exit__(type(error), error, error.__traceback__)
             raise
@@ -392,9 +394,10 @@ class DropWriter:
 
     def _resume(self, file: PartialFile, limit: int, cover: Cover | None) -> Iterator[BundleWriter]:
         try:
-            bundle = _bundle(_PartialSink(file, self._drop), limit, cover)
-            yield bundle
-            index = bundle.finish()
+            with Behind() as behind:
+                bundle = _bundle(_PartialSink(file, self._drop), limit, cover, behind)
+                yield bundle
+                index = bundle.finish()
             with self._drop.translated(f"The bundle {index.name}", is_write=True):
                 file.finish(index.name)
                 self._is_unflushed = True
@@ -482,21 +485,11 @@ class DropWriter:
             return shutil.disk_usage(self._drop.path).free + (begun.lstat().st_size if os.path.lexists(begun) else 0)
 
     def _digest_on_medium(self, name: str) -> bytes | None:
-        hasher = blake3()
         try:
             with self._drop.translated(f"The file {name}"):
-                descriptor = open_plain(self._directory / name)
-                try:
-                    if hasattr(os, "posix_fadvise"):
-                        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-                    while piece := os.read(descriptor, MIB):
-                        hasher.update(piece)
-                        self._drop.count.read += len(piece)
-                finally:
-                    os.close(descriptor)
+                return digest_past_cache(open_plain(self._directory / name), self._drop.count)
         except (MissingFile, UnreadableFile):
             return None
-        return hasher.digest()
 
     def _write(self, name: str, data: bytes, *, named_later: bool = False) -> None:
         with (
@@ -524,9 +517,9 @@ class DropWriter:
             self._is_unflushed = False
 
 
-def _bundle(sink: ByteSink, limit: int, cover: Cover | None) -> BundleWriter:
+def _bundle(sink: ByteSink, limit: int, cover: Cover | None, behind: Behind) -> BundleWriter:
     over = cover(sink) if cover is not None else None
-    return BundleWriter(over or sink, limit=limit, stored=over.finish if over else None)
+    return BundleWriter(over or sink, limit=limit, stored=over.finish if over else None, behind=behind)
 
 
 def _kept_name(path: Path) -> str:

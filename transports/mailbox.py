@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 
 from blake3 import blake3
 
-from transports.bundle import BundleWriter, ByteSink
+from transports.bundling import BundleWriter, ByteSink
 from transports.layout import BUNDLE_LIMIT
 from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
@@ -54,7 +54,7 @@ class ByteCount:
 class CoveringSink(Protocol):
     """Takes plain bytes and writes what it makes of them elsewhere, such as `transports.sealing.SealingSink`."""
 
-    def write(self, data: bytes, /) -> object:
+    def write(self, data: bytes | memoryview, /) -> object:
         """Take plain bytes."""
 
     def finish(self) -> tuple[bytes, int]:
@@ -204,5 +204,5 @@ class _Parts:
     def __init__(self, parts: list[bytes]) -> None:
         self._parts = parts
 
-    def write(self, data: bytes, /) -> None:
-        self._parts.append(data)
+    def write(self, data: bytes | memoryview, /) -> None:
+        self._parts.append(bytes(data))

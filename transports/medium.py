@@ -7,9 +7,11 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from io import BufferedReader, RawIOBase
+from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from blake3 import blake3
 
 from transports.errors import (
     MissingFile,
@@ -19,9 +21,10 @@ from transports.errors import (
     UnreadableFile,
 )
 from transports.mailbox import ByteCount
+from vault.behind import Behind
 from vault.errors import EnvironmentFault, LaceError
 
-__all__ = ["Guard", "counted_file", "fault_of", "is_real_directory", "open_plain"]
+__all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain"]
 
 Guard = Callable[[str], AbstractContextManager[None]]
 
@@ -116,3 +119,24 @@ class _CountedFile(RawIOBase):
             super().close()
             with suppress(OSError):
                 os.close(self._descriptor)
+
+
+def digest_past_cache(descriptor: int, count: ByteCount) -> bytes:
+    """Return the BLAKE3 of a file, read from its medium and not from the system's cache where it can be told to.
+
+    Args:
+        descriptor: of the file; it is closed.
+        count: gets the bytes that were read.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    hasher = blake3()
+    with FileIO(descriptor) as file:
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        with Behind() as behind:
+            while size := file.readinto(behind.room):
+                behind.hand(hasher.update, size)
+                count.read += size
+    return hasher.digest()

@@ -19,7 +19,7 @@ from typing import BinaryIO, Self, cast
 
 from blake3 import blake3
 
-from transports.bundle import BundleWriter
+from transports.bundling import BundleWriter
 from transports.drop import group_directory
 from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
 from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, run_name
@@ -306,7 +306,7 @@ class _Appending:
         self._file, self._count = file, count
         self.name = _NO_NAME
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         self._file.write(data)
         self._count.written += len(data)
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from transports.part import take_part
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["PARTIAL", "PartialFile"]
 
 PARTIAL = "bundle.part"
 _BLOCK = 64 * 1024  # bytes that are compared, and written again, at once
+_FLUSHED_TOGETHER = 32 << 20  # bytes: the medium takes them while more is being made, so that the end is not all of it
 
 
 class PartialFile:
@@ -31,7 +35,9 @@ class PartialFile:
         self._path = directory / PARTIAL
         self._fd = descriptor
         self._old = os.fstat(descriptor).st_size
-        self._at = 0
+        self._at = self._unflushed = 0
+        self._flusher: ThreadPoolExecutor | None = None
+        self._flush: Future[None] | None = None
         self.written = self.compared = 0
 
     @classmethod
@@ -44,7 +50,7 @@ class PartialFile:
         descriptor = take_part(directory / PARTIAL, 0o644)
         return cls(directory, descriptor) if descriptor is not None else None
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Append bytes, or pass over those that lie there already."""
         view = memoryview(data)
         while view and self._at < self._old:
@@ -63,10 +69,28 @@ class PartialFile:
             done = os.write(self._fd, view)
             self.written += done
             self._at += done
+            self._unflushed += done
             view = view[done:]
+        if self._unflushed >= _FLUSHED_TOGETHER:
+            self._flush_ahead()
+
+    def _flush_ahead(self) -> None:
+        """Have what is written flushed by a thread, unless it is at that still."""
+        if self._flush is not None:
+            if not self._flush.done():
+                return
+            self._flush.result()
+        if self._flusher is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large bundle needs it
+
+            self._flusher = ThreadPoolExecutor(1, thread_name_prefix="lace-flush")
+        self._flush = self._flusher.submit(os.fsync, self._fd)
+        self._unflushed = 0
 
     def finish(self, name: str) -> None:
         """Make it whole under its name; the name lasts once the directory is flushed."""
+        if self._flush is not None:
+            self._flush.result()  # the system tells of a fault once, and to that call
         os.ftruncate(self._fd, self._at)
         os.fsync(self._fd)
         if os.name == "nt":  # there what is open is not renamed
@@ -76,6 +100,8 @@ class PartialFile:
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try."""
+        if self._flusher is not None:
+            self._flusher.shutdown()
         if self._fd >= 0:
             descriptor, self._fd = self._fd, -1
             with suppress(OSError):

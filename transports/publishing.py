@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transports.bundle import Near, write_bundles
+from transports.bundle import Near
+from transports.bundling import write_bundles
 from transports.errors import BadBundle
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
@@ -40,7 +41,7 @@ class Addition:
 
     hash: RecordHash
     app: str
-    load: Callable[[], bytes] | None = None
+    load: Callable[[], bytes | memoryview] | None = None
     location: Location | None = None
     near: Callable[[], Near | None] | None = None
 
@@ -140,7 +141,9 @@ class _Chooser:
         self._seen: set[RecordHash] = set()
         self.referenced = 0
 
-    def to_copy(self, additions: Iterable[Addition]) -> Iterator[tuple[RecordHash, str, bytes, Near | None]]:
+    def to_copy(
+        self, additions: Iterable[Addition]
+    ) -> Iterator[tuple[RecordHash, str, bytes | memoryview, Near | None]]:
         for addition in additions:
             if self._cancel is not None and self._cancel():
                 raise Cancelled("The publishing was stopped.")

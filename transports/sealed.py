@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol, cast
 
-from transports.bundle import BundleWriter, ByteSink
+from transports.bundling import BundleWriter, ByteSink
 from transports.cipher import fixed_salt
 from transports.errors import BadEnvelope, ClosedToYou, MissingFile, SealedToOthers
 from transports.layout import BUNDLE_LIMIT

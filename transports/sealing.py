@@ -113,7 +113,7 @@ class SealingSink:
         self._size = 0
         self._put(NEWEST + key.id + salt)
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         """Take plain bytes; full chunks leave at once."""
         self._buffer += data
         # One byte more than a chunk must be there: only then is it certain that the chunk is not the last one.

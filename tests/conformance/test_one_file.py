@@ -13,7 +13,7 @@ from tests.conformance.test_encrypted import secrets
 from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
 from transports import onefile, part
-from transports.bundle import BundleWriter
+from transports.bundling import BundleWriter
 from transports.errors import BadOneFile
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import lazy.mine
 from lazy.update import update
 from tests.faults.circle import befriend, found, open_stick, visit
-from transports.bundle import BundleReader, BundleWriter, FrameReads, Near, Slice, write_bundles
+from transports.bundle import BundleReader, FrameReads, Near, Slice
+from transports.bundling import BundleWriter, write_bundles
 from transports.errors import BadBundle
 from transports.listing import Listing
 from transports.reading import fetch

@@ -8,7 +8,8 @@ from functools import partial
 
 from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
 
-from transports.bundle import BundleIndex, BundleWriter
+from transports.bundle import BundleIndex
+from transports.bundling import BundleWriter
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
 from transports.reading import SeenHead, read_head, read_mailbox

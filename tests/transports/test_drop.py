@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import io
+import itertools
 import os
 import random
 import shutil
@@ -27,6 +29,7 @@ from tests.transports.helpers import (
     some_records,
 )
 from transports.bundle import BundleReader
+from transports.bundling import BundleWriter
 from transports.drop import Drop
 from transports.errors import (
     DropEmptied,
@@ -414,6 +417,50 @@ def test_what_an_interrupted_bundle_left_is_not_written_again(drop: Drop, tmp_pa
         assert outside.read_bytes() == b"mine"
         assert not partial.is_symlink()
         partial.unlink()
+
+
+def large(chance: random.Random) -> list[tuple[RecordHash, bytes]]:
+    """Records of more bytes than are written without a thread, and than are flushed at once."""
+    return sorted(records(chance.randbytes(150_000) for _ in range(300)).items())
+
+
+def test_a_large_bundle_is_what_its_records_make_and_its_medium_keeps_it(drop: Drop) -> None:
+    stored = large(random.Random(8))
+    writer = drop.writer(GROUP, key(1).verifier)
+    plain = io.BytesIO()
+    alone = BundleWriter(plain)
+    with writer.add_bundle() as bundle:
+        for record, data in stored:
+            bundle.add(record, APP, memoryview(data))
+            alone.add(record, APP, data)
+        index = bundle.finish()
+    assert index == alone.finish()
+    assert (drop.mailbox_path(GROUP, key(1).verifier) / index.name).read_bytes() == plain.getvalue()
+    assert drop.count.written == index.size
+    writer.verify_written()
+
+
+@pytest.mark.parametrize("name", ["write", "fsync"])
+def test_a_fault_while_a_large_bundle_is_written_behind_is_told(
+    name: str, drop: Drop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # faults.md rows 3 and 6: the medium fails once, in a thread, while more is being made, and works again then
+    stored = large(random.Random(9))
+    writer = drop.writer(GROUP, key(1).verifier)
+    real, calls = getattr(os, name), itertools.count(1)
+    failing = {"write": 100, "fsync": 1}[name]
+
+    def fail(descriptor: int, *rest: Any) -> Any:
+        if next(calls) == failing:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(descriptor, *rest)
+
+    monkeypatch.setattr(os, name, fail)
+    with pytest.raises(PlaceNotWritable), writer.add_bundle() as bundle:  # noqa: PT012 - any of them may tell
+        for record, data in stored:
+            bundle.add(record, APP, data)
+    assert next(calls) > failing
+    assert not list(drop.mailbox_path(GROUP, key(1).verifier).glob("*.bnd"))
 
 
 def test_a_bundle_that_another_process_finishes_is_not_written_any_more(

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, bundle_of, key, some_records
-from transports.bundle import BundleReader, BundleWriter, FrameReads, Near, Slice
+from transports.bundle import BundleReader, FrameReads, Near, Slice
+from transports.bundling import BundleWriter
 from transports.contents import BundleList, ListedFrame, Row, read_list
 from transports.errors import BadBundle
 from transports.layout import FRAME_RAW_LIMIT

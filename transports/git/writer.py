@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from transports.bundle import BundleWriter
+from transports.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import BATCH
@@ -46,7 +46,7 @@ class _Sink:
         self._size = 0
         self.pieces: list[str] = []
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes | memoryview, /) -> None:
         view = memoryview(data)
         while self._size + len(view) >= PIECE:
             end = PIECE - self._size

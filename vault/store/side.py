@@ -144,8 +144,11 @@ class Ahead:
         row = self._here.get(record)
         return row is not None and not row.rests_on_others
 
-    def stored(self, record: RecordHash) -> bytes | None:
-        """Return the proven bytes of one of the records; None when it must be read by itself."""
+    def stored(self, record: RecordHash) -> bytes | memoryview | None:
+        """Return the proven bytes of one of the records; None when it must be read by itself.
+
+        A view keeps the stretch in memory that was read at once, so it is not for keeping.
+        """
         row = self._here.get(record)
         if row is not None and row.stored:
             return row.stored
@@ -159,7 +162,7 @@ class Ahead:
             stored = self._read.pop(record, None)
         if stored is None and row is not None and row.is_packed:
             return self._unpacked(record, row.p)
-        return None if stored is None else bytes(stored)
+        return stored
 
     def _unpacked(self, record: RecordHash, p: int) -> bytes | None:
         try:

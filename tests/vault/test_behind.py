@@ -1,0 +1,60 @@
+"""Work that is done behind the one who makes it: in order, whole, and with its faults."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from vault.behind import BLOCK_BYTES, Behind
+
+MANY = 40  # blocks: far more than are done without a thread, and than there are
+
+
+def give(behind: Behind, call: object, number: int) -> None:
+    behind.room[:4] = number.to_bytes(4, "big")
+    behind.hand(call, 4)  # type: ignore[arg-type]
+
+
+def test_all_that_is_handed_over_is_done_in_order_and_much_of_it_by_a_thread() -> None:
+    done: list[int] = []
+    threads: set[str] = set()
+
+    def take(block: memoryview) -> None:
+        done.append(int.from_bytes(block, "big"))
+        threads.add(threading.current_thread().name)
+
+    with Behind() as behind:
+        for number in range(MANY):
+            give(behind, take, number)
+        behind.wait()
+        assert done == list(range(MANY))
+        give(behind, take, MANY)
+    assert done == list(range(MANY + 1))
+    assert threads == {"MainThread", "lace-behind"}
+    assert "lace-behind" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_fault_is_told_and_nothing_after_it_is_done() -> None:
+    done: list[int] = []
+
+    def take(block: memoryview) -> None:
+        number = int.from_bytes(block, "big")
+        if number == MANY // 2:
+            raise OSError(28, "full")
+        done.append(number)
+
+    with pytest.raises(OSError, match="full"), Behind() as behind:  # noqa: PT012 - any of them may tell
+        for number in range(MANY):
+            give(behind, take, number)
+    assert done == list(range(MANY // 2))
+
+
+def test_what_was_handed_over_is_done_before_an_exception_leaves() -> None:
+    done: list[int] = []
+    with pytest.raises(KeyError), Behind() as behind:  # noqa: PT012 - as above
+        for number in range(MANY):
+            give(behind, lambda block: done.append(int.from_bytes(block, "big")), number)
+        raise KeyError
+    assert done == list(range(MANY))
+    assert len(behind.room) == BLOCK_BYTES
