@@ -17,7 +17,7 @@ __all__ = ["BLOCK_BYTES", "Behind"]
 
 BLOCK_BYTES: Final = 256 << 10
 _BLOCKS: Final = 8
-_THREAD_AFTER: Final = 16  # blocks: what is less is done where it is made
+_ALONE: Final = 16  # blocks: what is less is done where it is made
 
 _Call = Callable[[memoryview], object]
 
@@ -28,13 +28,16 @@ class Behind:
     Use as a context manager: when the block ends, with an exception or without, all that was handed over is done and
     what the calls use may be closed.
 
+    Args:
+        alone: how many blocks are done where they are made, before a thread is worth its while.
+
     Attributes:
         room: a block to be filled, of `BLOCK_BYTES`; another one after each `hand`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, alone: int = _ALONE) -> None:
         self.room = memoryview(bytearray(BLOCK_BYTES))
-        self._handed = 0
+        self._alone = alone
         self._free: list[memoryview] = []
         self._under_way = 0
         self._given: SimpleQueue[tuple[_Call, memoryview, int] | None] = SimpleQueue()
@@ -62,8 +65,8 @@ class Behind:
         Raises:
             BaseException: what this call, or one before it, raised.
         """
-        self._handed += 1
-        if self._handed <= _THREAD_AFTER:
+        if self._alone > 0:
+            self._alone -= 1
             call(self.room[:size])
             return
         self._begin()

@@ -52,10 +52,12 @@ class Layer:
         real = sqlite3.connect
         sqlite3.connect = lambda *args, **named: real(*args, **{"factory": Counted, **named})
         import vault.desks.checkout  # noqa: PLC0415
+        import vault.desks.filling  # noqa: PLC0415
         import vault.files  # noqa: PLC0415
 
         flush = self._wrapped("syncfs", vault.files.flush_everything)
-        vault.files.flush_everything = vault.desks.checkout.flush_everything = flush  # type: ignore[attr-defined]
+        for module in (vault.files, vault.desks.checkout, vault.desks.filling):
+            module.flush_everything = flush  # type: ignore[attr-defined]
 
     def go(self, name: str, args: tuple[Any, ...], named: dict[str, Any], call: Call) -> Any:
         """Count one call and let the step decide."""

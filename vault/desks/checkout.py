@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
-from vault.desks.chunks import entry_pieces
+from vault.desks.filling import Filling
 from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Source, answers_for_many
@@ -114,8 +114,9 @@ def apply_plan(
     where = ""
     writer: _Writer | None = None
     try:
-        with Cursor(root) as cursor:
-            writer = _Writer(source, cursor, plan, durable=durable)
+        is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
+        with Cursor(root) as cursor, Filling(source, durable=durable, one_by_one=is_small) as files:
+            writer = _Writer(source, cursor, plan, files, durable=durable)
             for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
                 for step in steps:
                     if cancel is not None:
@@ -154,15 +155,15 @@ class _Writer:
     is paid once a batch and not once a file, and no name ever stands for bytes that a power cut could take.
     """
 
-    def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, *, durable: bool) -> None:
+    def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, files: Filling, *, durable: bool) -> None:
         self._source = source
         self._cursor = cursor
+        self._files = files
         self._after = plan.after
         self._ahead = iter(plan.writes)
         self._left = 0  # of the writes whose contents were asked for
         self._contents: dict[RecordHash, bytes] = {}
         self._durable = durable
-        self._is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         self._emptied: set[tuple[str, ...]] = set()
         self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
         self._ready_bytes = 0
@@ -242,8 +243,7 @@ class _Writer:
     def place(self) -> None:
         """Give the files that wait their names, once their bytes are on the disk."""
         try:
-            if self._ready and self._durable and not self._is_small:
-                flush_everything(self._cursor.root)
+            self._files.settle(self._cursor.root)
             while self._ready:
                 step, names, temp = self._ready[0]
                 try:
@@ -263,7 +263,7 @@ class _Writer:
         """Make the names that were given and taken survive a power cut."""
         if not self._durable or not self._touched:
             return
-        if not self._is_small:
+        if len(self._touched) > _FEW and can_flush_everything():
             flush_everything(self._cursor.root)
             return
         for names in sorted(self._touched):
@@ -338,12 +338,7 @@ class _Writer:
                     os.unlink(temp, dir_fd=fd)
                 continue
             try:
-                content = self._contents.get(entry.hash)
-                is_whole = content is not None and len(content) == entry.size
-                for piece in (content,) if content and is_whole else entry_pieces(self._source, entry, to_the_end=True):
-                    _write(file, piece)
-                if self._durable and self._is_small:
-                    os.fsync(file)
+                self._files.write(file, entry, self._contents.get(entry.hash))
             except BaseException:
                 os.unlink(temp, dir_fd=fd)
                 raise
@@ -384,12 +379,6 @@ class _Writer:
 
     def _skip(self, path: str, reason: str, *, blocking: bool = True) -> None:
         self.skipped.append(Skip(path, reason, blocking))
-
-
-def _write(file: int, piece: bytes) -> None:
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[os.write(file, rest) :]
 
 
 def _place(fd: int, temp: str, name: str) -> bool:

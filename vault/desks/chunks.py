@@ -32,6 +32,7 @@ __all__ = [
     "RunSource",
     "check_content",
     "check_here",
+    "copy_entry",
     "entry_pieces",
     "part_of",
     "pieces_of",
@@ -120,9 +121,14 @@ def _stream(parts: Parts, top: Manifest, many: Blobs | None) -> Iterator[bytes]:
             whole.update(piece)
             yield piece
     if whole.digest() != top.digest:
-        for manifest in _lowest(parts, top):
-            _read_each(parts, manifest)
-        raise TreeError(f"The manifest {top.hash.text} lists other content than its name says.")
+        raise _other_content(parts, top)
+
+
+def _other_content(parts: Parts, top: Manifest) -> TreeError:
+    """Return what to say of a manifest whose content has another digest; a chunk that is damaged here is said first."""
+    for manifest in _lowest(parts, top):
+        _read_each(parts, manifest)
+    return TreeError(f"The manifest {top.hash.text} lists other content than its name says.")
 
 
 def _lowest(parts: Parts, top: Manifest) -> Iterator[Manifest]:
@@ -225,6 +231,31 @@ def entry_pieces(source: Source, entry: Entry, *, to_the_end: bool = False) -> I
         return iter((found,) if found else ())
     _check_top(found)
     return _stream(source.part, found, _many(source, as_they_lie=to_the_end))
+
+
+def copy_entry(source: Source, entry: Entry, take: Take, digest: Callable[[], bytes]) -> None:
+    """Hand the content of a large file to `take` as it lies; nobody acts on it before this returns.
+
+    Args:
+        source: where it is.
+        entry: whose content it is.
+        take: is given the bytes in order; they may be digested behind it.
+        digest: called at the end, returns the digest of all that was taken.
+
+    Raises:
+        MissingObject: a part is not here.
+        TreeError: it has another size than the entry says, or is not what it says.
+    """
+    entry_pieces(source, entry)  # compares the size, and reads nothing more
+    top = source.part(entry.hash)
+    if top is None or isinstance(top, bytes):
+        take(top or b"")
+        return
+    for manifest in _lowest(source.part, top):
+        for chunk in _chunks(source.part, manifest, _many(source, as_they_lie=True)):
+            take(chunk)
+    if digest() != top.digest:
+        raise _other_content(source.part, top)
 
 
 def _many(source: Source, *, as_they_lie: bool) -> Blobs | None:

@@ -1,0 +1,81 @@
+"""Large files of a checkout: written by one thread, flushed by another, and named only when they are on the disk."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.vault.desks.support import empty, on_disk, tree_of
+from vault.desks.checkout import apply_tree
+from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.files import NotWritable
+
+MIB = 1 << 20
+PARTS = {f"part-{number}": random.Random(number).randbytes(3 * MIB + number) for number in range(3)}
+MODEL = {**PARTS, "large/one": random.Random(9).randbytes(40 * MIB), **{f"small/{n}": b"%d" % n for n in range(20)}}
+
+
+def check_out(root: Path, model: dict[str, bytes]) -> None:
+    objects = MemoryObjects()
+    before, after = empty(objects), tree_of(objects, model)
+    apply_tree(root, before=before, after=after, source=objects, cache=MemoryCache(), durable=True)
+
+
+def test_what_takes_a_name_is_flushed_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # APP-13: each large file by itself, and again while it is written; small ones together; the folders at the end
+    events: list[tuple[str, int]] = []
+    fsync, link = os.fsync, os.link
+
+    def flushed(descriptor: int) -> None:
+        fsync(descriptor)
+        events.append(("flush", os.fstat(descriptor).st_ino))
+
+    def named(start: str, end: str, **more: Any) -> None:
+        events.append(("name", os.stat(start, dir_fd=more["src_dir_fd"]).st_ino))
+        link(start, end, **more)
+
+    def everything(descriptor: int) -> None:
+        del descriptor
+        events.append(("everything", 0))
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "link", named)
+    monkeypatch.setattr("vault.desks.filling.flush_everything", everything)
+    check_out(tmp_path, MODEL)
+    assert on_disk(tmp_path) == MODEL
+    names = [number for number, event in enumerate(events) if event[0] == "name"]
+    assert len(names) == len(MODEL)
+    assert events.index(("everything", 0)) < names[0]
+    for name in (*PARTS, "large/one"):
+        file = (tmp_path / name).stat().st_ino
+        assert events.index(("flush", file)) < events.index(("name", file))
+    assert events.count(("flush", (tmp_path / "large/one").stat().st_ino)) == 2
+    for folder in (tmp_path, tmp_path / "large", tmp_path / "small"):
+        assert ("flush", folder.stat().st_ino) in events[names[-1] :]
+
+
+@pytest.mark.parametrize(("name", "failing"), [("write", 2), ("write", 9), ("fsync", 1), ("fsync", 3)])
+def test_a_fault_behind_leaves_no_file_that_is_not_whole(
+    name: str, failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # APP-13: a disk that fails once, in a thread, and works again then
+    real, calls = getattr(os, name), itertools.count(1)
+
+    def fail(descriptor: int, *rest: Any) -> Any:
+        if next(calls) == failing:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(descriptor, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, fail)
+        with pytest.raises(NotWritable):
+            check_out(tmp_path, PARTS)
+    assert not [path for path in on_disk(tmp_path) if path in PARTS]
+    check_out(tmp_path, PARTS)
+    assert {path: content for path, content in on_disk(tmp_path).items() if path in PARTS} == PARTS
