@@ -46,7 +46,7 @@ _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
 _LOOK_RECORDS = 2_000
-_HOLES = 100_000  # records that are reached and missing, which are looked for together
+_HOLES = 20_000  # records that are reached and missing, which are looked for together: 5 MB
 
 
 class StrangersMailbox(PeerError):

@@ -7,7 +7,7 @@ construction: only the group comes from outside.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Self
+from typing import Self, cast
 
 from blake3 import blake3
 
@@ -119,7 +119,7 @@ def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) 
     if start < 2 or size > MAX_DIRECT_BYTES or not (carried or is_record(record, stored)):
         return None
     if carried and isinstance(record, MadeHash):  # bytes that carry the same hash are the same bytes
-        content = make_blob(stored[start:], _new(RecordHash, ("B", record.blob)))
+        content = make_blob(_inside(stored, start), _new(RecordHash, ("B", record.blob)))
         return make_plex((group, DATA_APP, record.name), Tai.ZERO, (), content, _new(RecordHash, record))
     view = memoryview(stored)
     blob = _new(RecordHash, ("B", blake3(view[length_at:]).digest()))
@@ -127,4 +127,11 @@ def known_data(group: str, record: RecordHash, stored: bytes, *, carried: bool) 
     made = b"".join((head, name.encode(), _TAIL, blob.markline, b"Data-Length: %d\n\n" % size))
     if stored[MARKLINE_BYTES:start] != made:
         return None
-    return make_plex((group, DATA_APP, name), Tai.ZERO, (), make_blob(stored[start:], blob), record)
+    return make_plex((group, DATA_APP, name), Tai.ZERO, (), make_blob(_inside(stored, start), blob), record)
+
+
+def _inside(stored: bytes, start: int) -> bytes:
+    """Return the data of a Blob; where they are many, without a copy beside the stored record that is kept anyhow."""
+    if len(stored) <= _KEPT_BYTES:
+        return stored[start:]
+    return cast(bytes, memoryview(stored)[start:])  # it is read, digested and measured, and never changed or decoded
