@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES, UnknownVerb
 from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "error_table", "run"]
 
@@ -57,7 +55,7 @@ def _help(context: Context, words: list[str]) -> Answer:
         )
     verb, _ = find_verb(words)
     if verb is not None:
-        from lace_tui.cli.parsing import build_parser  # noqa: PLC0415 - the frame imports verbs, not the reverse
+        from lace_tui.cli.frame import build_parser  # noqa: PLC0415 - the frame imports verbs, not the reverse
 
         usage = build_parser(verb, context.columns()).format_help()
         return Answer({**_verb_data(verb), "help": usage}, usage)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import files_text
@@ -18,9 +18,6 @@ from vault.records import Tai
 from vault.records.tai import LEAP_SECONDS
 from vault.space import require_room
 from vault.totals import tree_totals
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
@@ -25,9 +26,6 @@ from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Tai, Verifier
 from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["AdoptionNotAgreed", "NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
 

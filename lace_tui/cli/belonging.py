@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -11,9 +11,6 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.revoking import Revoked, plan_revocation, revoke
 from vault.errors import CallerError
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["RevocationNotAgreed", "configure", "run"]
 

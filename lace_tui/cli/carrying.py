@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
 from lace_tui.cli.syncing import answer
 from lazy.carry import apply_bundle, create_bundle
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.output import Answer
 from vault.errors import CallerError
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["DemoBroken", "configure", "run"]
 

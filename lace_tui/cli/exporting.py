@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import csv
 import io
@@ -25,8 +26,6 @@ from vault.files import write_atomic
 from vault.vault import NoVault
 
 if TYPE_CHECKING:
-    import argparse
-
     from pyspark.sql import SparkSession
 
 __all__ = ["configure", "run"]

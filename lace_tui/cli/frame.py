@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from lace_tui import __version__
 from lace_tui.cli.context import Context, World
@@ -20,11 +20,42 @@ from lace_tui.cli.errors import (
 )
 from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Output, ReaderGone
-from lace_tui.cli.plainly import ABSENT, EVERYWHERE, HelpAsked, NotPlain, PlainParser
 from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
 
-__all__ = ["run"]
+__all__ = ["HelpAsked", "Parser", "build_parser", "run"]
+
+
+class HelpAsked(Exception):
+    """Somebody wrote -h or --help."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises lace's own errors and never prints or exits."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `BadArguments` as a sentence that names the verb."""
+        raise BadArguments(f"{self.prog}: {_plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
+        raise HelpAsked(message or "")
+
+
+def _plain(message: str) -> str:
+    """Return argparse's message in plainer words, where it has a shape that is met every day."""
+    lacks, one_of = "the following arguments are required: ", "one of the arguments "
+    if message.startswith(lacks):
+        missing = message.removeprefix(lacks)
+        return f"{missing} {'are' if ', ' in missing else 'is'} missing"
+    if message.startswith(one_of) and message.endswith(" is required"):
+        return f"say one of {', '.join(message.removeprefix(one_of).removesuffix(' is required').split())}"
+    return message
+
+
+class _AskHelp(argparse.Action):
+    def __call__(self, *_: Any, **__: Any) -> None:
+        raise HelpAsked
 
 
 class _Flags:
@@ -36,7 +67,7 @@ class _Flags:
         self.directory = ""
         self.json = self.quiet = self.verbose = self.help = self.version = False
 
-    def take(self, args: Any) -> None:
+    def take(self, args: argparse.Namespace) -> None:
         """Move the global options out of a verb's arguments."""
         self.json |= args.__dict__.pop("global_json", False)
         self.quiet |= args.__dict__.pop("global_quiet", False)
@@ -54,6 +85,36 @@ class _Flags:
             quiet=self.quiet,
             verbose=self.verbose,
         )
+
+
+def build_parser(verb: Verb, columns: int = 80) -> Parser:
+    """Return the whole parser of one verb; imports that verb's module."""
+    parser = Parser(
+        prog=f"lace {verb.name}",
+        usage=f"lace {verb.name} {verb.arguments}".rstrip(),
+        description=verb.sentence,
+        epilog="examples:\n" + "\n".join(f"  {line}" for line in verb.examples) if verb.examples else None,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=min(columns, 100)),
+        add_help=False,
+        allow_abbrev=False,
+    )
+    import_module(verb.module).configure(parser, verb.name)
+    group = parser.add_argument_group("everywhere")
+    off = argparse.SUPPRESS
+    group.add_argument("-C", dest="global_directory", metavar="DIR", default=off, help="work in that folder")
+    group.add_argument(
+        "--json",
+        dest="global_json",
+        action="store_true",
+        default=off,
+        help="answer in JSON on standard output",
+    )
+    group.add_argument(
+        "-q", "--quiet", dest="global_quiet", action="store_true", default=off, help="say nothing when all went well"
+    )
+    group.add_argument("-v", "--verbose", dest="global_verbose", action="store_true", default=off, help="say more")
+    group.add_argument("-h", "--help", action=_AskHelp, nargs=0, default=off, help="explain this verb")
+    return parser
 
 
 def run(argv: Sequence[str], world: World) -> int:
@@ -99,11 +160,12 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
         words = _default(flags, world)
     verb, rest = _find(words, flags)
     context_name = verb.name
+    parser = build_parser(verb)
     try:
-        args = _parse(verb, rest)
+        args = _parse(parser, rest)
     except HelpAsked:
-        args = SimpleNamespace(words=verb.name.split())
         verb, context_name = _named("help"), "help"
+        args = argparse.Namespace(words=parser.prog.split()[1:])
         flags.json |= "--json" in rest
     flags.take(args)
     context = flags.context(world, context_name)
@@ -117,19 +179,13 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
     return context.output.answer(result) if isinstance(result, Answer) else int(result)
 
 
-def _parse(verb: Verb, rest: list[str]) -> Any:
-    """Return the arguments of a verb; most words need no more than a look."""
-    configure = import_module(verb.module).configure
+def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
+    if "--" in rest:  # the intermixed form forgets what the two dashes say
+        return parser.parse_args(rest)
     try:
-        parser = PlainParser()
-        configure(parser, verb.name)
-        for names, how in EVERYWHERE:
-            parser.add_argument(*names, default=ABSENT, **how)
-        return parser.parse(rest)
-    except NotPlain:
-        from lace_tui.cli.parsing import parse  # noqa: PLC0415 - loading `argparse` takes longer than a small commit
-
-        return parse(verb, rest)
+        return parser.parse_intermixed_args(rest)
+    except TypeError:  # a verb whose arguments have an order of their own
+        return parser.parse_args(rest)
 
 
 def _take_globals(argv: list[str], flags: _Flags, *, is_strict: bool = True) -> list[str]:

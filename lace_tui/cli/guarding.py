@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
 from vault.errors import CallerError
 from vault.keys import KeyLocked
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["PassphrasesDiffer", "ProtectedAlready", "configure", "run"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.actions import ACTIONS, Scope, actions_of
 from lace_tui.cli.context import Context
@@ -10,9 +10,6 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.taste import read_taste
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

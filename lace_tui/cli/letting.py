@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -12,9 +12,6 @@ from lace_tui.cli.output import Answer
 from lazy.address import resolve
 from vault.keeping import Keep, fetch, keeps, set_keep
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lazy.links import SCOPE, Link, LinkState, Progress, links, metrics
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -21,9 +22,6 @@ from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
@@ -16,9 +16,6 @@ from lazy.files import write_lazy_files
 from lazy.update import Updated
 from vault.desk_folders import known_desk
 from vault.history import Relation
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 from lace_tui.cli.begin import formers_data, formers_lines
 from lace_tui.cli.context import Context
@@ -15,9 +16,6 @@ from lazy.places import places, way_back
 from lazy.reputation import Reputation, counts, reputation
 from lazy.trust import PeerRecord, SyncState, peer_record
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path
@@ -11,9 +12,6 @@ from lace_tui.cli.output import Answer
 from lazy.people import label_of, node_of
 from vault.permits import Act, Permit, permits, set_permit
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

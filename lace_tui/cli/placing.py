@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 if TYPE_CHECKING:
-    import argparse
-
     from lazy.drops import Plugged
 
 __all__ = ["configure", "note_inner_place", "place_data", "run"]

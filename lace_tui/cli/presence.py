@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -12,8 +13,6 @@ from lazy.beacon import Beacon, Presence, SeenBeacon, known_beacons, my_beacon, 
 from lazy.people import label_of, node_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from lazy.asking import Asked
     from vault.records import Tai
     from vault.vault import Vault

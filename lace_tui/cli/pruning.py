@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -12,9 +12,6 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from vault.errors import CallerError
 from vault.prune import Pruning, plan_prune, prune
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["NotAgreed", "configure", "run"]
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lazy.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.readmit import readmit
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

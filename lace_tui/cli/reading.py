@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
@@ -28,9 +29,6 @@ from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
 from vault.work import MAIN, changes, checkout_of, shown_version, unreleased
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.cli.output import Answer, Paint
 from lazy.parcels import PutResult, export, put, show
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
@@ -23,9 +23,6 @@ from vault.rules import (
 from vault.rules.check import Checked
 from vault.rules.compose import compose
 from vault.rules.parse import MAX_PROGRAM_BYTES
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import queue
 import socket
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -19,9 +19,6 @@ from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.errors import Cancelled
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -18,8 +19,6 @@ from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
 
 if TYPE_CHECKING:
-    import argparse
-
     from vault.vault import Vault
     from vault.work import Changes, Watch
 

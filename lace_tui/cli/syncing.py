@@ -6,6 +6,7 @@ joined, and what belongs to one link is null unless there was exactly one exchan
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.plainly import ABSENT
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import Conflict, conflicts
 from lazy.estimate import LINKS, Link, estimate, parse_link
@@ -28,8 +28,6 @@ from vault.vault import Vault
 from vault.work import MAIN
 
 if TYPE_CHECKING:
-    import argparse
-
     from lazy.interlace.scope import Scope
 
 __all__ = ["answer", "configure", "run"]
@@ -52,7 +50,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "fetch the content of this desk only; repeatable",
         "fetch what lies at or below this path of a desk only; repeatable; what you share is sent whole",
     )
-    hidden = ABSENT if verb == "push" else ""
+    hidden = argparse.SUPPRESS if verb == "push" else ""
     parser.add_argument("--desk", action="append", metavar="D", help=hidden or desk)
     parser.add_argument("--path", action="append", metavar="P", help=hidden or path)
     parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from lace_tui.cli.context import Context
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
-    import argparse
-
     from vault.surroundings import Surroundings
 
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]

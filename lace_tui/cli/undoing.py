@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import moved_lines, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.undo import undo
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
@@ -13,9 +14,6 @@ from vault.files import FileMissing, Unreadable, reason_of
 from vault.nodelog import ForkProof, proofs_in
 from vault.records import RecordError
 from vault.records.reader import Readable, Verdict, iter_records, iter_verdicts
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -17,9 +18,6 @@ from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
 from vault.vault import Vault
 from vault.waiting import NEVER, Line, Notice, Request, Requests, brought_up
-
-if TYPE_CHECKING:
-    import argparse
 
 __all__ = ["configure", "run"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,6 @@ from vault.work import (
 )
 
 if TYPE_CHECKING:
-    import argparse
-
     from lazy.update import Updated
 
 __all__ = ["VersionNeeded", "configure", "run"]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from lace_tui.cli.errors import EXIT_BUG
-from lace_tui.cli.parsing import build_parser
+from lace_tui.cli.frame import build_parser
 from lace_tui.cli.verbs import VERBS
 from tests.people import Person
 
