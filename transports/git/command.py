@@ -31,7 +31,7 @@ from transports.git.remote import GitRemote
 from vault.errors import PlaceError
 from vault.files import write_atomic
 
-__all__ = ["SILENCE", "GitRunner", "complaint", "fault_of_git"]
+__all__ = ["SILENCE", "GitRunner", "complaint", "fault_of_git", "way_out"]
 
 SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
@@ -139,7 +139,7 @@ class GitRunner:
         if code:
             raise PlaceNotWritable(
                 f"Git cannot work in lace's private repository {self.repository.name}: {complaint(errors)}.",
-                hint=f"If it happens again, delete {self.repository}: lace makes it anew and loses nothing.",
+                hint=way_out(self.repository),
             )
         return output
 
@@ -283,6 +283,11 @@ def complaint(errors: bytes | str) -> str:
     chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
     chosen = _USERINFO.sub("", chosen)
     return "".join(c if c.isprintable() else "?" for c in chosen)[:200].rstrip(".")
+
+
+def way_out(repository: Path) -> str:
+    """Return what helps where the private repository is damaged: nothing in it is the only copy."""
+    return f"If it happens again, delete {repository}: lace makes it anew and loses nothing."
 
 
 def fault_of_git(complaints: str, shown: str) -> PlaceError:

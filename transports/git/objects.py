@@ -20,7 +20,7 @@ from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
 from transports.errors import PlaceNotWritable
-from transports.git.command import GitRunner
+from transports.git.command import GitRunner, way_out
 from vault.files import AtomicFile, refuse_write
 
 __all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
@@ -176,7 +176,7 @@ class Objects:
                     continue
                 raise PlaceNotWritable(
                     f"Git cannot work in lace's private repository {self._git.repository.name}: {error}.",
-                    hint=f"If it happens again, delete {self._git.repository}: lace makes it anew and loses nothing.",
+                    hint=way_out(self._git.repository),
                 ) from error
             except BaseException:
                 self.close()  # answers that nobody took would be taken for those to the next questions

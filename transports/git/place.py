@@ -24,7 +24,7 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
-from transports.git.command import SILENCE, GitRunner
+from transports.git.command import SILENCE, GitRunner, way_out
 from transports.git.pieces import PieceSource
 from transports.git.private import Moved, PrivateRepository
 from transports.git.remote import parse_remote
@@ -247,7 +247,8 @@ class GitPlace:
             return None
         self._fetch_group(group)
         if name in self._broken:
-            raise UnreadableFile(f"The mailbox of {node.text} cannot be fetched: {self._broken[name]}")
+            told = f"The mailbox of {node.text} cannot be fetched: {self._broken[name]}"
+            raise UnreadableFile(told, hint=way_out(self.private.path))
         tip = self._refs.get(name)
         if tip is None:
             return None

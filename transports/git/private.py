@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceFull, PushRejected, UnreadableFile
-from transports.git.command import GitRunner
+from transports.git.command import GitRunner, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.layout import MIB
@@ -225,14 +225,14 @@ class PrivateRepository:
         if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
             rows = rows_of(self._objects.read([info.oid])[0], limit)
         if rows is None:
-            raise UnreadableFile("What lies in the mailbox's place is no mailbox.")
+            raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
         blobs = {row.oid for row in rows if row.kind == "blob"}
         sizes = dict(zip(blobs, self._objects.info(list(blobs)), strict=True))
         entries: dict[str, Entry] = {}
         for row in rows:
             known = sizes.get(row.oid)
             if row.oid in blobs and known is None:
-                raise UnreadableFile("What lies in the mailbox's place is no mailbox.")
+                raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
             entries[row.name] = Entry(row.kind, row.oid, known.size if known else 0)
         return entries
 
@@ -248,7 +248,7 @@ class PrivateRepository:
         """
         known = self._objects.info(oids)
         if any(info is None or info.kind != "blob" for info in known) or sum(i.size for i in known if i) > limit:
-            raise UnreadableFile("A part of the mailbox is missing, or not what it should be.")
+            raise UnreadableFile("A part of the mailbox is missing, or not what it should be.", hint=way_out(self.path))
         return self._objects.read(oids)
 
     # Refs

@@ -1,0 +1,106 @@
+"""A flipped bit in the private repository of a git place: nothing false is taken, and one step named makes it well.
+
+What lies there is fetched again from the remote, so nothing of it is ever the only copy (APP-13, APP-14, CYB-17).
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository
+
+_FLIPS = 4  # of each class
+_CLASSES: dict[str, Callable[[tuple[str, ...], str], bool]] = {
+    "loose objects": lambda way, _: way[0] == "objects" and len(way[1]) == 2,
+    "indexes of packs": lambda way, end: way[:2] == ("objects", "pack") and end == ".idx",
+    "packs": lambda way, end: way[:2] == ("objects", "pack") and end == ".pack",
+    "refs": lambda way, _: way[0] == "refs",
+    "what git says of it": lambda way, _: len(way) == 1,
+}
+
+
+class _Two:
+    """Two friends at a git place, who can be put back to how they were."""
+
+    def __init__(self, root: Path) -> None:
+        self.alice = Person("alice", root / "now" / "homes" / "alice", root / "now" / "alice")
+        self.bob = Person("bob", root / "now" / "homes" / "bob", root / "now" / "bob")
+        self._now, self._ready = root / "now", root / "ready"
+        medium = bare_repository(self._now / "medium.git")
+        alice, bob = self.alice, self.bob
+        alice.write("big.bin", random.Random(1).randbytes(300_000))
+        alice.lace("init", "--name", "alice")
+        alice.lace("release", "1.0.0")
+        alice.lace("place", "add", "road", str(medium))
+        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+        for person in (bob, alice, bob, alice):
+            person.lace("sync", "road")
+        for number in range(2):
+            for person in (alice, bob):
+                person.lace("sync", "road")
+                person.lace("update")
+                person.write(f"{person.name}.txt", f"{number}\n")
+                person.lace("release", "--yes")
+                person.lace("sync", "road")
+        alice.write("alice.txt", "what bob has to get\n")
+        alice.lace("release", "9.0.0")
+        shutil.copytree(self._now, self._ready, symlinks=True)
+
+    @property
+    def repository(self) -> Path:
+        """Alice's private repository."""
+        (found,) = (self.alice.folder / ".vault" / "git").glob("*.git")
+        return found
+
+    def files(self, is_one: Callable[[tuple[str, ...], str], bool]) -> list[Path]:
+        """Return the paths below the private repository of one class of files."""
+        root = self.repository
+        files = (path for path in root.rglob("*") if path.is_file() and path.stat().st_size)
+        ways = sorted(path.relative_to(root) for path in files)
+        return [way for way in ways if is_one(way.parts, way.suffix)]
+
+    def back(self) -> None:
+        """Put everything back."""
+        shutil.rmtree(self._now)
+        shutil.copytree(self._ready, self._now, symlinks=True)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> _Two:
+    return _Two(tmp_path_factory.mktemp("two"))
+
+
+@pytest.mark.parametrize("name", _CLASSES)
+def test_a_flipped_bit_in_the_private_repository_is_healed_or_explained(two: _Two, name: str) -> None:
+    """APP-14: after the one step that is named, the place is used as before."""
+    chance = random.Random(name)
+    two.back()
+    files = two.files(_CLASSES[name])
+    assert files, "nothing of this class lies there"
+    for way in chance.choices(files, k=_FLIPS):
+        two.back()
+        _flip(two.repository / way, chance)
+        done = two.alice.run("--json", "sync", "road")
+        if done.code:
+            error = done.json.get("error") or done.json["problems"][0]
+            told = error.get("hint", "") + error.get("message", "") + error.get("text", "")
+            assert f"delete {two.repository}" in told, (way, done.json)
+            shutil.rmtree(two.repository)
+            again = two.alice.run("--json", "sync", "road")
+            assert again.code == 0, (way, again.json)
+        assert two.alice.lace("fsck")["ok"]
+        assert "9.0.0" in {new["version"] for new in two.bob.lace("sync", "road")["releases"]}, way
+
+
+def _flip(path: Path, chance: random.Random) -> None:
+    data = bytearray(path.read_bytes())
+    at = chance.randrange(len(data) * 8)
+    data[at // 8] ^= 1 << at % 8
+    path.chmod(0o644)
+    path.write_bytes(data)
