@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.output import Answer
 from lace_tui.cli.syncing import answer
 from lazy.carry import apply_bundle, create_bundle
@@ -30,6 +31,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     path = Path(os.path.normpath(context.cwd / Path(args.file).expanduser()))
     with context.open_vault() as vault, context.watching() as watch:
         if context.verb == "bundle create":
+            if vault.founding is None:
+                way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
+                raise BadArguments("This vault knows nothing of its group yet.", hint=way)
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             return answer(context, vault, [path.name], [result], "push")
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)

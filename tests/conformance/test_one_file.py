@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,67 @@ def test_a_file_brings_what_a_stick_would(
         found = file.read_bytes()
         assert not [secret for secret in secrets(alice, bob) if secret in found]
     settle(road, alice, bob)
+
+
+def _carry(giver: Person, taker: Person, file: Path, expect: int = 0) -> dict[str, Any]:
+    """Let one write a file and the other apply it; return what the latter is told."""
+    file.unlink(missing_ok=True)
+    assert giver.run("bundle", "create", str(file)).code in {0, 1}  # an open conflict is told here too
+    return taker.lace("bundle", "apply", str(file), expect=expect)
+
+
+def test_a_conflict_is_told_and_settled_by_files(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
+    """LAZ-38, LAZ-42: as over every road, and nobody visits one."""
+    meet(road, alice, bob)
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "1.0.0")
+    file = tmp_path / "post.lace"
+    told = _carry(alice, bob, file, expect=1)
+    assert [(c["version"], len(c["sides"])) for c in told["conflicts"]] == [("1.0.0", 2)]
+    assert len(_carry(bob, alice, file, expect=1)["conflicts"]) == 1
+    bob.lace("resolve", told["conflicts"][0]["id"], "--prefer", "local")
+    proposed = _carry(bob, alice, file, expect=1)
+    alice.lace("resolve", proposed["conflicts"][0]["id"], "--accept")
+    assert _carry(alice, bob, file)["conflicts"] == []
+    assert _carry(bob, alice, file)["conflicts"] == []
+    assert (alice.folder / "a.txt").read_text() == "bob\n"
+    assert records(alice) == records(bob)
+
+
+def test_who_knows_nothing_of_the_group_yet_is_told_so(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-14: a fault of a program was named."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    file = tmp_path / "post.lace"
+    error = bob.lace("bundle", "create", str(file), expect=2)["error"]
+    assert error["message"] == "This vault knows nothing of its group yet."
+    assert not list(tmp_path.glob("post.lace*"))
+    assert _carry(alice, bob, file)["releases"]
+
+
+def test_a_third_person_relays_by_files(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
+    """Cara never meets Alice: Bob's file brings her what Alice released, whole, and Alice what she did."""
+    meet(road, alice, bob, cara)
+    alice.write("a.txt", "one\n")
+    alice.write("big.bin", noise(4, 500_000))
+    made = alice.lace("release", "1.0.0")
+    file = tmp_path / "post.lace"
+    assert [new["release"] for new in _carry(alice, bob, file)["releases"]] == [made["release"]]
+    got = _carry(bob, cara, file)
+    assert [(new["name"], new["release"]) for new in got["releases"]] == [("alice", made["release"])]
+    cara.lace("update")
+    assert (cara.folder / "big.bin").read_bytes() == noise(4, 500_000)
+    cara.write("c.txt", "cara\n")
+    cara.lace("release", "1.1.0")
+    _carry(cara, bob, file)
+    relayed = _carry(bob, alice, file)
+    assert [(new["name"], new["version"]) for new in relayed["releases"]] == [("cara", "1.1.0")]
+    _carry(alice, bob, file)
+    _carry(bob, cara, file)
+    assert records(alice) == records(bob) == records(cara)
 
 
 def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, tmp_path: Path) -> None:
