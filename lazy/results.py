@@ -9,6 +9,7 @@ from typing import Self
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
+from vault.store.database import StoreDamaged
 
 __all__ = [
     "NO_PERSON_NEEDED",
@@ -24,7 +25,7 @@ __all__ = [
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
-_MINE_TO_MEND = frozenset({"closed-to-you"})
+_MINE_TO_MEND = frozenset({"closed-to-you", "pack-damaged"})
 
 
 def sync_command(name: str) -> str:
@@ -68,7 +69,13 @@ class Problem:
 
     @classmethod
     def in_mailbox(cls, error: LaceError, peer: str) -> Self:
-        """Return what is wrong with one mailbox; what only its owner can mend needs no way out of mine."""
+        """Return what is wrong with one mailbox; what only its owner can mend needs no way out of mine.
+
+        Raises:
+            StoreDamaged: that is the error: it is my own store that cannot be read, and no mailbox.
+        """
+        if isinstance(error, StoreDamaged):
+            raise error
         return cls(error.code, error.message, peer, error.hint if error.code in _MINE_TO_MEND else "")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Self
 
 from vault.beside import READABLE
@@ -23,7 +24,7 @@ from vault.names import check_group_name, check_name
 from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
-from vault.store.database import StoreDamaged
+from vault.store.database import StoreDamaged, faults_named
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
@@ -235,8 +236,12 @@ class Vault:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it; what SQLite says of a damaged store inside the block is named for a person, whoever asked it."""
         self.close()
+        faults_named(self.store.path).__exit__(kind, fault, trace)
 
     # Who and where
 

@@ -179,10 +179,8 @@ class Writer:
     # Mark
 
     def _tip(self, me: str) -> tuple[int, str, bytes]:
-        row = self.store.db.execute(
-            "SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", (me,)
-        ).fetchone()
-        return (int(row[0]), str(row[1]), bytes(row[2])) if row else (0, "", b"")
+        rows = self.store.rows("SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", me)
+        return next(((int(seq), str(digest), bytes(plex)) for seq, digest, plex in rows), (0, "", b""))
 
     def check_mark(self) -> None:
         """Compare the vault with the mark beside the key before anything is signed.

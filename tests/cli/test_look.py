@@ -128,6 +128,28 @@ def test_fsck_of_a_file_that_is_no_store_does_not_point_to_itself(settled: Perso
     assert "fsck" not in error["hint"]
 
 
+@pytest.mark.parametrize("table", ["log", "seen"])
+def test_a_damaged_store_is_named_and_nobody_elses_mailbox(
+    settled: Person, bob: Person, tmp_path: Path, table: str
+) -> None:
+    """APP-14: SQLite's fault in the middle of a sync is one of this store: no bug, and nothing that alice did."""
+    settled.lace("place", "add", "between", str(tmp_path / "between"))
+    bob.lace("accept", settled.lace("invite", "bob")["invite"])
+    for person in (settled, bob, settled):
+        person.run("sync", "between")
+    with store_of(bob) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with (bob.folder / ".vault" / "store.db").open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * 64)
+    answer = bob.run("sync", "between")
+    assert answer.code == 41
+    assert "The store of the vault in " in answer.err
+    assert "lace fsck --repair" in answer.err
+
+
 def test_fsck_of_a_vault_that_waits_to_be_admitted(settled: Person, bob: Person) -> None:
     """A founding record that has not arrived is no damage, whatever texts the files hold."""
     bob.lace("accept", settled.lace("invite", "bob")["invite"])
