@@ -25,6 +25,7 @@ from transports.positioned import Expecting
 from transports.runs import ENTRY, BundleRef, Location, Run, RunRef, decode_run
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
+from vault.records.errors import RecordError
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
@@ -91,17 +92,19 @@ def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | Non
     Whether the node is a member, and whether the number rose, is for the caller to say.
 
     Raises:
-        RecordError: the file is not a valid record.
-        BadSnapshot: it is not that node's head for this group and this place.
+        BadSnapshot: it is damaged, or not that node's head for this group and this place.
         PlaceError: the medium is gone.
     """
     data = place.read_head(group, node)
     if data is None:
         return None
-    record = parse_record(data)
-    if not isinstance(record, Seal):
-        raise BadSnapshot(f"The head of {node.text} is not sealed.")
-    head = SnapshotHead.read(record, group)
+    try:
+        record = parse_record(data)
+        if not isinstance(record, Seal):
+            raise BadSnapshot(f"The head of {node.text} is not sealed.")
+        head = SnapshotHead.read(record, group)
+    except RecordError as error:
+        raise BadSnapshot(f"The head of the mailbox is damaged: {error.message}.") from error
     if head.node != node or head.drop != place.place_id:
         raise BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
     return SeenHead(head, record)

@@ -112,6 +112,21 @@ def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path) -> Non
     assert sorted(release.name for release in result.releases) == ["alice", "bob"]
 
 
+def test_a_damaged_head_is_named_as_one_and_written_anew(tmp_path: Path) -> None:
+    # APP-14: row 7; of a record, its digest and its markline nobody at a stick has heard
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    head = open_stick(tmp_path).mailbox_path(alice.group, alice.node) / "head.rec"
+    whole = bytearray(head.read_bytes())
+    whole[len(whole) // 2] ^= 4
+    head.write_bytes(whole)
+    (problem,) = visit(bob).problems
+    assert (problem.peer, problem.code) == ("alice", "bad-snapshot")
+    assert problem.message.startswith("The head of the mailbox is damaged: ")
+    visit(alice)
+    assert visit(bob).problems == []
+
+
 def test_a_head_from_another_drop_is_refused(tmp_path: Path) -> None:
     # CYB-17: row 20
     alice = found(tmp_path)
