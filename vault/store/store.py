@@ -320,7 +320,7 @@ class Store:
     def ahead(self, records: Sequence[RecordHash]) -> Ahead:
         """Return what reads some hundred records faster, if they are asked for in this order."""
         with faults_named(self.path):
-            return Ahead(self.packs, records, places(self.db, records), rows_of(self.db, records))
+            return Ahead(self.packs, records, *rows_of(self.db, records))
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""
