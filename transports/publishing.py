@@ -138,7 +138,7 @@ class _Chooser:
         self._spare = spare if len(spare) else None
         self._builder = builder
         self._cancel = cancel
-        self._seen: set[RecordHash] = set()
+        self._copied: set[RecordHash] = set()
         self.referenced = 0
 
     def to_copy(
@@ -147,14 +147,14 @@ class _Chooser:
         for addition in additions:
             if self._cancel is not None and self._cancel():
                 raise Cancelled("The publishing was stopped.")
-            if addition.hash in self._seen or self._is_listed(addition):
+            if addition.hash in self._copied or self._builder.adds(addition.hash) or self._is_listed(addition):
                 continue
-            self._seen.add(addition.hash)
             location = addition.location or self._spare_location(addition.hash)
             if location is not None:
                 self._builder.add(addition.hash, addition.app, location)
                 self.referenced += 1
             elif addition.load is not None:
+                self._copied.add(addition.hash)
                 yield addition.hash, addition.app, addition.load(), addition.near() if addition.near else None
 
     def _is_listed(self, addition: Addition) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import takewhile
+from struct import Struct
 from typing import BinaryIO, cast
 
 from blake3 import blake3
@@ -36,6 +37,7 @@ _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as lon
 _KNOWN_BYTES = 8 << 20
 _PROVEN_BYTES = 4096  # of a record that is always worth remembering ...
 _PROVEN_SMALL = 100_000  # ... and so many smaller ones, which take 30 MB: the rest of them is read again
+_LIES = Struct("<QQQ")
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -62,9 +64,10 @@ class Proven:
 
     def __init__(self) -> None:
         self._small = _PROVEN_SMALL
-        self._bundles: dict[BundleRef, dict[RecordHash, tuple[int, int, int]]] = {}
-        self._last: tuple[BundleRef, dict[RecordHash, tuple[int, int, int]]] | None = None
-        self._asked: tuple[BundleRef | None, dict[RecordHash, tuple[int, int, int]] | None] = (None, None)
+        # Packed, since a first visit reads a hundred thousand: offset of the frame, offset in it, length.
+        self._bundles: dict[BundleRef, dict[RecordHash, bytes]] = {}
+        self._last: tuple[BundleRef, dict[RecordHash, bytes]] | None = None
+        self._asked: tuple[BundleRef | None, dict[RecordHash, bytes] | None] = (None, None)
 
     def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
         """Remember one that was read whole."""
@@ -73,7 +76,7 @@ class Proven:
             self._small -= is_small
             if self._last is None or self._last[0] is not bundle:  # one is read to its end before the next
                 self._last = (bundle, self._bundles.setdefault(bundle, {}))
-            self._last[1][record.hash] = (frame.offset, record.offset, record.length)
+            self._last[1][record.hash] = _LIES.pack(frame.offset, record.offset, record.length)
 
     def holds(self, record: RecordHash, at: Location) -> bool:
         """Tell whether a record was read from exactly there."""
@@ -83,7 +86,7 @@ class Proven:
         if at.bundle is not bundle or known is None:  # one is asked for to its end before the next
             known = self._bundles.get(at.bundle)
             self._asked = at.bundle, known
-        return known is not None and known.get(record) == (at.frame_offset, at.offset, at.length)
+        return known is not None and known.get(record) == _LIES.pack(at.frame_offset, at.offset, at.length)
 
 
 def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | None:

@@ -188,6 +188,11 @@ class RunBuilder:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def adds(self, record: RecordHash) -> bool:
+        """Tell whether the last word on a record is that it is advertised."""
+        packed = self._entries.get(record.digest + record.kind.encode())
+        return packed is not None and _COLLECTED.unpack(packed)[0] == ADD
+
     def add(self, record: RecordHash, app: str, location: Location) -> None:
         """Advertise a record that lies at `location`."""
         frame = location[:4]
