@@ -240,7 +240,7 @@ def copy_entry(source: Source, entry: Entry, take: Take, digest: Callable[[], by
         source: where it is.
         entry: whose content it is.
         take: is given the bytes in order; they may be digested behind it.
-        digest: called at the end, returns the digest of all that was taken.
+        digest: called once at the end, whatever the content is; returns the digest of all that was taken.
 
     Raises:
         MissingObject: a part is not here.
@@ -250,6 +250,7 @@ def copy_entry(source: Source, entry: Entry, take: Take, digest: Callable[[], by
     top = source.part(entry.hash)
     if top is None or isinstance(top, bytes):
         take(top or b"")
+        digest()  # its bytes were proven before they came here
         return
     for manifest in _lowest(source.part, top):
         for chunk in _chunks(source.part, manifest, _many(source, as_they_lie=True)):

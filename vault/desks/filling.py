@@ -92,7 +92,7 @@ class Filling:
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-flush")
         self._flushes.append(self._pool.submit(_flush, os.dup(file)))
         while len(self._flushes) > _FLUSHES:
-            self._flushes.popleft().result()
+            self._wait()
 
     def settle(self, root: int) -> None:
         """Return when all that was written is on the disk.
@@ -104,10 +104,15 @@ class Filling:
             OSError: it is not.
         """
         while self._flushes:
-            self._flushes.popleft().result()
+            self._wait()
         if self._is_unflushed:
             flush_everything(root)
             self._is_unflushed = False
+
+    def _wait(self) -> None:
+        """Wait for the first flush; one that failed stays, for whoever heard of it first may have been another file."""
+        self._flushes[0].result()
+        self._flushes.popleft()
 
 
 class _Copy:
