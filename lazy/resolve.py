@@ -104,7 +104,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
         if conflict.kind is ConflictKind.HEAD:
             return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
-        parents = newest(vault.store, _known(conflict))
+        parents = newest(vault.store, _known(vault, conflict))
         result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
         sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
         local = chosen.node == vault.node.text
@@ -158,7 +158,7 @@ def resolve_merged(
         tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None)
         before = base.tree if base else None
         result = follow(w, vault, conflict.desk, before, tree, watch)
-        parents = newest(vault.store, [*heads, *_known(conflict)])
+        parents = newest(vault.store, [*heads, *_known(vault, conflict)])
         message = reason or f"Resolve {conflict.version}"
         commit, _ = record_commit(w, vault, conflict.desk, tree, parents, message)
         made: list[RecordHash] = []
@@ -184,9 +184,8 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         conflict = conflict_named(vault, name)
         found = [p for p in conflict.proposals if not proposal or proposal in {p.name, p.node, p.resolution.text}]
         if not found:
-            raise NoSuchConflict(
-                f"Nothing is proposed for the conflict {conflict.id}.", hint="Decide it with: lace resolve"
-            )
+            nothing = f"Nothing is proposed for the conflict {conflict.id}."
+            raise NoSuchConflict(nothing, hint="Decide it with: lace resolve")
         if len({p.result for p in found}) > 1:
             raise NoSuchSide(
                 "Several resolutions are proposed.", hint="Name whose: " + ", ".join(p.name for p in found)
@@ -212,22 +211,29 @@ def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
     w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
 
 
-def _known(conflict: Conflict) -> list[RecordHash]:
-    """Return what a decision includes: each side, and what was decided before, also what is only proposed here."""
-    return [*(side.commit for side in conflict.sides), *conflict.results, *(one.result for one in conflict.proposals)]
+def _known(vault: Vault, conflict: Conflict) -> list[RecordHash]:
+    """Return what a decision includes: each side, what was decided before, and what is proposed of a side alone.
+
+    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict.
+    """
+    store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
+    here = {text for commit in known for text in ancestors(store, commit)}
+    trees = {commit_info(store, side.commit).tree for side in conflict.sides}
+    proposed = [one.result for one in conflict.proposals]
+    new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
+    return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
 
 
 def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
     """Return the result and resolution that count after accepting.
 
     Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
-    new decision that includes all: else two would count, and the conflict would never end.
+    new decision that includes both: else two would count, and the conflict would never end.
     """
-    tree = commit_info(vault.store, decision.result).tree
-    decided = [*conflict.results, *(one.result for one in conflict.proposals)]
-    if all(commit_info(vault.store, result).tree == tree for result in decided):
+    known, tree = _known(vault, conflict), commit_info(vault.store, decision.result).tree
+    if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
         return decision.result, decision.resolution
-    parents = newest(vault.store, _known(conflict))
+    parents = newest(vault.store, [*known, decision.result])
     result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 
@@ -348,14 +354,7 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         raise VersionTaken(f"{desk} {version} is already released.")
 
 
-def _settle_heads(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    picks: Picks,
-    reason: str,
-    watch: Watch,
-) -> Resolved:
+def _settle_heads(w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch) -> Resolved:
     seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]

@@ -153,6 +153,30 @@ def test_whoever_decides_between_two_decisions_has_decided(
         assert _text(person, "a.txt") == "bob\n"
 
 
+@pytest.mark.parametrize("how", [("--prefer", "local"), ("--accept", "bob")])
+def test_a_decision_takes_nothing_of_a_merge_that_is_only_proposed(
+    trio: tuple[Person, Person, Person], how: tuple[str, str]
+) -> None:
+    """LAZ-39, APP-13: what else a friend's merged release holds is neither said to be here nor deleted there."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob, cara)
+    cara.write("new.txt", "what nobody else has\n")
+    cara.lace("resolve", "2.0.0", "--path", "a.txt", "--take", "bob", "--merged", "2.1.0")
+    if how[0] == "--accept":
+        bob.lace("resolve", "2.0.0", "--prefer", "local")
+    _meet(cara, bob, alice)
+    alice.lace("resolve", "2.0.0", *how)
+    assert b"Nothing new" not in alice.run("update").out
+    alice.write("z.txt", "more\n")
+    alice.lace("release", "2.2.0")
+    _meet(alice, cara)
+    cara.run("update")
+    assert _text(cara, "new.txt") == "what nobody else has\n"
+
+
 def test_a_decision_that_meets_newer_work_is_finished_by_update(trio: tuple[Person, Person, Person]) -> None:
     """A collision with my newer work leaves the folder; what is asked then is that collision and nothing decided."""
     alice, bob, cara = trio
