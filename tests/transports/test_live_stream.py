@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import struct
-import time
 import tracemalloc
 from pathlib import Path
 from random import Random
@@ -16,11 +14,9 @@ import zstandard
 from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.types import Message
 
 from transports.errors import BadStream
-from transports.http import bodies, stream
-from transports.http.guarded import LINE
+from transports.http import stream
 from transports.http.hello import WINDOW, HelloGate, Session, make_hello
 from transports.http.pace import Pace
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
@@ -344,84 +340,3 @@ def test_a_pace_is_kept() -> None:
     before = len(slept)
     free.spend(10**9)
     assert len(slept) == before
-
-
-class _Line:
-    """A connection as an answer knows it; each piece takes so many seconds to go."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self.transport = self
-        self.flow = self
-        self.write_paused = False
-        self.arrived: list[bytes] = []
-
-    def write(self, data: bytes | memoryview) -> None:
-        self.write_paused = True
-        self.arrived.append(bytes(data))
-
-    async def drain(self) -> None:
-        await asyncio.sleep(self._seconds)
-        self.write_paused = False
-
-    async def send(self, message: Message) -> None:
-        """Take what goes by HTTP: the head of the answer, and its end."""
-        if self.write_paused:
-            await self.drain()
-
-    def body(self) -> bytes:
-        """Take the chunks apart."""
-        rest, body = b"".join(self.arrived), b""
-        while rest:
-            size, _, rest = rest.partition(b"\r\n")
-            body += rest[: int(size, 16)]
-            assert rest[int(size, 16) :][:2] == b"\r\n"
-            rest = rest[int(size, 16) + 2 :]
-        return body
-
-
-def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> _Line:
-    """Send one large piece over a line on which each part takes so long."""
-    monkeypatch.setattr(bodies, "SILENCE", 0.2)
-    line = _Line(seconds)
-
-    async def go() -> None:
-        pace = Pace(None, time.monotonic, time.sleep)
-        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
-        await answer._push([b"x" * (4 << 20)])
-
-    asyncio.run(go())
-    return line
-
-
-def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """CYB-17: what limits a connection is how long nothing moves, never how long a piece takes."""
-    line = _answered(monkeypatch, 0.03)
-    assert len(line.arrived) > 0.2 / 0.03
-    assert line.body() == b"x" * (4 << 20)
-    with pytest.raises(TimeoutError):
-        _answered(monkeypatch, 30)
-
-
-def test_a_rate_makes_no_silence() -> None:
-    """CYB-17: a second's worth of bytes at a time, whatever is written: else the other side gives up."""
-    waits: list[float] = []
-    line = _Line(0)
-    now = [0.0]
-
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        now[0] += seconds
-
-    async def run() -> None:
-        pace = Pace(16_000, lambda: now[0], sleep)
-        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
-        await asyncio.to_thread(answer.write, b"x" * 1_000_000)
-        await asyncio.to_thread(answer.write, b"")
-        await answer.finish()
-
-    asyncio.run(run())
-    assert line.body() == b"x" * 1_000_000
-    assert max(map(len, line.arrived)) <= 16_000
-    assert max(waits) <= 1.0
-    assert 60 < now[0] < 63

@@ -7,20 +7,23 @@ import errno
 import os
 import select
 import socket
+import threading
 import time
 from asyncio.sslproto import _SSLProtocolTransport
 from collections.abc import Callable
 from contextlib import closing, suppress
 
 import pytest
+from starlette.types import Message
 
 from transports.address import LiveAddress
+from transports.http import bodies
 from transports.http.client import LiveConnection
-from transports.http.guarded import GuardedProtocol
+from transports.http.guarded import LINE, GuardedProtocol
 from transports.http.hello import Session
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
-from transports.http.paths import STATE_BYTES
+from transports.http.paths import STATE_BYTES, SYNC_PATH
 from transports.http.server import LiveServer
 from transports.http.stream import Source
 from transports.http.thin import _OPTION, STEP_BYTES, keep_little_unsent
@@ -89,6 +92,61 @@ def test_a_thin_line_shows_that_something_moves() -> None:
             while left:
                 left -= len(far.recv(min(left, 4096)))
             assert select.select([], [near], [], 10)[1], "nothing more may be sent though much has moved"
+
+
+class _Talker(_Nobody):
+    """Answers everybody at length, and keeps what stopped it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended = threading.Event()
+        self.fault: Exception | None = None
+
+    def admits(self, node: Verifier) -> bool:
+        return bool(node)
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        del node
+        try:
+            while source.read(STEP_BYTES):
+                pass
+            for _ in range(64):
+                write(bytes(1 << 20))
+            write(b"")
+        except Exception as error:
+            self.fault = error
+            raise
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(is_clean: bool) -> None:
+    """A client that was stopped is a line that was cut, and no fault in lace; nothing more is made for it."""
+    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
+    handler = _Talker()
+    session = Session(_GROUP, _HOST.verifier, identity.public)
+    pace = Pace(None, time.monotonic, time.sleep)
+    server = LiveServer(handler, identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server.start()
+    try:
+        address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
+        with LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom) as connection:
+            key = SigningKey.from_seed(b"\x02" * 32)
+            answer = connection.post(SYNC_PATH, key, [b"x"])
+            assert answer.read(1000)
+            wire = connection._http.sock
+            assert wire is not None
+            if is_clean:
+                socket.socket.shutdown(wire, socket.SHUT_WR)
+                with suppress(OSError):
+                    while socket.socket.recv(wire, STEP_BYTES):
+                        pass
+        assert handler.ended.wait(10)
+    finally:
+        server.stop()
+    assert isinstance(handler.fault, ConnectionError)
+    assert handler.failures == []
 
 
 def test_what_goes_to_a_server_goes_in_steps() -> None:
@@ -161,3 +219,106 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
     ]
     # What waits in TLS has to go before more is taken: half a MiB is a silence on a thin line.
     assert set(limits) == {(STEP_BYTES, 2 * STEP_BYTES)}
+
+
+class _Line:
+    """A connection as an answer knows it; each piece takes so many seconds to go, and a larger one some more."""
+
+    def __init__(self, seconds: float, then: float = 0.0) -> None:
+        self._seconds, self._then = seconds, then
+        self.transport = self
+        self.flow = self
+        self.write_paused = False
+        self.arrived: list[bytes] = []
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.write_paused = True
+        self.arrived.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        return False
+
+    async def drain(self) -> None:
+        await asyncio.sleep(self._seconds)
+        if self.arrived and len(self.arrived[-1]) > STEP_BYTES:
+            await asyncio.sleep(self._then)
+        self.write_paused = False
+
+    async def send(self, message: Message) -> None:
+        """Take what goes by HTTP: the head of the answer, and its end."""
+        if self.write_paused:
+            await self.drain()
+
+    def body(self) -> bytes:
+        """Take the chunks apart."""
+        rest, body = b"".join(self.arrived), b""
+        while rest:
+            size, _, rest = rest.partition(b"\r\n")
+            body += rest[: int(size, 16)]
+            assert rest[int(size, 16) :][:2] == b"\r\n"
+            rest = rest[int(size, 16) + 2 :]
+        return body
+
+
+def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> _Line:
+    """Send one large piece over a line on which each part takes so long."""
+    monkeypatch.setattr(bodies, "SILENCE", 0.2)
+    line = _Line(seconds)
+
+    async def go() -> None:
+        pace = Pace(None, time.monotonic, time.sleep)
+        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        await answer._push([b"x" * (4 << 20)])
+
+    asyncio.run(go())
+    return line
+
+
+def test_a_slow_line_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-17: what limits a connection is how long nothing moves, never how long a piece takes."""
+    line = _answered(monkeypatch, 0.03)
+    assert len(line.arrived) > 0.2 / 0.03
+    assert line.body() == b"x" * (4 << 20)
+    with pytest.raises(TimeoutError):
+        _answered(monkeypatch, 30)
+
+
+def test_a_line_that_becomes_slow_is_no_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-17: how long it may take goes by what lies there, and not by the few bytes that come next, or by the end."""
+    monkeypatch.setattr(bodies, "SILENCE", 0.2)
+    data = bytes(STEP_BYTES + 2 * 4 * STEP_BYTES + 10)
+
+    async def go(line: _Line, data: bytes) -> None:
+        pace = Pace(None, time.monotonic, time.sleep)
+        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        await answer._push([data])
+        await answer.finish()
+
+    for size in (len(data), len(data) - 10):
+        line = _Line(0, 0.3)
+        asyncio.run(go(line, data[:size]))
+        assert line.body() == data[:size]
+
+
+def test_a_rate_makes_no_silence() -> None:
+    """CYB-17: a second's worth of bytes at a time, whatever is written: else the other side gives up."""
+    waits: list[float] = []
+    line = _Line(0)
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        now[0] += seconds
+
+    async def run() -> None:
+        pace = Pace(16_000, lambda: now[0], sleep)
+        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        await asyncio.to_thread(answer.write, b"x" * 1_000_000)
+        await asyncio.to_thread(answer.write, b"")
+        await answer.finish()
+
+    asyncio.run(run())
+    assert line.body() == b"x" * 1_000_000
+    assert max(map(len, line.arrived)) <= 16_000
+    assert max(waits) <= 1.0
+    assert 60 < now[0] < 63

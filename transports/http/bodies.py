@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import errno
+import os
 from collections.abc import Iterator
 from typing import Final
 
@@ -77,6 +79,7 @@ class Answer:
         self._most = min(SEND_BYTES, pace.portion or SEND_BYTES)
         self._sent: concurrent.futures.Future[None] | None = None
         self._step = STEP_BYTES
+        self._given = 0  # bytes of the last piece, which a slow line may be at still
         self.is_begun = False
 
     def write(self, data: bytes) -> None:
@@ -116,6 +119,7 @@ class Answer:
             await asyncio.wrap_future(self._sent)
         await self._push(self._parts)
         await self._begin()
+        await self._drain()
         async with asyncio.timeout(SILENCE):
             await self._send({"type": "http.response.body"})
 
@@ -131,7 +135,7 @@ class Answer:
         if not size:
             return  # until something goes the answer may still become a refusal
         await self._begin()
-        self._line.transport.write(b"%x\r\n" % size)
+        await self._give(memoryview(b"%x\r\n" % size))
         for part in parts:
             view = memoryview(part)
             while view:
@@ -141,10 +145,16 @@ class Answer:
         self._line.transport.write(b"\r\n")
 
     async def _give(self, piece: memoryview) -> None:
-        flow = self._line.flow
-        if flow.write_paused:
-            began = self._loop.time()
-            async with asyncio.timeout(SILENCE * max(1, len(piece) / STEP_BYTES)):  # a slow line is no silent one
-                await flow.drain()
-            self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES
+        await self._drain()
+        if self._line.transport.is_closing():
+            raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
         self._line.transport.write(piece)
+        self._given = len(piece)
+
+    async def _drain(self) -> None:
+        """Wait until little of what was given lies here; a slow line is no silent one."""
+        if self._line.flow.write_paused:
+            began = self._loop.time()
+            async with asyncio.timeout(SILENCE * max(1, self._given / STEP_BYTES)):
+                await self._line.flow.drain()
+            self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES
