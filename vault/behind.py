@@ -26,7 +26,7 @@ class Behind:
     """Calls that take bytes, done one after the other in the order they were asked for; one that failed is the last.
 
     Use as a context manager: when the block ends, with an exception or without, all that was handed over is done and
-    what the calls use may be closed.
+    what the calls use may be closed; a Ctrl-C meanwhile leaves what is not begun.
 
     Args:
         alone: how many blocks are done where they are made, before a thread is worth its while.
@@ -42,6 +42,7 @@ class Behind:
         self._under_way = 0
         self._given: SimpleQueue[tuple[_Call, memoryview, int] | None] = SimpleQueue()
         self._done: SimpleQueue[memoryview] = SimpleQueue()
+        self._ended: SimpleQueue[None] = SimpleQueue()
         self._thread: Thread | None = None
         self._fault: BaseException | None = None
 
@@ -57,7 +58,7 @@ class Behind:
         finally:
             if self._thread is not None:
                 self._given.put(None)
-                self._thread.join()
+                self._end(self._thread)
 
     def hand(self, call: _Call, size: int) -> None:
         """Have a call done with the first `size` bytes of the room; it must not keep them.
@@ -90,7 +91,21 @@ class Behind:
             from threading import Thread  # noqa: PLC0415 - only much work needs it
 
             self._thread = Thread(target=self._run, name="lace-behind")
-            self._thread.start()
+            try:
+                self._thread.start()
+            except RuntimeError:  # the system gives no more threads
+                self._thread = None
+                raise
+
+    def _end(self, thread: Thread) -> None:
+        # A join that is interrupted takes the thread for ended ever after: what the thread says itself is waited for.
+        try:
+            self._ended.get()
+        except BaseException as impatience:
+            self._fault = impatience  # what is not begun is left, but nothing is closed under what is
+            self._ended.get()
+            raise
+        thread.join()
 
     def _take_back(self) -> None:
         self._free.append(self._done.get())
@@ -107,3 +122,4 @@ class Behind:
                 except BaseException as fault:
                     self._fault = fault
             self._done.put(block)
+        self._ended.put(None)

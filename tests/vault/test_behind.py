@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import pytest
@@ -58,3 +59,31 @@ def test_what_was_handed_over_is_done_before_an_exception_leaves() -> None:
         raise KeyError
     assert done == list(range(MANY))
     assert len(behind.room) == BLOCK_BYTES
+
+
+def test_an_impatient_end_waits_for_the_call_that_is_under_way_only() -> None:
+    # else its thread would write to a descriptor that is closed, or another file's by now
+    begun, may_end = threading.Event(), threading.Event()
+    done: list[int] = []
+
+    def take(block: memoryview) -> None:
+        begun.set()
+        may_end.wait()
+        done.append(block[0])
+
+    def interrupt() -> None:
+        begun.wait()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        threading.Timer(0.3, may_end.set).start()
+
+    other = threading.Timer(0.3, interrupt)
+    with pytest.raises(KeyboardInterrupt), Behind(alone=0) as behind:  # noqa: PT012 - the end raises it
+        for number in range(4):
+            behind.room[0] = number
+            behind.hand(take, 1)
+        other.start()
+        raise KeyError
+    was_waited_for = may_end.is_set()
+    may_end.set()
+    assert was_waited_for
+    assert done == [0]
