@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 
-from vault.desks.chunks import MissingObject, RunSource, check_content, check_here, entry_pieces
+from vault.desks.chunks import MissingObject, RunSource, check_content, check_here, copy_entry, entry_pieces
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
@@ -135,6 +136,9 @@ def test_a_damaged_byte_names_its_record_and_is_never_given_out(store: Store, se
             assert _CONTENT.startswith(b"".join(taken))
         with pytest.raises(PackDamaged, match=chunks[number].text):
             list(entry_pieces(fresh, entry, to_the_end=True))
+        hasher = blake3()
+        with pytest.raises(PackDamaged, match=chunks[number].text):
+            copy_entry(fresh, entry, hasher.update, hasher.digest)
         with pytest.raises(PackDamaged, match=chunks[number].text):
             check_content(fresh, entry, bytes)
 
