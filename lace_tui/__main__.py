@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from lace_tui.cli.context import World
 
-__all__ = ["main"]
+__all__ = ["GARBAGE", "main"]
 
-_GARBAGE = 50_000  # objects between two looks for cycles: a tenth of a short command went into looking for them
+# Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking.
+GARBAGE = (50_000, 20, 20)
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -29,7 +30,7 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     if world is None:
-        gc.set_threshold(_GARBAGE, 20, 20)
+        gc.set_threshold(*GARBAGE)
         _open_what_was_closed()
         _show_any_name()
         if kept_answer(words, os.environ, sys.stdout):

@@ -5,6 +5,7 @@ Each step of lace runs in a child process, so that its peak memory is its own.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import shutil
@@ -16,6 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from lace_tui.__main__ import GARBAGE
+from lace_tui.cli.quick import processors
 from lazy.sync import sync
 from lazy.update import update
 from tests.faults.circle import around
@@ -106,8 +109,9 @@ def _children() -> float:
 def _world(folder: Path) -> Surroundings:
     # The true clock: by one of the past every file is too young to be known by its stat, and is read again.
     if folder.name == "f":
-        return replace(around(folder.parents[1], "alice"), now_ns=time.time_ns)
-    return replace(friend_around(folder.parent, folder.name), now_ns=time.time_ns, entropy=os.urandom)
+        return replace(around(folder.parents[1], "alice"), now_ns=time.time_ns, processors=processors())
+    around_friend = friend_around(folder.parent, folder.name)
+    return replace(around_friend, now_ns=time.time_ns, entropy=os.urandom, processors=processors())
 
 
 def _sync(vault: Vault) -> None:
@@ -124,6 +128,7 @@ _ACTS: dict[str, Callable[[Vault], object]] = {
 
 
 def _main() -> None:
+    gc.set_threshold(*GARBAGE)
     act, folder = sys.argv[1], Path(sys.argv[2])
     with opened(folder) as vault:
         cpu, wall = time.process_time(), time.perf_counter()
