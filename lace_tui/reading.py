@@ -153,7 +153,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
                 "member",
                 NeedKind.MEMBERSHIP,
                 "You are not a member yet",
-                f"sync; then a friend syncs and runs lace admit {now.name}; then sync again"
+                f"sync; then a friend syncs and runs lace admit {shlex.quote(now.name)}; then sync again"
                 if now.waits_by_name
                 else "sync where your friend syncs; they must sync in between",
                 sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",

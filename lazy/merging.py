@@ -7,6 +7,7 @@ difference there is for a person.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -123,7 +124,7 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
         where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
         raise LetGo(
             f"Content of {where} is needed for this, and was let go here.",
-            hint=f"Get it back with: lace fetch {where} - then sync, and try again.",
+            hint=f"Get it back with: lace fetch {shlex.quote(where)} - then sync, and try again.",
         ) from error
 
 

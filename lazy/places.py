@@ -320,7 +320,7 @@ def _refuse_taken(store: Store, name: str) -> None:
         NameTaken: it has.
     """
     for (uri,) in store.rows("SELECT uri FROM place WHERE name = ?", name):
-        again = f"Choose another name, or forget that one first: lace place remove {name}"
+        again = f"Choose another name, or forget that one first: lace place remove {shlex.quote(name)}"
         raise NameTaken(f"There is a place called {name!r} already, at {uri}.", hint=again)
 
 

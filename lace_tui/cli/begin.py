@@ -10,7 +10,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
@@ -179,7 +179,7 @@ def _asks(vault: Vault, was: Verifier) -> str:
     known = places(vault)
     meet = inert(sync_command(known[0].name)) if known else "lace place add NAME DIR, then lace sync"
     return (
-        f"{why}: a friend must admit you with lace admit {inert(vault.name)}.\n"
+        f"{why}: a friend must admit you with lace admit {typed(vault.name)}.\n"
         f"Next: {meet}. Your request is there then; your friend syncs, admits you, and both sync again."
     )
 
@@ -333,14 +333,14 @@ def _requests(context: Context, _: argparse.Namespace) -> Answer:
         lines = [
             f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
             f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
-            f"  To admit: lace admit {inert(request.name)} --key {request.node}"
+            f"  To admit: lace admit {typed(request.name)} --key {request.node}"
             for request in found
         ]
         waits = waiting(vault)
         lines += [
             f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
             + (
-                f"To agree: lace revoke {inert(one.name)}"
+                f"To agree: lace revoke {typed(one.name)}"
                 if one.mine
                 else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
             )
@@ -371,7 +371,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
         return Answer(
             {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
             f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
-            f"Next: lace sync {inert(args.name)}",
+            f"Next: {inert(sync_command(args.name))}",
         )
 
 
@@ -386,7 +386,7 @@ def _leave(context: Context, args: argparse.Namespace) -> Answer:
         if any(member.node == node for member in members(vault)):
             lines.append(
                 f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
-                f"\nTo end that for all of you: lace revoke {name}"
+                f"\nTo end that for all of you: lace revoke {typed(args.name)}"
             )
         lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
         return Answer({"peer": args.name, "uri": uri, "key": node}, "\n".join(lines))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lazy.revoking import Revoked, plan_revocation, revoke
 from vault.errors import CallerError
@@ -52,7 +51,7 @@ def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> N
     """
     if yes:
         return
-    name = "self" if plan.me else inert(shlex.quote(plan.name))
+    name = "self" if plan.me else typed(plan.name)
     name += "" if last is None else f" --last {last}"
     way = f"Look with: lace revoke {name} --dry-run - and agree with: lace revoke {name} --yes"
     what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from spark_export.audits import AUDITS, Audit
@@ -102,7 +102,7 @@ def _tables_text(done: Exported, where: str, paint: Paint) -> str:
     lines = [f"{name:<12} {rows:>10,}" for name, rows in done.tables.items()]
     fresh = f"{len(done.written)} files written ({bytes_text(done.bytes_written)}), {done.kept} kept as they were."
     hint = paint.faint(
-        f"Put the exports of all members into one directory, then: lace report all --input {inert(where)}"
+        f"Put the exports of all members into one directory, then: lace report all --input {typed(where)}"
     )
     return "\n".join([*lines, fresh, hint])
 

@@ -7,7 +7,7 @@ name can neither move the cursor nor look like another name by hidden means.
 
 from __future__ import annotations
 
-__all__ = ["inert", "inert_lines", "width_of"]
+__all__ = ["inert", "inert_lines", "typed", "width_of"]
 
 _ELLIPSIS = "..."
 _MARKS_IN_A_ROW = 6  # more combining marks than any script stacks; piles of them paint over other lines
@@ -32,6 +32,17 @@ def inert(text: str, width: int | None = None) -> str:
     if width is not None and width_of(text) > width:
         text = _cut(text, width)
     return text
+
+
+def typed(text: str) -> str:
+    r"""Return a name, path or address as one harmless word that a shell takes as it stands.
+
+    >>> typed("o'neil's desk")
+    '\'o\'"\'"\'neil\'"\'"\'s desk\''
+    """
+    import shlex  # noqa: PLC0415 - many answers offer no command
+
+    return inert(shlex.quote(text))
 
 
 def inert_lines(text: str) -> list[str]:

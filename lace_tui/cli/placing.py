@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lazy.people import peers
 from lazy.places import Place, add_place, place_named, places, remove_place
@@ -138,7 +138,7 @@ def _drops(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
 def _drop_line(one: Plugged) -> str:
     path = inert(str(one.path))
     if not one.place:
-        return f"{path}  is no place of yours: lace place add NAME {path}"
+        return f"{path}  is no place of yours: lace place add NAME {typed(str(one.path))}"
     if one.problem:
         return f"{inert(one.place)}  {path}  {inert(one.problem)}"
     state = "safe to remove" if one.is_safe else f"a write to it was cut off: {inert(sync_command(one.place))}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, notices
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out
 from lazy.address import ResolvedCommit, resolve
@@ -153,7 +152,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         f"\nNothing is uncommitted in {desk}."
         if is_newest
         else "\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT\n"
-        f"To go back to the newest: lace checkout {inert(shlex.quote(desk))}"
+        f"To go back to the newest: lace checkout {typed(desk)}"
     )
     kept = "" if path else kept
     return Answer(
@@ -203,7 +202,7 @@ def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
             f"{inert(row['desk'])}  revision {row['revision']}  {row['shown']}  {inert(str(row['folder']))}"
             for row in rows
         ]
-        lines += [f"{inert(desk)}  of a friend; map it with: lace desk add {inert(desk)} DIR" for desk in elsewhere]
+        lines += [f"{inert(desk)}  of a friend; map it with: lace desk add {typed(desk)} DIR" for desk in elsewhere]
         return "\n".join(lines)
 
     return Answer({"desks": rows, "unmapped": elsewhere}, text)
@@ -226,11 +225,11 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
 def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     is_known = args.name in unmapped(vault)
     made = add_desk(vault, args.name, desk_path(context, vault, args.folder))
-    name = inert(made.name)
+    name = typed(made.name)
     following = f"lace update {name}" if is_known else f"lace release 1.0.0 --desk {name}"
     return Answer(
         {"desk": made.name, "folder": vault.folder / made.dir, "revision": 0},
-        f"{inert(made.dir)} is the desk {name} from now on, and main leaves it alone.\nNext: {following}",
+        f"{inert(made.dir)} is the desk {inert(made.name)} from now on, and main leaves it alone.\nNext: {following}",
     )
 
 

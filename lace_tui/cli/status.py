@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.places import PlaceFault
@@ -137,7 +136,7 @@ def _standing_lines(found: Status, paint: Paint) -> list[str]:
         what = f"! {inert(me.by)} revoked this device's key: what it says counts here only. A new key: lace adopt"
         lines.append(paint.warn(what))
     elif found.waits_by_name:
-        by_hand = f"! not a member yet: sync, let a friend sync and run lace admit {inert(found.name)}, and sync again"
+        by_hand = f"! not a member yet: sync, let a friend sync and run lace admit {typed(found.name)}, and sync again"
         lines.append(paint.warn(by_hand))
     elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
@@ -178,7 +177,7 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint) -> list[str]:
 
 
 def _map_command(desk: str) -> str:
-    return f"lace desk add {inert(shlex.quote(desk))} DIR"
+    return f"lace desk add {typed(desk)} DIR"
 
 
 def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
@@ -186,7 +185,7 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
     parts = [version, f"revision {desk.revision}"]
     if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
         # Beside other desks each is named: without a name, the command is about the folder it is typed in.
-        update = "lace update" if is_alone else f"lace update {inert(shlex.quote(desk.desk))}"
+        update = "lace update" if is_alone else f"lace update {typed(desk.desk)}"
         parts.append(_WORDS[desk.relation].format(update=update))
     if desk.unreleased:
         parts.append(f"{count_text(desk.unreleased, 'commit')} not released")
@@ -214,7 +213,7 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.evidence:
-            line += paint.warn(f", ! {peer.evidence} noted against: lace peers {inert(peer.name)}")
+            line += paint.warn(f", ! {peer.evidence} noted against: lace peers {typed(peer.name)}")
         lines.append(line)
     return lines
 

@@ -92,7 +92,8 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     """
     desk = known_desk(vault, found.desk)
     if lookup(vault.store, found.tree, path) is None:
-        raise NoSuchPath(f"{found.what} has nothing at {path}.", hint=f"See what it has: lace read y {found.what}")
+        way = f"See what it has: lace read y {shlex.quote(found.what)}"
+        raise NoSuchPath(f"{found.what} has nothing at {path}.", hint=way)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
     mine = [item for item in dirty.items if item.kind != "deleted" and f"{item.path}/".startswith(f"{path}/")]

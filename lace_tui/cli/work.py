@@ -23,7 +23,7 @@ from lace_tui.cli.folder import (
     sign,
     update_data,
 )
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
@@ -386,7 +386,7 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence
         of_desk = f" of {desk}." if other or news else "."
         lines.append("Nothing new: your folder has everything that was released" + of_desk)
     lines += [
-        f"{inert(name)} was released too, and has no folder here: lace desk add {inert(name)} DIR" for name in other
+        f"{inert(name)} was released too, and has no folder here: lace desk add {typed(name)} DIR" for name in other
     ]
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
@@ -86,7 +87,8 @@ class Export(Listing):
             with VaultReader(vault.folder) as reader:
                 return export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
 
-        self.lace.begin("Export", do, lambda done: self._exported(done, where), f"lace export {where}")
+        to = str(target)
+        self.lace.begin("Export", do, lambda done: self._exported(done, to), f"lace export {shlex.quote(to)}")
 
     def action_count(self) -> None:
         """Count the rows of each table."""
@@ -128,7 +130,7 @@ class Export(Listing):
                     watch.progress(0, 0, name)
                     return run(session, audit)
 
-        command = f"lace report {name}" + (f" --input {where}" if where else "")
+        command = f"lace report {name}" + (f" --input {shlex.quote(str(Path(where).expanduser()))}" if where else "")
         self.lace.begin(f"Report: {name}", do, self._reported, command)
 
     def _reported(self, found: Report) -> Card:
@@ -142,7 +144,7 @@ class Export(Listing):
         self._counts = done.tables
         self.show({})
         lines = [mark(f"= {len(done.written)} files written, {done.kept} kept as they were", GOOD)]
-        lines.append(mark(f"next: lace report all --input {where}", NOTE))
+        lines.append(mark(f"next: lace report all --input {shlex.quote(where)}", NOTE))
         self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
         return Card(f"Export: {inert(where)}", tuple(lines))
 

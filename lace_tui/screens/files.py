@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -89,7 +90,7 @@ class Files(Listing):
         return "A file", (path, f"Size: {entry.size} bytes", f"Content: {entry.hash}"), self._command(path)
 
     def _command(self, path: str) -> str:
-        return f"lace cat {self._old.at.what} {path}"
+        return f"lace cat {shlex.join((self._old.at.what, path))}"
 
     def action_open_row(self) -> None:
         """Read the selected file."""
@@ -138,7 +139,7 @@ class Files(Listing):
                     f"Copy out: {at.what}",
                     lambda vault, watch: copy_out(vault, at, vault.folder.absolute() / to, watch),
                     lambda result: _copied(result, at.what, to),
-                    f"lace checkout {at.what} --to {text}",
+                    f"lace checkout {shlex.quote(at.what)} --to {shlex.quote(str(to))}",
                 )
 
         self.app.push_screen(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
@@ -165,12 +166,12 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
         if not changes:
             lines.append(mark("  no file differs from what the folder stands on", QUIET))
         lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
-        lines.append(mark(f"lace checkout {at.what}", NOTE))
+        lines.append(mark(f"lace checkout {shlex.quote(at.what)}", NOTE))
         place.app.push_screen(PlanPage("Check out: the plan", lines), decided)
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
-            place.lace.begin("Check out", do, _checked_out, f"lace checkout {at.what}")
+            place.lace.begin("Check out", do, _checked_out, f"lace checkout {shlex.quote(at.what)}")
 
     def do(vault: Vault, watch: Watch) -> Any:
         return check_out(vault, at, watch), at.what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -90,7 +91,7 @@ class FirstRun(Screen[None]):
                 if group:
                     self.lace.make_vault(
                         lambda folder, around: Vault.found(folder, around, name=name, group=group),
-                        f"lace init --name {name} --group {group}",
+                        f"lace init --name {shlex.quote(name)} --group {shlex.quote(group)}",
                     )
 
             self.app.push_screen(Question("Begin here", "What shall the group be called?", "friends"), grouped)

@@ -434,7 +434,7 @@ class Home(Place):
                         f"Place: {inert(name)}",
                         lambda vault, _: deeds.add_place(vault, name, uri, cwd=vault.folder),
                         lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"), mark(_MEET))),
-                        f"lace place add {name} {where}",
+                        f"lace place add {shlex.join((name, uri))}",
                     )
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
@@ -448,9 +448,9 @@ class Home(Place):
 
         def named(name: str | None) -> None:
             if name:
-                self.lace.begin("Invite", lambda vault, _: deeds.invite(vault, name), invited, f"lace invite {name}")
+                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, f"lace invite {shlex.quote(name)}")
 
-        def invited(made: Invitation) -> None:
+        def shown(made: Invitation) -> None:
             from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
 
             line = made.encode()

@@ -6,6 +6,7 @@ Plain code without a screen; each function runs in a thread.
 from __future__ import annotations
 
 import json
+import shlex
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -143,7 +144,7 @@ def between(vault: Vault, one: str, other: str) -> Found:
 
 def _between(vault: Vault, before: ResolvedCommit, after: ResolvedCommit) -> Found:
     found = tree_differences(vault, before, after, limit=DIFFERENCES + 1)
-    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {before.what} {after.what}")
+    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {shlex.join((before.what, after.what))}")
 
 
 def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:

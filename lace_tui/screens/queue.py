@@ -14,6 +14,7 @@ from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 from lace_tui.view import ago
 from lazy.queue import QueueEntry, QueueState, queue
+from lazy.results import sync_command
 from lazy.sync import sync
 from vault.vault import Vault
 
@@ -62,7 +63,7 @@ class Queue(Listing):
             f"Since: {entry.since}",
             f"Record: {entry.record}",
         )
-        return "Waiting", lines, f"lace sync {entry.peer}"
+        return "Waiting", lines, sync_command(entry.peer)
 
     def action_retry(self) -> None:
         """Sync with the peer of the selected entry."""
@@ -75,5 +76,5 @@ class Queue(Listing):
             f"Sync: {inert(entry.peer)}",
             lambda vault, watch: sync(vault, [entry.peer], watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
-            f"lace sync {entry.peer}",
+            sync_command(entry.peer),
         )

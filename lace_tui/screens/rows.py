@@ -9,6 +9,7 @@ from textual.content import Content
 
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, plural, rows
 from lace_tui.view import FILES_LIMIT, NeedKind, ago
+from lazy.results import sync_command
 
 if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
@@ -129,7 +130,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             f"Last sync: {_when(place.last_sync, view)}",
             *(line for message, hint in place.trouble for line in (f"! {message}", f"  {hint}") if line.strip()),
         )
-        return "A place", lines, f"lace sync {name}"
+        return "A place", lines, sync_command(name)
     peer = next(peer for peer in view.peers if peer.status.node == name)
     lines = (
         peer.status.name,
@@ -142,7 +143,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         f"Last read: {_when(peer.status.last_sync, view)}",
         *_said(peer.status.beacon),
     )
-    return "A peer", lines, f"lace sync {target}"
+    return "A peer", lines, sync_command(target)
 
 
 def _when(iso: str | None, view: HomeView) -> str:

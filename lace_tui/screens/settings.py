@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -143,7 +144,8 @@ class Settings(Listing):
                 save_settings(vault, vault.settings.set(key, text))
             return text
 
-        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), f"lace config set {key} {text}")
+        command = f"lace config set {key} {shlex.quote(text)}"
+        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), command)
 
 
 def _changed(key: str, text: str) -> Card:

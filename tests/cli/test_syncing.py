@@ -238,6 +238,36 @@ def test_what_is_named_next_can_be_typed_as_it_stands(alice: Person, bob: Person
     assert bob.lace("bundle", "apply", there, "--dry-run")["next"] == f"lace bundle apply '{there}'"
 
 
+def test_a_name_with_a_space_or_a_quote_is_one_word_in_every_command_offered(
+    alice: Person, bob: Person, cara: Person, stick: Path
+) -> None:
+    """LAZ-27, LAZ-54: what is offered is typed into a shell, which must read the same name, path or address in it."""
+    alice.lace("init", "--name", "alice")
+    alice.write("our takes/a.txt", "a\n")
+    assert "lace release 1.0.0 --desk 'our takes'" in alice.text("desk", "add", "our takes", "our takes")
+    alice.lace("place", "add", "stick", str(stick))
+    alice.lace("release", "1.0.0", "--desk", "our takes")
+    line = alice.lace("invite")["invite"]
+    bob.lace("accept", line, "--name", "bob o'neil")
+    alice.lace("sync", "stick")
+    key = cara.lace("accept", line, "--name", "cara o'neil")["node"]
+    alice.lace("sync", "stick")
+    (offered,) = [text for text in alice.text("requests").splitlines() if "To admit: " in text]
+    assert shlex.split(offered.partition(": ")[2]) == ["lace", "admit", "cara o'neil", "--key", key]
+    for person in (bob, alice, bob):
+        person.lace("sync", "stick")
+    assert "lace desk add 'our takes' DIR" in bob.text("desks")
+    assert "lace desk add 'our takes' DIR" in bob.text("update")
+    assert "Ask for it: lace beacon alice --ask" in bob.text("beacon", "alice")
+    asked = next(text for text in alice.text("beacon", "bob o'neil").splitlines() if text.startswith("Ask for it: "))
+    assert shlex.split(asked.partition(": ")[2]) == ["lace", "beacon", "bob o'neil", "--ask"]
+    left = alice.text("leave", "bob o'neil").splitlines()
+    (end,) = [text.partition(": ")[2] for text in left if text.startswith("To end that for all of you: ")]
+    assert shlex.split(end) == ["lace", "revoke", "bob o'neil"]
+    told = alice.run("--json", "checkout", "our takes@1.0.0", "our takes/gone.txt").json["error"]
+    assert told["hint"].startswith("See what it has: lace read y 'self/our takes@")
+
+
 def test_a_place_has_one_name_and_none_of_a_person(alice: Person, stick: Path) -> None:
     """Peers and places share one namespace, mine included; a place under two names would be visited twice."""
     alice.lace("init", "--name", "alice")

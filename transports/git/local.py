@@ -82,7 +82,8 @@ def check_directory(git: GitRunner) -> None:
         raise PlaceUnreachable(f"There is no git repository at {path}.")
     inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
     if inner is None:
-        raise NotAGitPlace(f"{path} is no git repository.", hint=f"Make one with: git init --bare {path}")
+        way = f"Make one with: git init --bare {shlex.quote(str(path))}"
+        raise NotAGitPlace(f"{path} is no git repository.", hint=way)
     try:
         bad = _leading_away(inner)
     except OSError as error:
