@@ -113,6 +113,7 @@ class Undone:
         revision: the number that is free again.
         written: paths written in the folder, or that would be.
         deleted: paths deleted in it, or that would be.
+        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
     """
 
     what: str
@@ -120,6 +121,7 @@ class Undone:
     revision: int | None = None
     written: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    is_unfinished: bool = False
 
 
 def last_act(vault: Vault) -> Act | None:
@@ -145,7 +147,7 @@ def _acts(vault: Vault) -> Iterator[Act]:
 
 
 def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:
-    """Take back the last act.
+    """Take back the last act; with `dry_run` nothing is changed, nor is an update finished that was cut off.
 
     Raises:
         NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
@@ -223,14 +225,14 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     if not dry_run:
         finish_checkouts(vault, watch)
-    if not keeps_folder and changes(vault, desk, watch).items:
+    if not keeps_folder and changes(vault, desk, watch, is_dry=dry_run).items:
         # To commit them and say `undo` again would take back that commit, and no more.
         back = shlex.quote(f"{desk}@{before.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: lace checkout {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
     if dry_run:
         moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
-        return Undone(what, desk, head.number, *moved)
+        return Undone(what, desk, head.number, *moved, is_unfinished=is_unfinished(vault, desk))
     with vault.writing() as w:
         # While this waited for the vault somebody else may have released what it is about to take back.
         if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:

@@ -12,16 +12,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import folder_of, within
-from vault.desks.diff import diff_trees
+from vault.desks.diff import Change, diff_trees
 from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
+from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
+from vault.errors import EnvironmentFault
 from vault.records import RecordHash
 from vault.space import require_room
 
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
     from vault.desks.plan import CheckoutPlan
-    from vault.desks.ports import Source
+    from vault.desks.ports import MemoryObjects, Source
     from vault.vault import Vault
     from vault.work import Watch
     from vault.writer import Writer
@@ -31,10 +33,12 @@ __all__ = [
     "checkout_tree",
     "finish_checkout",
     "finish_checkouts",
+    "finished_if_possible",
     "forget_unfinished",
     "is_unfinished",
     "plan_folder",
     "plan_unfinished",
+    "tree_if_finished",
 ]
 
 _LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
@@ -70,10 +74,15 @@ class StoredDirCache:
         """Take note that a directory is gone, with those that were below it; see `keep`."""
         self._gone += (directory, f"{LOOKS}{directory}")
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether something was saved that the store does not have."""
-        return bool(self._fresh)
+    def keep_if_free(self, vault: Vault) -> None:
+        """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing."""
+        if not self._fresh:
+            return
+        try:
+            with vault.lock.held(timeout=0), vault.store.transaction():
+                self.keep()
+        except EnvironmentFault:
+            return  # a busy or read-only vault costs a second look, no more
 
     def keep(self) -> None:
         """Write what was saved, without what is gone; inside the transaction: a cache never runs ahead of the store."""
@@ -162,10 +171,46 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     )
 
 
+def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
+    try:
+        return finish_checkout(vault, desk, watch)
+    except EnvironmentFault as error:
+        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
+
+
 def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
     """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
     trees = _trees(vault, desk)
     return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
+
+
+def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryObjects, watch: Watch) -> RecordHash:
+    """Return the tree that the folder will have once its cut-off checkout is finished; writes nothing to the folder.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        root: the tree of the folder as it is.
+        objects: where that is read, and where the new pages go.
+        watch: cancel.
+    """
+    plan = plan_unfinished(vault, desk, watch)
+    if plan is None or not (plan.writes or plan.deletes):
+        return root
+    from vault.desks.edit import apply_changes  # noqa: PLC0415 - hardly any checkout is cut off
+
+    moved = {step.change.path: step.change.after for step in plan.writes}
+    moved |= {step.change.path: None for step in plan.deletes if _may_go(objects, root, step.change)}
+    return apply_changes(objects, objects, vault.group, root, moved)
+
+
+def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
+    """Tell whether a finished checkout would delete this: files, and directories that are empty."""
+    if change.before is None or not change.before.is_dir:
+        return True
+    here = lookup(objects, root, change.path)
+    return here is not None and here.is_dir and not read_directory(objects, here.hash)
 
 
 def _trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:

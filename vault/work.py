@@ -15,7 +15,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import tree_size
 from vault.desks.worktree import Problem, snapshot
-from vault.errors import CallerError, EnvironmentFault
+from vault.errors import CallerError
 from vault.graph import ancestors, newest
 from vault.history import commit_info, commit_time, has_released, highest_version, line_head, releases
 from vault.names import Version
@@ -28,7 +28,9 @@ from vault.unfinished import (
     checkout_tree,
     finish_checkout,
     finish_checkouts,
+    finished_if_possible,
     forget_unfinished,
+    tree_if_finished,
 )
 from vault.vault import Vault
 from vault.writer import Writer
@@ -192,7 +194,14 @@ def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
     )
 
 
-def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: MemoryObjects | None = None) -> Changes:
+def changes(
+    vault: Vault,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+    *,
+    overlay: MemoryObjects | None = None,
+    is_dry: bool = False,
+) -> Changes:
     """Compare the folder with what it stands on; reads only files whose stat changed.
 
     It changes nothing, but it finishes a checkout that was cut off.
@@ -202,8 +211,9 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         desk: the desk.
         watch: progress and cancel.
         overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
+        is_dry: finish nothing; what a cut-off checkout has still to write counts as written.
     """
-    left = _finished(vault, desk, watch)
+    left = () if is_dry else finished_if_possible(vault, desk, watch)
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     if overlay is None:  # an empty one is false
@@ -223,30 +233,12 @@ def changes(vault: Vault, desk: str = MAIN, watch: Watch = Watch(), *, overlay: 
         processes=vault.around.processors,
     )
     if base is not None and snap.root == base.tree:
-        _keep_if_free(vault, cache)
-    items = snap.changes
+        cache.keep_if_free(vault)
+    root = tree_if_finished(vault, desk, snap.root, overlay, watch) if is_dry else snap.root
+    items = snap.changes if root == snap.root else None
     if items is None:
-        items = tuple(diff_trees(overlay, base.tree if base else None, snap.root))
-    return Changes(desk, snap.root, items, tuple(sorted((*left, *snap.problems))))
-
-
-def _finished(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
-    """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
-    try:
-        return finish_checkout(vault, desk, watch)
-    except EnvironmentFault as error:
-        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
-
-
-def _keep_if_free(vault: Vault, cache: StoredDirCache) -> None:
-    """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing."""
-    if not cache.is_fresh:
-        return
-    try:
-        with vault.lock.held(timeout=0), vault.store.transaction():
-            cache.keep()
-    except EnvironmentFault:
-        return  # a busy or read-only vault costs a second look, no more
+        items = tuple(diff_trees(overlay, base.tree if base else None, root))
+    return Changes(desk, root, items, tuple(sorted((*left, *snap.problems))))
 
 
 def commit(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DESK_HELP",
     "SHOWN",
+    "UNFINISHED",
     "OutsideFolder",
     "counted",
     "desk_of",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 DESK_HELP = "the desk (that of the folder you are in)"
+UNFINISHED = "The last update of this folder was cut off, and would be finished first."
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
 
 

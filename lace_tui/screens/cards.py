@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
-from lace_tui.cli.folder import moved_text
+from lace_tui.cli.folder import UNFINISHED, moved_text
 from lace_tui.cli.progress import bytes_text, duration_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import Cancelled, LaceError
@@ -280,6 +280,8 @@ def plan_lines(plan: Updated) -> list[Content]:
 def undo_lines(plan: Undone) -> list[Content]:
     """Return what taking back the last act would do, for a person to agree to."""
     lines = [mark(f"{plan.what}.", STRONG)]
+    if plan.is_unfinished:
+        lines.append(mark(UNFINISHED, NOTE))
     if plan.written or plan.deleted:
         lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
         lines += _path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])

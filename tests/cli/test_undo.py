@@ -237,5 +237,42 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     assert bob.lace("fsck")["ok"]
 
 
+def test_a_plan_leaves_an_update_that_was_cut_off_as_it_is(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4, APP-13: what would be taken back is said, and no file is written, made or deleted for it."""
+    _begin_together(alice, bob, tmp_path)
+    for name in ("b.txt", "empty/b.txt"):
+        bob.write(name, "bob\n")
+    bob.lace("commit", "-m", "mine")
+    alice.write("a.txt", "from alice\n")
+    alice.write("new/c.txt", "from alice\n")
+    alice.lace("release", "1.1.0")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", _cut_off)
+        assert bob.run("update").code != 0
+    before = _files(bob)
+    planned = bob.lace("undo", "--dry-run")
+    assert (planned["unfinished"], planned["revision"]) == (True, 3)
+    assert (planned["written"], planned["deleted"]) == (["a.txt"], ["new/c.txt"])
+    assert "was cut off, and would be finished first" in bob.text("undo", "--dry-run")
+    assert _files(bob) == before == {"a.txt": "one\n", "b.txt": "bob\n", "empty/b.txt": "bob\n"}
+    bob.write("a.txt", "edited since\n")
+    assert bob.lace("undo", "--dry-run", expect=2)["error"]["message"].startswith("Files were changed since")
+    bob.write("a.txt", "one\n")
+    done = bob.lace("undo")
+    assert (done["written"], done["deleted"], done["unfinished"]) == (planned["written"], planned["deleted"], False)
+    assert _files(bob) == before
+    assert not bob.lace("undo", "--dry-run")["unfinished"]
+    assert bob.lace("fsck")["ok"]
+
+
+def _files(person: Person) -> dict[str, str]:
+    found = (path for path in person.folder.rglob("*") if path.is_file() and ".vault" not in path.parts)
+    return {path.relative_to(person.folder).as_posix(): path.read_text() for path in found}
+
+
 def _cut_off(*_: object) -> None:
     raise NotWritable("The folder cannot be written.")
