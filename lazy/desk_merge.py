@@ -194,7 +194,7 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     found = _check(vault, base.commit if base else None, that, strategy)
     _check_permits(vault, desk, base.commit if base else None, that, strategy)
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, desk, watch, overlay=overlay)
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit, None)
     if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):

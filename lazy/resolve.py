@@ -329,7 +329,7 @@ def plan_resolve(
     """
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
+    dirty = changes(vault, conflict.desk, watch, overlay=overlay, is_dry=True)
     base = checkout_of(vault, conflict.desk)
     chosen = pick_side(conflict, prefer) if prefer else None
     if chosen is not None and conflict.kind is ConflictKind.VERSION:

@@ -22,7 +22,7 @@ from vault.graph import ancestors, is_ancestor, newest
 from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.names import Version
 from vault.records import RecordHash
-from vault.unfinished import plan_folder
+from vault.unfinished import in_the_way
 from vault.vault import Vault
 from vault.work import (
     MAIN,
@@ -377,12 +377,12 @@ def _planned(
     if not missing:
         return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, desk, watch, overlay=overlay)
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
     mine = base.commit if base else None
     everything = newest(vault.store, [*([mine] if mine else []), *missing])
     if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
-        _refuse_blocked(plan_folder(vault, desk, dirty.tree, target, overlay, watch).skipped)
+        _refuse_blocked(in_the_way(vault, desk, dirty.tree, target, overlay, watch))
         written, deleted = paths_moved(overlay, dirty.tree, target)
         done = Updated(Relation.BEHIND, everything[0], None, written=written, deleted=deleted)
         return _named(vault, desk, heads, done, waiting, None)
@@ -402,7 +402,7 @@ def _planned(
     if outcome.root is None:
         done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
-        _refuse_blocked(plan_folder(vault, desk, dirty.tree, outcome.root, overlay, watch).skipped)
+        _refuse_blocked(in_the_way(vault, desk, dirty.tree, outcome.root, overlay, watch))
         written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
         done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged), deleted=deleted)
     return _named(vault, desk, heads, done, waiting, None)

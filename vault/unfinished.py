@@ -22,7 +22,7 @@ from vault.space import require_room
 
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
-    from vault.desks.plan import CheckoutPlan
+    from vault.desks.plan import CheckoutPlan, Skip
     from vault.desks.ports import MemoryObjects, Source
     from vault.vault import Vault
     from vault.work import Watch
@@ -35,6 +35,7 @@ __all__ = [
     "finish_checkouts",
     "finished_if_possible",
     "forget_unfinished",
+    "in_the_way",
     "is_unfinished",
     "plan_folder",
     "plan_unfinished",
@@ -245,6 +246,16 @@ def plan_folder(
         cancel=watch.cancelled,
         without=within(vault, desk),
     )
+
+
+def in_the_way(
+    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
+) -> tuple[Skip, ...]:
+    """Say what would be left alone by `plan_folder` once a cut-off checkout is finished; changes nothing."""
+    late = plan_unfinished(vault, desk, watch)
+    moving = {step.change.path for step in (*late.writes, *late.deletes)} if late is not None else set()
+    skipped = plan_folder(vault, desk, before, after, source, watch).skipped
+    return tuple(skip for skip in skipped if skip.path not in moving)
 
 
 def forget_unfinished(w: Writer, desk: str) -> None:

@@ -109,6 +109,29 @@ def test_every_action_that_looks_at_the_folder_finishes_it_first(
     assert _names(bob) == {**_names(alice), "mine.txt": "mine\n", "later.txt": "later\n"}
 
 
+@pytest.mark.parametrize("calls", [0, 7, FILES + 3])
+def test_a_plan_finishes_nothing_and_foretells_what_is_done(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    """APP-13: a dry run of an update writes no file, and counts what is still to be written as written."""
+    alice, bob = pair
+    _cut_update(monkeypatch, bob, calls)
+    write(alice, "f1", "newest\n")
+    (alice.folder / "g2").unlink()
+    (alice.folder / "g3").unlink()
+    write(alice, "g3/in", "a folder now\n")
+    work.release(alice, None, "newest")
+    visit(alice)
+    visit(bob)
+    before = _names(bob)
+    planned = update(bob, dry_run=True)
+    assert _names(bob) == before
+    assert (planned.written, planned.deleted) == (("f1", "g3/in"), ("g2", "g3"))
+    done = update(bob)
+    assert (done.written, done.deleted) == (planned.written, planned.deleted)
+    assert _names(bob) == {**_names(alice), "mine.txt": "mine\n"}
+
+
 def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-12, APP-13: what a person wrote over half of an update is never overwritten."""
     alice, bob = pair
