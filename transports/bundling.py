@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import zstandard
 from blake3 import blake3
@@ -21,6 +22,9 @@ from vault.behind import BLOCK_BYTES, Behind
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, encode
 from vault.records.hashes import MARKLINE_BYTES, RecordHash
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
 __all__ = ["BundleWriter", "ByteSink", "write_bundles"]
 
 _SAMPLED, _SAMPLE = 4096, 2048  # bytes of records that are looked at, the smallest chunks too, and how much of them
@@ -28,6 +32,8 @@ _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
 _SLACK = 64 * 1024  # bytes: App table, footer, zstd's own headers
 _QUICK = 3  # the level where nobody waits for a slow road
 _DENSE = 0.47  # of the raw bytes: above, a level that looks for less may find more
+_THREAD_AFTER = 8  # frames: what is less is compressed where it is made
+_BESIDE = 1 << 20  # raw bytes of a frame that waits while the next one is filled; a large one is not held twice
 _Given = tuple[RecordHash, str, bytes | memoryview] | tuple[RecordHash, str, bytes | memoryview, Near | None]
 
 
@@ -38,8 +44,41 @@ class ByteSink(Protocol):
         """Take all of the bytes or raise; a view changes afterwards."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class _Frame:
+    """The frame that is being filled, and then the one whose stored bytes are being made.
+
+    Attributes:
+        rows: hash, App, offset and bytes of each record.
+        parts: their bytes, until it is closed.
+        raw: bytes of all of them.
+        expected: how many they may come to.
+        noise: how many of them no compressor makes less of.
+        near: what they are like.
+        is_whole: of each record, whether it is whole in the frame's own bytes.
+    """
+
+    rows: list[tuple[RecordHash, str, int, int]] = field(default_factory=list)
+    parts: list[bytes | memoryview] = field(default_factory=list)
+    raw: int = 0
+    expected: int = 0
+    noise: int = 0
+    near: Near | None = None
+    is_whole: list[bool] = field(default_factory=list)
+
+    @property
+    def is_noise(self) -> bool:
+        """Tell whether it is stored as it is."""
+        return self.noise * 20 >= self.raw * 19
+
+    @property
+    def is_held(self) -> bool:
+        """Tell whether it is written before the next one is filled: its bytes are many, or those of the records."""
+        return self.raw > _BESIDE or self.is_noise
+
+
 class BundleWriter:
-    """Writes one bundle to a sink, front to back, holding one frame in memory and what waits to be written.
+    """Writes one bundle to a sink, front to back, holding two frames in memory and what waits to be written.
 
     Args:
         sink: where the bytes go.
@@ -47,6 +86,10 @@ class BundleWriter:
         limit: bytes the file may reach.
         stored: ends the sink and returns digest and size of the file that came of it, where it is not these bytes.
         behind: writes and digests while more is being made; whoever gives it ends it before the sink.
+
+    Attributes:
+        beside: compresses a frame while the next one is being filled; one thread, which the caller ends. The bytes are
+            the same with it and without.
     """
 
     def __init__(
@@ -64,32 +107,30 @@ class BundleWriter:
         self._filled = 0  # bytes of it
         self._stored = stored
         self._limit = limit
+        self.beside: Executor | None = None
         self._compressor = _compressor(level)
+        self._taster = _compressor(level)  # a compressor serves one thread
         self._fastest = zstandard.ZstdCompressor(level=1, write_content_size=True)
         self._hasher = blake3()
         self._position = 0
-        self._pending: list[tuple[RecordHash, str, int, int]] = []
-        self._parts: list[bytes | memoryview] = []
-        self._raw = 0
-        self._frames = 0
-        self._last = (1, 2)  # stored and raw bytes of the last frame
-        self._expected = 0
-        self._noise = 0  # bytes of this frame that no compressor makes less of
-        self._near: Near | None = None
+        self._frame = _Frame()
+        self._made: tuple[_Frame, _Stored | Future[_Stored]] | None = None  # the frame before, not written yet
+        self.frames = 0
+        self._last = (1, 2)  # stored and raw bytes of the last frame that was written
         self._builder = RunBuilder()
         self._list = BundleList()
         self._index: BundleIndex | None = None
         self._write(MAGIC)
 
     def __len__(self) -> int:
-        return len(self._builder) + len(self._pending)
+        return len(self._builder) + len(self._frame.rows) + (len(self._made[0].rows) if self._made else 0)
 
     def has_room(self, length: int) -> bool:
         """Return whether a record of this many bytes certainly fits; an empty bundle takes any record."""
         if not len(self):
             return True
-        raw = self._raw + length
-        index = (len(self) + 1) * ENTRY.size + (self._frames + 2) * _FRAME_LINE + _SLACK
+        raw = self._frame.raw + length + (self._made[0].raw if self._made else 0)
+        index = (len(self) + 1) * ENTRY.size + (self.frames + 2) * _FRAME_LINE + _SLACK
         return len(self) < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
 
     def add(self, record_hash: RecordHash, app: str, record: bytes | memoryview, near: Near | None = None) -> None:
@@ -110,19 +151,21 @@ class BundleWriter:
         if record[:MARKLINE_BYTES] != record_hash.markline or length > FRAME_RAW_LIMIT:
             raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
         expected, is_noise = self._expects(record)
-        is_much = self._raw + length > FRAME_RAW_LIMIT or self._expected + expected > FRAME_FULL
-        if is_much or (self._pending and near != self._near):
+        frame = self._frame
+        is_much = frame.raw + length > FRAME_RAW_LIMIT or frame.expected + expected > FRAME_FULL
+        if is_much or (frame.rows and near != frame.near):
             self._close_frame()
-        if is_noise and length >= FRAME_STORED and near is None and not self._pending:
+            frame = self._frame
+        if is_noise and length >= FRAME_STORED and near is None and not frame.rows:
             self._put_alone(record_hash, app, record)
             return
-        self._near = near
-        self._pending.append((record_hash, app, self._raw, length))
-        self._parts.append(record)
-        self._raw += length
-        self._expected += expected
-        self._noise += length if is_noise else 0
-        if self._raw >= FRAME_CLOSE or self._expected >= FRAME_STORED:
+        frame.near = near
+        frame.rows.append((record_hash, app, frame.raw, length))
+        frame.parts.append(record)
+        frame.raw += length
+        frame.expected += expected
+        frame.noise += length if is_noise else 0
+        if frame.raw >= FRAME_CLOSE or frame.expected >= FRAME_STORED:
             self._close_frame()
 
     def _expects(self, record: bytes | memoryview) -> tuple[int, bool]:
@@ -131,7 +174,7 @@ class BundleWriter:
             middle = len(record) // 2
             sample = bytes(record[middle : middle + _SAMPLE])
             # Of ASCII an eighth goes in any case, and most small files are text: they need no second compressing.
-            if not sample.isascii() and len(self._compressor.compress(sample)) * 10 > len(sample) * 9:
+            if not sample.isascii() and len(self._taster.compress(sample)) * 10 > len(sample) * 9:
                 return len(record), True
         stored, raw = self._last
         return len(record) * stored // raw, False
@@ -140,6 +183,7 @@ class BundleWriter:
         """Write the index and the footer and return what the bundle holds; a second call returns the same."""
         if self._index is None:
             self._close_frame()
+            self._put_made()
             run = self._builder.build()
             data = self._list.encode()
             start = self._position
@@ -154,6 +198,7 @@ class BundleWriter:
 
     def _put_alone(self, record_hash: RecordHash, app: str, record: bytes | memoryview) -> None:
         """Write a frame of one record as it is: most frames of large files."""
+        self._put_made()
         length = len(record)
         pieces = list(as_it_is((record,), length))
         size = sum(map(len, pieces))
@@ -162,56 +207,64 @@ class BundleWriter:
         for piece in pieces:
             self._write(piece)
         self._last = (size, length)
-        self._frames += 1
+        self.frames += 1
 
     def _close_frame(self) -> None:
-        if not self._pending:
+        frame, self._frame = self._frame, _Frame()
+        if not frame.rows:
             return
-        pieces, is_whole, is_delta = self._packed()
-        size = sum(map(len, pieces))
-        for number, (record_hash, app, offset, length) in enumerate(self._pending):
-            location = Location(None, self._position, size, self._raw, offset, length)
+        self._put_made()
+        self.frames += 1
+        self._made = frame, self._packed(frame)
+        if frame.is_held or self.frames == 1:  # the first one shows how well these records compress
+            self._put_made()
+
+    def _put_made(self) -> None:
+        """Write the frame before, whose stored bytes are made by now or waited for."""
+        if self._made is None:
+            return
+        (frame, made), self._made = self._made, None
+        stored = made if isinstance(made, _Stored) else made.result()
+        size = sum(map(len, stored.pieces))
+        for number, (record_hash, app, offset, length) in enumerate(frame.rows):
+            location = Location(None, self._position, size, frame.raw, offset, length)
             self._builder.add(record_hash, app, location)
-            is_whole[number] = is_whole[number] or is_delta
+            frame.is_whole[number] = frame.is_whole[number] or stored.is_delta
         rows = (
             Row(record.kind, app, length, record.digest)
-            for (record, app, _, length), whole in zip(self._pending, is_whole, strict=True)
+            for (record, app, _, length), whole in zip(frame.rows, frame.is_whole, strict=True)
             if whole
         )
-        self._list.add(ListedFrame(size, self._raw, is_delta, tuple(rows)))
-        self._parts, self._near = [], None
-        for piece in pieces:
+        self._list.add(ListedFrame(size, frame.raw, stored.is_delta, tuple(rows)))
+        for piece in stored.pieces:
             self._write(piece)
-        self._last = (size, self._raw)
-        self._pending, self._raw, self._expected, self._noise = [], 0, 0, 0
-        self._frames += 1
+        self._last = (size, frame.raw)
 
-    def _packed(self) -> tuple[list[bytes | memoryview], list[bool], bool]:
-        """Return the frame's stored bytes, of each record whether it is whole there, and if it rests on others."""
-        is_whole = [True] * len(self._parts)
-        is_near = self._near is not None and bool(self._near.bases)
-        pieces: list[bytes | memoryview]
-        if self._noise * 20 >= self._raw * 19:
-            pieces = list(as_it_is(self._parts, self._raw))
+    def _packed(self, frame: _Frame) -> _Stored | Future[_Stored]:
+        """Return the frame's stored bytes, or who makes them; note of each record whether it is whole there."""
+        parts, frame.parts = frame.parts, []
+        frame.is_whole = [True] * len(parts)
+        near = frame.near if frame.near is not None and frame.near.bases else None
+        whole = _joined(parts) if near is not None else b""
+        if frame.is_noise:
+            stored = _Stored(list(as_it_is(parts, frame.raw)))
+            return stored if near is None else _or_delta(stored, whole, near)
+        shorts = [shortest(bytes(record)) for record in parts]
+        short = shortened(shorts)
+        bodies = _joined([part.body for part in shorts]) if short else b""
+        head: list[bytes] = []
+        if short and bodies:
+            head = [SHORT, short]
+            frame.is_whole = [part.is_whole for part in shorts]
         else:
-            parts = [shortest(bytes(record)) for record in self._parts]
-            short = shortened(parts)
-            bodies = self._joined([part.body for part in parts]) if short else b""
-            if short and bodies:
-                is_whole = [part.is_whole for part in parts]
-                pieces = [SHORT, short, self._smallest(bodies)]
-            else:
-                pieces = [self._smallest(self._joined(self._parts))]
-        if self._near is not None and is_near:
-            delta = _delta(self._joined(self._parts), self._near)
-            if len(delta) < sum(map(len, pieces)):
-                return [delta], is_whole, True
-        return pieces, is_whole, False
+            bodies = whole or _joined(parts)
+        if self.beside is None or frame.is_held:
+            return self._compressed(head, bodies, whole, near)
+        return self.beside.submit(self._compressed, head, bodies, whole, near)
 
-    @staticmethod
-    def _joined(parts: Sequence[bytes | memoryview]) -> bytes:
-        # One large record is compressed as it is: joining would hold it twice.
-        return bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+    def _compressed(self, head: list[bytes], bodies: bytes, whole: bytes, near: Near | None) -> _Stored:
+        stored = _Stored([*head, self._smallest(bodies)])
+        return stored if near is None else _or_delta(stored, whole, near)
 
     def _smallest(self, raw: bytes) -> bytes:
         stored = self._compressor.compress(raw)
@@ -250,6 +303,24 @@ class BundleWriter:
             self._behind.wait()
 
 
+class _Stored(NamedTuple):
+    """A frame's stored bytes, and whether they rest on other records."""
+
+    pieces: list[bytes | memoryview]
+    is_delta: bool = False
+
+
+def _joined(parts: Sequence[bytes | memoryview]) -> bytes:
+    # One large record is compressed as it is: joining would hold it twice.
+    return bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+
+
+def _or_delta(stored: _Stored, whole: bytes, near: Near) -> _Stored:
+    """Return a frame's bytes as a difference from what they are like, where that is shorter."""
+    delta = _delta(whole, near)
+    return _Stored([delta], is_delta=True) if len(delta) < sum(map(len, stored.pieces)) else stored
+
+
 def _compressor(level: int) -> zstandard.ZstdCompressor:
     """Return what compresses frames.
 
@@ -270,6 +341,12 @@ def _delta(raw: bytes, near: Near) -> bytes:
     return b"".join((DELTA, bytes([len(near.bases)]), names, stored))
 
 
+def _one_thread() -> Executor:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+
+    return ThreadPoolExecutor(1, thread_name_prefix="lace-frames")
+
+
 def write_bundles(
     open_bundle: Callable[[], AbstractContextManager[BundleWriter]],
     records: Iterable[_Given],
@@ -286,7 +363,8 @@ def write_bundles(
     """
     done: list[BundleIndex] = []
     writer: BundleWriter | None = None
-    with ExitStack() as stack:
+    pool: Executor | None = None
+    with ExitStack() as thread, ExitStack() as stack:
         for record_hash, app, record, *near in records:
             if writer is not None and not writer.has_room(len(record)):
                 done.append(writer.finish())
@@ -295,6 +373,8 @@ def write_bundles(
             if writer is None:
                 writer = stack.enter_context(open_bundle())
             writer.add(record_hash, app, record, near[0] if near else None)
+            if writer.frames > _THREAD_AFTER and writer.beside is None:
+                writer.beside = pool = pool or thread.enter_context(_one_thread())
         if writer is not None:
             done.append(writer.finish())
     return done

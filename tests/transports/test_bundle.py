@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import struct
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -185,6 +186,55 @@ def test_bundles_split_at_their_limit() -> None:
     assert all(len(file.getvalue()) <= 1_000_000 for file in files)
     assert {entry.hash for index in indexes for entry in index.run} == set(stored)
     assert write_bundles(open_bundle, []) == []
+
+
+def some_text(count: int) -> dict[RecordHash, bytes]:
+    chance = random.Random(11)
+    words = text(1 << 20, chance)
+    return records(bytes(words[at : at + 9_000]) for at in (chance.randrange(len(words) - 9_000) for _ in range(count)))
+
+
+def test_a_thread_that_compresses_changes_no_byte() -> None:
+    stored = {**some_text(400), **records(random.Random(5).randbytes(50_000) for _ in range(6)), **some_records(2_000)}
+    files: list[io.BytesIO] = []
+    names: set[str] = set()
+
+    @contextmanager
+    def open_bundle() -> Iterator[BundleWriter]:
+        files.append(io.BytesIO())
+        yield BundleWriter(files[-1])
+        names.update(thread.name for thread in threading.enumerate() if thread.name.startswith("lace-frames"))
+
+    (index,) = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()))
+    assert names  # there was one
+    assert not any(thread.name.startswith("lace-frames") for thread in threading.enumerate())
+    data, alone = bundle_of(stored)
+    assert files[0].getvalue() == data
+    assert index == alone
+
+
+def test_what_fails_in_the_thread_is_heard_and_leaves_no_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    smallest = BundleWriter._smallest
+    ended: list[bool] = []
+
+    def failing(writer: BundleWriter, raw: bytes) -> bytes:
+        if threading.current_thread() is not threading.main_thread():
+            raise MemoryError
+        return smallest(writer, raw)
+
+    @contextmanager
+    def open_bundle() -> Iterator[BundleWriter]:
+        try:
+            yield BundleWriter(io.BytesIO())
+        except MemoryError:
+            ended.append(True)
+            raise
+
+    monkeypatch.setattr(BundleWriter, "_smallest", failing)
+    with pytest.raises(MemoryError):
+        write_bundles(open_bundle, ((h, APP, data) for h, data in some_text(800).items()))
+    assert ended == [True]
+    assert not any(thread.name.startswith("lace-frames") for thread in threading.enumerate())
 
 
 def test_a_failing_source_leaves_no_bundle() -> None:
