@@ -403,7 +403,7 @@ class MailboxReader:
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
-        refused = {refusal.hash for refusal in receiver.refusals}
+        refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
         members = self._members()
         unreadable: dict[RecordHash, str] = {}
         self.closed = set()
@@ -419,8 +419,7 @@ class MailboxReader:
             begin = self._exchange(node, head, part, reached=reached, proven=proven)
             is_cut = True
             while is_cut:
-                exchange = begin()
-                wanted = exchange.start()
+                wanted = (exchange := begin()).start()
                 is_cut = False
                 while wanted:
                     loops += 1
@@ -443,6 +442,7 @@ class MailboxReader:
             advertised=len(listing),
             received=tuple(receiver.received[since:]),
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
+            late=tuple(record for record in receiver.strangers if record not in waiting),
             not_available=tuple(record for record in unreadable if record not in self.closed),
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),

@@ -11,17 +11,18 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places import hopeful, places
+from lazy.places import Place, hopeful, is_mine, places
 from lazy.results import sync_command
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "waiting_counts", "waiting_records"]
+__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "takers", "waiting_counts", "waiting_records"]
 
 MANY = 10_000  # waiting records are not counted further
 _MAILBOXES = frozenset({"drop", "git"})  # kinds of places where this vault leaves what it shares
+_ONLY_READ = "http"  # the kind of place that a plain web server makes of a drop
 
 
 class QueueState(StrEnum):
@@ -56,6 +57,11 @@ class QueueEntry:
     reason: str
 
 
+def takers(vault: Vault) -> list[Place]:
+    """Return the places that what is mine can go to by a visit, those that failed last behind the others."""
+    return [place for place in hopeful(vault, places(vault)) if place.kind != _ONLY_READ and not is_mine(vault, place)]
+
+
 def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56).
 
@@ -74,7 +80,7 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     else:
         shared = {start: _shared(vault, start, most) for start in starts}
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-    configured = hopeful(vault, places(vault))
+    configured = takers(vault)
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
@@ -92,7 +98,7 @@ def next_sync(vault: Vault) -> str:
     top = int(str(vault.store.rows("SELECT ifnull(max(seq), 0) FROM log WHERE node = ?", vault.node.text)[0][0]))
     confirmed = _confirmed(vault)
     published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-    configured, command = hopeful(vault, places(vault)), ""
+    configured, command = takers(vault), ""
     for person in peers(vault):
         if confirmed.get(person.node, 0) >= top:
             continue

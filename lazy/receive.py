@@ -99,7 +99,7 @@ class Receiver:
     received: list[RecordHash] = field(default_factory=list)
     _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
     _stashed_bytes: int = 0
-    _strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
+    strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
     _strange_bytes: int = 0
     _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
@@ -116,7 +116,7 @@ class Receiver:
     @property
     def waits(self) -> bool:
         """Whether something waits here for evidence, and would be lost if the round ended now."""
-        return bool(self._stash or self._strangers)
+        return bool(self._stash or self.strangers)
 
     # What to ask for
 
@@ -132,7 +132,7 @@ class Receiver:
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
         if record.kind == "S":
-            return record not in self._strangers or record in self._weighed
+            return record not in self.strangers or record in self._weighed
         if app != TREE_APP or self._stashed_bytes >= STASH_BYTES or record in self._stash:
             return False
         return not self._was_refused(record)
@@ -224,8 +224,8 @@ class Receiver:
                 if name in self._refused:
                     self._take_back(name)
                 self._weighed.discard(name)
-                if name not in self._strangers:
-                    self._strangers[name] = (record, stored)
+                if name not in self.strangers:
+                    self.strangers[name] = (record, stored)
                     self._strange_bytes += len(stored)
             elif record.hash in wanted:
                 ready.append((record, stored))
@@ -236,7 +236,7 @@ class Receiver:
                 self.refuse(
                     record.hash, _UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )
-        if ready or self._strangers or self._stash:
+        if ready or self.strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
                 _require(proofs)  # before anything of it is kept
@@ -249,7 +249,7 @@ class Receiver:
     @property
     def weighed(self) -> set[RecordHash]:
         """What waits here of all that was weighed."""
-        return self._weighed & self._strangers.keys()
+        return self._weighed & self.strangers.keys()
 
     def weigh(self, batch: Iterable[tuple[RecordHash, bytes]]) -> None:
         """Take what says who belongs from somebody who is no member: what counts is stored, as from anybody.
@@ -264,11 +264,11 @@ class Receiver:
                 continue
             if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
                 continue
-            if record.hash not in self._strangers:
+            if record.hash not in self.strangers:
                 self._weighed.add(record.hash)
-                self._strangers[record.hash] = (record, stored)
+                self.strangers[record.hash] = (record, stored)
                 self._strange_bytes += len(stored)
-        if self._strangers:
+        if self.strangers:
             with self.vault.writing(receiving=True) as w:
                 self._store(w, ())
             if self._strange_bytes > STASH_BYTES:
@@ -332,7 +332,7 @@ class Receiver:
         taken: Sorted = []
         waiting: dict[RecordHash, tuple[Seal, bytes]] = {}
         founding, changes = Founding.APP, False
-        for record_hash, pair in self._strangers.items():
+        for record_hash, pair in self.strangers.items():
             seal = pair[0]
             app = seal.plex.app
             if not (self._is_founding(seal) if app == founding else seal.signer in members):
@@ -342,7 +342,7 @@ class Receiver:
                 w.store.set_meta("founding", seal.hash.text)
             changes = changes or app in BELONGING_APPS
             taken.append(pair)
-        self._strangers = waiting
+        self.strangers = waiting
         self._strange_bytes -= sum([len(stored) for _, stored in taken])
         self._keep(w, taken)
         if changes:
@@ -361,7 +361,7 @@ class Receiver:
     def _admit_within_cuts(self, w: Writer) -> bool:
         """Take of revoked nodes their own entries within the cut, and what records that count reach."""
         cuts = _cuts(w, self.vault.node)
-        waiting = {record: seal for record, (seal, _) in self._strangers.items() if seal.signer in cuts}
+        waiting = {record: seal for record, (seal, _) in self.strangers.items() if seal.signer in cuts}
         if not waiting:
             return False
         before = _members(w)
@@ -377,7 +377,7 @@ class Receiver:
             following += fresh
         taken: Sorted = []
         for record in wanted:
-            seal, stored = self._strangers.pop(record)
+            seal, stored = self.strangers.pop(record)
             self._strange_bytes -= len(stored)
             taken.append((seal, stored))
         self._keep(w, taken)
@@ -411,7 +411,7 @@ class Receiver:
         again = {refusal.hash for refusal in self.refusals if refusal.code == _STRANGER}
         self.refusals = [refusal for refusal in self.refusals if refusal.code != _STRANGER]
         self._refused -= again
-        self._strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
+        self.strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
         self._strange_bytes += self._kept_bytes
         self._kept, self._kept_bytes = [], 0
 
@@ -436,7 +436,7 @@ class Receiver:
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
         cuts = _cuts(self.vault, self.vault.node)
-        for record_hash, (seal, stored) in self._strangers.items():
+        for record_hash, (seal, stored) in self.strangers.items():
             if record_hash in self._weighed:
                 continue
             who = label_of(self.vault, seal.signer.text)
@@ -454,7 +454,7 @@ class Receiver:
                 self._kept.append((seal, stored))
                 self._kept_bytes += len(stored)
             self.refuse(record_hash, _STRANGER, reason)
-        self._strangers.clear()
+        self.strangers.clear()
         self._weighed.clear()
         self._strange_bytes = 0
 
@@ -480,7 +480,7 @@ class Receiver:
         kept = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
         for record, stored in self._judge.batch(kept, self._refuse_wrong):
             if isinstance(record, Seal):
-                self._strangers[record.hash] = (record, stored)
+                self.strangers[record.hash] = (record, stored)
                 self._strange_bytes += len(stored)
         if rows:
             self._store(w, [])

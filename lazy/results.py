@@ -20,17 +20,24 @@ __all__ = [
     "at_place",
     "hint_at",
     "sync_command",
+    "written_anew",
 ]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
 _MINE_TO_MEND = frozenset({"closed-to-you", "pack-damaged"})
+_WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missing-file", "unreadable-file"})
 
 
 def sync_command(name: str) -> str:
     """Return the command that syncs with a place or peer, as it is typed: a name may hold a space."""
     return f"lace sync {shlex.quote(name)}"
+
+
+def written_anew(peer: str) -> str:
+    """Return the way out where files of somebody's mailbox are damaged: a sync of theirs does not look at them."""
+    return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
 
 
 def at_place(error: LaceError, place: str) -> LaceError:
@@ -69,14 +76,18 @@ class Problem:
 
     @classmethod
     def in_mailbox(cls, error: LaceError, peer: str) -> Self:
-        """Return what is wrong with one mailbox; what only its owner can mend needs no way out of mine.
+        """Return what is wrong with one mailbox; of what its owner can mend the way out says how.
 
         Raises:
             StoreDamaged: that is the error: it is my own store that cannot be read, and no mailbox.
         """
         if isinstance(error, StoreDamaged):
             raise error
-        return cls(error.code, error.message, peer, error.hint if error.code in _MINE_TO_MEND else "")
+        if error.code in _MINE_TO_MEND:
+            return cls(error.code, error.message, peer, error.hint)
+        if error.code == "bad-snapshot":
+            return cls(error.code, error.message, peer, f"The next sync of {peer} here writes a new one.")
+        return cls(error.code, error.message, peer, written_anew(peer) if error.code in _WRITTEN_ANEW else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +137,7 @@ class ExchangeResult:
         rounds: loops of request, transfer and validation.
         closed_by: what ended it: `fixed-point`, or a reason.
         cursor_updated: whether the cursor on this mailbox moved.
+        late: records of nobody who belongs that came in it: they are judged when all of the place was read.
     """
 
     peer: str
@@ -140,6 +152,7 @@ class ExchangeResult:
     rounds: int
     closed_by: str
     cursor_updated: bool
+    late: tuple[RecordHash, ...] = ()
 
 
 @dataclass(slots=True)

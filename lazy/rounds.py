@@ -31,7 +31,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
 
-__all__ = ["close_round", "finish", "held_back", "note_scope", "vector_of"]
+__all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
 
 
 def held_back(vault: Vault) -> LaceError | None:
@@ -106,12 +106,14 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
         for exchange in result.exchanges
     ]
     shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
+    came_in = {record: at for at, exchange in enumerate(result.exchanges) for record in exchange.late}
     late = [r for r in receiver.refusals if r.hash not in shown]
     for refusal in late:
         entry = (refusal.hash, refusal.code, refusal.reason)
         if result.exchanges:
-            last = result.exchanges[-1]
-            result.exchanges[-1] = replace(last, rejected=(*last.rejected, entry))
+            at = came_in.get(refusal.hash, -1)
+            carrier = result.exchanges[at]
+            result.exchanges[at] = replace(carrier, rejected=(*carrier.rejected, entry))
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
@@ -139,7 +141,7 @@ def finish(
     result.round_trips = count.trips
     result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
-    result.next = _next(vault, result) or (sync_command(place.name) if result.refusal is not None else "")
+    result.next = next_command(vault, place, result)
     for node, commits in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
     ):
@@ -196,8 +198,19 @@ def _summary(result: PlaceResult) -> dict[str, object]:
     }
 
 
+def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
+    """Name the command that a person wants after a visit, as things stand now; empty when there is none."""
+    command = _next(vault, result)
+    if command or result.refusal is not None:
+        return command or sync_command(place.name)
+    if place.kind != AddressKind.HTTP:
+        return ""
+    from lazy.queue import next_sync  # noqa: PLC0415 - where nothing can be left, mine goes another way
+
+    return next_sync(vault)
+
+
 def _next(vault: Vault, result: PlaceResult) -> str:
-    """Name the command a person wants next."""
     still_open = conflicts(vault)
     if len(still_open) > 1:
         return "lace conflicts"

@@ -21,12 +21,13 @@ from lazy.people import is_member, label_of, left
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import exposed, is_current, publish_mine
+from lazy.queue import next_sync
 from lazy.receive import Receiver
-from lazy.results import PlaceResult, Problem, at_place, sync_command
-from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
+from lazy.results import PlaceResult, Problem, at_place, sync_command, written_anew
+from lazy.rounds import close_round, finish, held_back, next_command, note_scope, vector_of
 from lazy.sealing import open_medium
 from transports.address import AddressKind
-from transports.errors import WRITE_REFUSALS
+from transports.errors import WRITE_REFUSALS, OnlyRead
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
@@ -201,6 +202,10 @@ def _each(
             results.append(_queued(vault, place, error, dry_run=dry_run))
     if failed and len(failed) == len(results):
         raise failed[-1]
+    if len(results) > 1 and not dry_run:  # what a place left to decide, a later one may have decided, or added to
+        for place, result in zip(visited, results, strict=True):
+            if not result.queued:
+                result.next = next_command(vault, place, result)
     return results
 
 
@@ -210,7 +215,7 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
     result.problems.append(Problem.of(error, place.name))
     result.vector_before = result.vector_after = vector_of(vault)
-    result.next = sync_command(place.name)
+    result.next = next_sync(vault) if isinstance(error, OnlyRead) else sync_command(place.name)
     if not dry_run:
         with vault.writing() as w:
             note_fault(w, place.name, error)
@@ -464,8 +469,7 @@ def _read_one(
         count = len(exchange.not_available)
         what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
         who = label_of(vault, node.text)
-        hint = f"{who} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
-        result.problems.append(Problem("not-available", f"{what} ({first})", who, hint))
+        result.problems.append(Problem("not-available", f"{what} ({first})", who, written_anew(who)))
     old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
     if old is None:
         result.exchanges.append(exchange)
@@ -474,6 +478,7 @@ def _read_one(
             exchange,
             received=(*old.received, *exchange.received),
             rejected=(*old.rejected, *exchange.rejected),
+            late=(*old.late, *exchange.late),
             rounds=old.rounds + exchange.rounds,
             advertised=max(old.advertised, exchange.advertised),
         )

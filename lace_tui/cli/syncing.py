@@ -449,7 +449,9 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
 
 def _moved(result: PlaceResult, verb: str) -> str:
     if result.queued:
-        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if result.planned else _STAYS.get(verb, ""))
+        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + (
+            "" if result.planned or any(one.code == "only-read" for one in result.problems) else _STAYS.get(verb, "")
+        )
     come, gone = len(result.received), result.sent
     if result.planned:
         size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""

@@ -172,11 +172,11 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    from lazy.places import hopeful, places  # noqa: PLC0415
+    from lazy.queue import takers  # noqa: PLC0415
     from lazy.results import sync_command  # noqa: PLC0415
     from lazy.status import relation_of  # noqa: PLC0415
 
-    known = hopeful(vault, places(vault))
+    known = takers(vault)
     following = sync_command(known[0].name) if known else "lace place add NAME DIR"
     stands = relation_of(vault, desk)
     doubt, is_cut = _doubt(vault)

@@ -171,6 +171,41 @@ def test_damage_on_a_place_stays_in_status_until_it_is_mended(pair: tuple[Person
     assert ann.lace("status")["places"][0]["problems"] == []
 
 
+@pytest.mark.parametrize("damage", ["flipped", "gone"])
+def test_a_damaged_listing_names_who_writes_it_anew(pair: tuple[Person, Person], tmp_path: Path, damage: str) -> None:
+    """LAZ-63: a sync of its owner that has nothing to say does not look at it, and the way out does."""
+    ann, bob = pair
+    bob.write("more.md", "more\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync")
+    (run,) = (tmp_path / "stick").glob(f"*/{bob.lace('id')['fingerprint']}/r-*.run")
+    if damage == "flipped":
+        run.write_bytes(bytes(byte ^ 0x10 for byte in run.read_bytes()))
+    else:
+        run.unlink()
+    assert "bob writes it anew with lace fsck --repair" in ann.text("sync", expect=1)
+    bob.lace("fsck", "--repair")
+    assert [release["version"] for release in ann.lace("sync")["releases"]] == ["1.1.0"]
+
+
+def test_what_is_next_is_said_once_after_all_places(
+    pair: tuple[Person, Person], tmp_path: Path, second: Path, cara: Person
+) -> None:
+    """LAZ-27: one place brings a second side of a conflict and another one a third; there is one way to go on."""
+    ann, bob = pair
+    cara.lace("accept", ann.lace("invite", "cara")["invite"])
+    for person in (cara, ann, cara):
+        person.lace("sync")
+    for place, person in (("second", ann), ("stick", bob)):
+        person.write("same.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+        person.lace("push", place)
+    cara.write("same.md", "cara\n")
+    cara.lace("release", "2.0.0")
+    (step,) = (line for line in cara.text("sync", expect=1).splitlines() if line.startswith("Next: "))
+    assert {"alice", "bob", "cara"} <= set(step.split())
+
+
 def test_damage_here_stops_no_place_that_needs_nothing_of_it(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """LAZ-24, LAZ-47: the friend's release comes by the other place, and the damage is told by its own code."""
     ann, bob = pair

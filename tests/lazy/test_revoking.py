@@ -16,6 +16,7 @@ from lazy.people import NoSuchPeer, formers, members, peers
 from lazy.places import place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
+from lazy.reputation import reputation
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
 from lazy.status import status
@@ -95,6 +96,23 @@ def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path
     assert (me.me, me.by, status(carol).member) == (True, "alice", False)
     assert late.release in {found.hash for found in releases(carol.store)}
     sound(alice, bob, carol)
+
+
+def test_what_comes_after_the_cut_speaks_against_whoever_carried_it(tmp_path: Path) -> None:
+    """LAZ-73, CYB-11: whosever mailbox was read last on that stick, it is no fault of theirs."""
+    alice, bob, carol = three(tmp_path)
+    cut(alice, "carol")
+    meet(alice, bob)
+    for vault in (alice, bob, carol):
+        vaults.write(vault, f"{vault.name}.txt", "two\n")
+        release(vault, None, "new")
+        sync(vault, ["stick"], pull=False)
+    for vault, friend in ((alice, bob), (bob, alice)):
+        (result,) = sync(vault, ["stick"])
+        assert {exchange.peer for exchange in result.exchanges} == {friend.name, "carol"}
+        assert {exchange.peer for exchange in result.exchanges if exchange.rejected} == {"carol"}
+        assert reputation(vault, friend.node.text).noted == ()
+        assert {one.code for one in reputation(vault, carol.node.text).noted} == {"after-cut"}
 
 
 def test_what_was_accepted_before_stays_and_is_marked(tmp_path: Path) -> None:

@@ -122,6 +122,26 @@ def test_nothing_is_left_behind_a_web_server(alice: Person, bob: Person, friends
     assert alice.lace("sync", "stick")["releases"][0]["version"] == "1.0.0"
 
 
+def test_no_hint_sends_what_is_mine_to_a_place_that_is_only_read(alice: Person, bob: Person, friends: Path) -> None:
+    """LAZ-24, LAZ-47: a visit there leaves nothing behind, so the way that it goes is named instead."""
+    with plain_server(friends) as (uri, _):
+        bob.lace("place", "add", "site", uri)
+        bob.lace("place", "remove", "stick")
+        bob.write("mine.txt", "bob\n")
+        assert bob.text("release", "1.0.0", "-m", "mine").splitlines()[-1] == "Next: lace place add NAME DIR"
+        assert bob.lace("sync", "site")["next"] == "lace place add NAME DIR"
+        assert {entry["reason"] for entry in bob.lace("queue")["entries"]} == {
+            "local, not pushed; no place serves alice: lace place add NAME DIR"
+        }
+        bob.lace("place", "add", "stick", str(friends))
+        assert bob.lace("sync", "site")["next"] == "lace sync stick"
+        pushed = bob.lace("push", "site")
+        assert (pushed["queued"], pushed["next"]) == (True, "lace sync stick")
+        assert "stays queued" not in bob.text("push", "site")
+        bob.lace("sync", "stick")
+        assert bob.lace("sync", "site")["next"] == ""
+
+
 def test_a_damaged_byte_on_the_server_costs_its_record_and_no_more(alice: Person, bob: Person, friends: Path) -> None:
     alice.write("notes.txt", "one\n")
     alice.lace("release", "1.0.0", "-m", "first")
