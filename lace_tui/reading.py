@@ -220,7 +220,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
                 f"{conflict.what}: {by} has decided",
                 "their decision counts here when you accept it",
                 f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words()}",
-                tuple(f"{proposal.name}: {proposal.resolution}" for proposal in conflict.proposals),
+                tuple(f"{proposal.word}: {proposal.resolution}" for proposal in conflict.proposals),
             )
         )
     return found

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from blake3 import blake3
 
+from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
 from lazy.people import label_of
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
@@ -63,98 +63,6 @@ class NoSuchConflict(CallerError):
     code = "no-such-conflict"
     exit_code = 2
     hint = "See the open ones with: lace conflicts"
-
-
-class ConflictKind(StrEnum):
-    """What is in conflict."""
-
-    VERSION = "version"
-    HEAD = "head"
-
-
-class Status(StrEnum):
-    """LAZ-36; the words local and remote are this viewer's."""
-
-    PENDING = "pending"
-    RESOLVED_LOCAL = "resolved-local"
-    RESOLVED_REMOTE = "resolved-remote"
-    MERGED = "merged"
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a conflict.
-
-    Args:
-        commit: its commit.
-        release: its release, for a version conflict.
-        node: who released or committed it.
-        name: their name here.
-        content_sha512: `sha512:<hex>` of its content, when its tree is here.
-        tai: when, for display.
-        version: the released version, or None for a head that was not released.
-        word: what `resolve --prefer` calls it: the name, with a number where one person has several contents
-            (`bob:1`; no name holds a colon).
-        is_local: whether `local` means it: mine, or what my line holds where none is mine.
-    """
-
-    commit: RecordHash
-    release: RecordHash | None
-    node: str
-    name: str
-    content_sha512: str
-    tai: str
-    version: Version | None
-    word: str = ""
-    is_local: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Somebody's resolution that does not count here yet."""
-
-    resolution: RecordHash
-    node: str
-    name: str
-    result: RecordHash
-    chosen: RecordHash | None
-    release: RecordHash | None
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """One conflict, with everything a person needs to decide it."""
-
-    id: str
-    kind: ConflictKind
-    desk: str
-    version: Version | None
-    sides: tuple[Side, ...]
-    ancestor: Version | None
-    detected: str
-    status: Status
-    proposals: tuple[Proposal, ...]
-    results: tuple[RecordHash, ...]
-
-    @property
-    def what(self) -> str:
-        """What it is about, in the words that every list has for it: `main 1.2.0`, or `main, clashing changes`."""
-        return f"{self.desk} {self.version}" if self.version else f"{self.desk}, clashing changes"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a person is still needed."""
-        return self.status is Status.PENDING
-
-    @property
-    def differ(self) -> bool:
-        """Whether proposals disagree, so that who accepts has to say whose."""
-        return len({proposal.result for proposal in self.proposals}) > 1
-
-    def accept_words(self, *one: Proposal) -> str:
-        """Return what `resolve` is given to accept what is proposed, or `one` of it."""
-        whose = " or ".join(dict.fromkeys(shlex.quote(proposal.name) for proposal in one or self.proposals))
-        return f"--accept {whose}" if self.differ else "--accept"
 
 
 def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
@@ -334,7 +242,7 @@ def _version_conflict(
     settled = len(contents) == 1
     counting_hashes = {r.hash for r in counting}
     newest_results = {r.hash for r in _effective(vault, all_resolutions)}
-    proposals = tuple(
+    proposals = worded(
         Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, r.chosen, r.release)
         for r in all_resolutions
         if r.signer is not None

@@ -177,19 +177,19 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
 
     Raises:
         NoSuchConflict: there is none, or nothing is proposed.
-        NoSuchSide: several are proposed and `proposal` names none of them.
+        NoSuchSide: several are proposed and `proposal` fits more than one of them.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
-        found = [p for p in conflict.proposals if not proposal or proposal in {p.name, p.node, p.resolution.text}]
+        found = conflict.proposed(proposal)
         if not found:
             nothing = f"Nothing is proposed for the conflict {conflict.id}."
             raise NoSuchConflict(nothing, hint="Decide it with: lace resolve")
         if len({p.result for p in found}) > 1:
-            raise NoSuchSide(
-                "Several resolutions are proposed.", hint="Name whose: " + ", ".join(p.name for p in found)
-            )
+            whose = ", ".join(dict.fromkeys(shlex.quote(p.word) for p in found))
+            hint = f"Name whose: {whose} - what each decided: lace conflicts"
+            raise NoSuchSide("Several resolutions are proposed.", hint=hint)
         decision = found[0]
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         _note_accepted(w, conflict, decision)

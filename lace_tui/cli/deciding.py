@@ -241,7 +241,7 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
         "status": conflict.status,
         "ended_by": by,
         "proposals": [
-            {"resolution": p.resolution, "node": p.node, "name": p.name, "chosen": p.chosen, "release": p.release}
+            {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
             for p in conflict.proposals
         ],
         "paths": paths_of(vault, conflict),
@@ -283,8 +283,8 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     lines.append(f"    last in common: {conflict.ancestor or 'none'}")
     lines += [f"    {inert(path)}" for path in row["paths"]]
     for proposal in conflict.proposals:
-        accept = f"lace resolve {conflict.id} {conflict.accept_words(proposal)}"
-        lines.append(f"    {inert(proposal.name)} proposes {_proposed(conflict, proposal)}: {accept}")
+        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(proposal)}")
+        lines.append(f"    {inert(proposal.word)} proposes {_proposed(conflict, proposal)}: {accept}")
     if ended := row["ended_by"]:
         what = f"{inert(ended['name'])} {ended['version']}"
         lines.append(f"    {what} was released since and ends it: {update_command(conflict)}")

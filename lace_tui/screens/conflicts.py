@@ -66,7 +66,7 @@ class Conflicts(Listing):
         if ended := self._ended.get(conflict.id):
             return text + mark(f"  {ended} ends it: {update_command(conflict)}", GOOD)
         if conflict.proposals:  # before the reason, which a narrow screen may cut
-            text += mark(f"  {', '.join(p.name for p in conflict.proposals)} decided: A accepts", GOOD)
+            text += mark(f"  {', '.join(dict.fromkeys(p.name for p in conflict.proposals))} decided: A accepts", GOOD)
         return text + mark(f"  {why}", QUIET)
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
@@ -78,7 +78,7 @@ class Conflicts(Listing):
         for side, name in zip(conflict.sides, side_names(conflict, self._me), strict=True):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
-        lines += [f"{proposal.name} decided: {proposal.resolution}" for proposal in conflict.proposals]
+        lines += [f"{proposal.word} decided: {proposal.resolution}" for proposal in conflict.proposals]
         if ended := self._ended.get(conflict.id):
             lines.append(f"{ended} was released since and ends it: update")
         lines.append("Whatever you choose, every side stays readable in history.")
@@ -147,17 +147,18 @@ class Conflicts(Listing):
 
         def named(name: str | None) -> None:
             if name:
-                chosen = next((one for one in conflict.proposals if one.name == name), None)
-                if chosen is None:
-                    self.notify(f"{name} has proposed no decision of this one.", markup=False)
+                found = conflict.proposed(name)
+                if len({one.result for one in found}) != 1:
+                    told = "made several decisions" if found else "has proposed no decision"
+                    self.notify(f"{name} {told} of this one.", markup=False)
                     return
-                self._accept(conflict, chosen)
+                self._accept(conflict, found[0])
 
-        whose = " or ".join(dict.fromkeys(proposal.name for proposal in conflict.proposals))
+        whose = " or ".join(dict.fromkeys(proposal.word for proposal in conflict.proposals))
         self.app.push_screen(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
 
     def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
-        lines = [mark(f"Let the decision of {chosen.name} count here:"), mark("  ") + self._line(conflict)]
+        lines = [mark(f"Let the decision of {chosen.word} count here:"), mark("  ") + self._line(conflict)]
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)

@@ -14,7 +14,7 @@ from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
 from lazy.people import linked, node_of
 from lazy.reputation import reputation
-from lazy.resolve import NoSuchSide, resolve_prefer
+from lazy.resolve import NoSuchSide, accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import status
 from lazy.update import update
 from lazy.vectors import my_vector
@@ -222,3 +222,32 @@ def test_a_backup_that_pushes_first_reads_what_it_said_before(tmp_path: Path) ->
         visit(restored, pull=False)
         assert released in _shown(restored)
         assert not my_vector(restored)[restored.node.text].forked
+
+
+def test_two_decisions_by_one_key_can_each_be_named(devices: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-39, LAZ-42, LAZ-65: two devices with one key decided differently; who accepts says which of the two."""
+    alice, twin, bob = devices
+    kept = _release(bob, "a.txt", "bob\n", Version(2, 0, 0))
+    _release(alice, "a.txt", "alice\n", Version(2, 0, 0))
+    for vault in (alice, bob, alice, twin):
+        visit(vault)
+    resolve_prefer(alice, "2.0.0", "bob")
+    (twin.folder / "a.txt").write_text("both\n")
+    merged = resolve_merged(twin, "2.0.0", Version(2, 1, 0)).release
+    visit(alice)
+    visit(bob)
+    with pytest.raises(VaultForked):
+        visit(twin)
+    circle.adopt(twin)
+    visit(twin)
+    visit(bob)
+    (conflict,) = conflicts(bob)
+    assert [(one.name, one.word) for one in conflict.proposals] == [("alice", "alice:1"), ("alice", "alice:2")]
+    assert {str(one.chosen or one.release) for one in conflict.proposals} == {kept, str(merged)}
+    assert conflict.accept_words() == "--accept alice:1 or alice:2"
+    with pytest.raises(NoSuchSide) as refused:
+        accept_resolution(bob, conflict.id, "alice")
+    assert refused.value.hint == "Name whose: alice:1, alice:2 - what each decided: lace conflicts"
+    taken = next(one for one in conflict.proposals if one.chosen is None)
+    assert accept_resolution(bob, conflict.id, taken.word).release == merged
+    assert (bob.folder / "a.txt").read_text() == "both\n"

@@ -1,0 +1,135 @@
+"""What a conflict consists of, as values: its sides, what is proposed, the words for them (LAZ-36, LAZ-39)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from vault.names import Version
+from vault.records import RecordHash
+
+__all__ = ["Conflict", "ConflictKind", "Proposal", "Side", "Status", "worded"]
+
+
+class ConflictKind(StrEnum):
+    """What is in conflict."""
+
+    VERSION = "version"
+    HEAD = "head"
+
+
+class Status(StrEnum):
+    """LAZ-36; the words local and remote are this viewer's."""
+
+    PENDING = "pending"
+    RESOLVED_LOCAL = "resolved-local"
+    RESOLVED_REMOTE = "resolved-remote"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a conflict.
+
+    Args:
+        commit: its commit.
+        release: its release, for a version conflict.
+        node: who released or committed it.
+        name: their name here.
+        content_sha512: `sha512:<hex>` of its content, when its tree is here.
+        tai: when, for display.
+        version: the released version, or None for a head that was not released.
+        word: what `resolve --prefer` calls it: the name, with a number where one person has several contents
+            (`bob:1`; no name holds a colon).
+        is_local: whether `local` means it: mine, or what my line holds where none is mine.
+    """
+
+    commit: RecordHash
+    release: RecordHash | None
+    node: str
+    name: str
+    content_sha512: str
+    tai: str
+    version: Version | None
+    word: str = ""
+    is_local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Somebody's resolution that does not count here yet.
+
+    Args:
+        resolution: the sealed record.
+        node: who decided.
+        name: their name here.
+        result: the commit that counts once it is accepted.
+        chosen: the side it keeps, or None for a merge.
+        release: the release of a merge.
+        word: what `resolve --accept` calls it: the name, with a number where one name decided differently
+            (`bob:1`; no name holds a colon).
+    """
+
+    resolution: RecordHash
+    node: str
+    name: str
+    result: RecordHash
+    chosen: RecordHash | None
+    release: RecordHash | None
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One conflict, with everything a person needs to decide it."""
+
+    id: str
+    kind: ConflictKind
+    desk: str
+    version: Version | None
+    sides: tuple[Side, ...]
+    ancestor: Version | None
+    detected: str
+    status: Status
+    proposals: tuple[Proposal, ...]
+    results: tuple[RecordHash, ...]
+
+    @property
+    def what(self) -> str:
+        """What it is about, in the words that every list has for it: `main 1.2.0`, or `main, clashing changes`."""
+        return f"{self.desk} {self.version}" if self.version else f"{self.desk}, clashing changes"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a person is still needed."""
+        return self.status is Status.PENDING
+
+    @property
+    def differ(self) -> bool:
+        """Whether proposals disagree, so that who accepts has to say whose."""
+        return len({proposal.result for proposal in self.proposals}) > 1
+
+    def accept_words(self, *one: Proposal) -> str:
+        """Return what `resolve` is given to accept what is proposed, or `one` of it."""
+        whose = " or ".join(dict.fromkeys(shlex.quote(proposal.word) for proposal in one or self.proposals))
+        return f"--accept {whose}" if self.differ else "--accept"
+
+    def proposed(self, word: str) -> list[Proposal]:
+        """Return the proposals that a word, a person's name or key, or a resolution's hash means; all for no word."""
+        return [p for p in self.proposals if not word or word in {p.word, p.name, p.node, p.resolution.text}]
+
+
+def worded(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
+    """Give each proposal a word of its own: a person may have decided twice, and two may be called the same."""
+    found = list(proposals)
+    results: dict[str, list[RecordHash]] = {}
+    for one in found:
+        several = results.setdefault(one.name, [])
+        several += [] if one.result in several else [one.result]
+    return tuple(
+        replace(one, word=one.name if len(several) == 1 else f"{one.name}:{several.index(one.result) + 1}")
+        for one in found
+        for several in (results[one.name],)
+    )
