@@ -15,7 +15,7 @@ from pathlib import Path
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
 from lazy.places import Place, places
-from lazy.publish import publish_mine
+from lazy.publish import publish_mine, settle_published
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from transports.address import AddressKind, parse_address
 from transports.drop import Drop
@@ -72,6 +72,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     healed = _heal_markers(vault)
     healed += _heal(vault, watch)
     tidied = _tidy(vault)
+    _settle(vault)
     lost = [record for record in done.lost if record not in fetched]
     missing = tuple(
         BadThing(
@@ -306,6 +307,14 @@ def _heal(vault: Vault, watch: Watch) -> list[BadThing]:
             left = {bad.name for bad in _rot(vault, place, medium, watch)}
             healed += [bad for bad in found if bad.name not in left]
     return healed
+
+
+def _settle(vault: Vault) -> None:
+    """Take note of what the sticks in reach have of me: a repair lets no cursor stand, and yet it does not wait."""
+    for place in places(vault):
+        if place.kind == AddressKind.DROP:
+            with suppress(LaceError), closing(open_medium(vault, place)) as medium:
+                settle_published(vault, medium)
 
 
 def _tidy(vault: Vault) -> int:

@@ -28,6 +28,7 @@ from vault.vault import Vault
 from vault.work import MAIN, Watch, unreleased
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
+__all__ += ["settle_published"]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
 
@@ -97,6 +98,20 @@ def exposed(vault: Vault) -> int:
 def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
     """Say what `publish_mine` would add to a place; writes nothing."""
     return plan_sending(vault, place).amount(vault, place)
+
+
+def settle_published(vault: Vault, place: MailboxPlace) -> None:
+    """Take note that a mailbox lists all that is shared, where the cursor of it is not believed any more.
+
+    Raises:
+        PlaceError: the medium went away.
+    """
+    plan = plan_sending(vault, place)
+    head = plan.mine.head
+    if head is None or plan.mine.trusted or plan.is_anew or not wrote(vault, place, head):
+        return
+    if not plan.amount(vault, place).records:
+        _remember(vault, place, head, plan.upto, None)
 
 
 def publish_mine(

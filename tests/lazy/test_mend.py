@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lazy.mend import examine, mend
+from lazy.queue import waiting_records
 from lazy.sync import sync
 from tests.vault.vaults import around, lived_in
 from vault.audit_trail import trail, verify_trail
@@ -69,6 +70,32 @@ def test_a_flipped_bit_of_a_shared_record_is_named_and_its_good_copy_fetched(ali
     assert verify_trail(alice).ok
     (result,) = sync(alice, ["stick"])
     assert result.problems == []
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_the_stick_has_does_not_wait_for_it_after_a_repair(alice: Vault, is_here: bool) -> None:
+    """LAZ-54, APP-13: a repair lets no cursor stand; what its stick has is known all the same, and next to nothing new.
+
+    A stick that is away is taken at its last word: only what was made or fetched anew since may wait for it.
+    """
+    sync(alice, ["stick"])
+    assert waiting_records(alice) == {}
+    stick = alice.folder.parent / "stick"
+    record = _shared(alice)[0][1]
+    p, stored = alice.store.position(record), alice.store.stored(record)
+    assert stored is not None
+    with alice.store.transaction():
+        alice.store.run("UPDATE body SET bytes = ? WHERE p = ?", _flip(stored, 80), p)
+    if not is_here:
+        stick.rename(stick.with_name("away"))
+    mend(alice)
+    if not is_here:
+        assert waiting_records(alice).get("stick", 0) <= 1
+        stick.with_name("away").rename(stick)
+        mend(alice)  # the damaged record comes back from there
+    assert waiting_records(alice) == {}
+    (result,) = sync(alice, ["stick"], dry_run=True)
+    assert result.sent == 0
 
 
 def test_files_that_nothing_names_go_and_a_bundle_only_at_the_second_look(alice: Vault) -> None:
