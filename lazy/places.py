@@ -11,12 +11,13 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of, peers
 from lazy.results import hint_at
-from lazy.sealing import is_encrypted, note_encrypted
+from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
@@ -163,17 +164,9 @@ def hopeful(vault: Vault, found: Sequence[Place]) -> list[Place]:
 def places(vault: Vault) -> list[Place]:
     """Return the places, sorted by name."""
     rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
+    known, media = partial(_known_nodes, vault), vault.around.media
     return [
-        Place(
-            str(n),
-            str(k),
-            str(u),
-            str(i),
-            str(p) if p else None,
-            _home(vault, str(k)),
-            lambda: _known_nodes(vault),
-            vault.around.media,
-        )
+        Place(str(n), str(k), str(u), str(i), str(p) if p else None, _home(vault, str(k)), known, media)
         for n, k, u, i, p in rows
     ]
 
@@ -267,12 +260,14 @@ def add_place(
     if name == vault.name:
         raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
     place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
+    is_sealed = is_found_encrypted(vault, place)
     with vault.writing() as w:
         for known in places(vault):
             if (known.uri, known.peer) == (place.uri, place.peer):
                 way = f"Use the name it has, or forget that one first: lace place remove {shlex.quote(known.name)}"
                 raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
         keep_place(w, place)
+        note_encrypted(w, name, is_on=is_sealed)
         if also is not None:
             also(w, place)
     return place

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VaultKeys",
     "is_encrypted",
+    "is_found_encrypted",
     "is_under_new_key",
     "note_encrypted",
     "open_medium",
@@ -44,8 +46,22 @@ _ON = "sealed place "  # followed by the name of a place: its medium may not hav
 
 
 def is_encrypted(vault: Vault, place: Place) -> bool:
-    """Tell whether the own mailbox is to be encrypted at a place."""
-    return vault.store.meta(_ON + place.name) == "yes"
+    """Tell whether the own mailbox is encrypted at a place: it was asked for, or a medium was met that is."""
+    return vault.store.meta(_ON + place.name) == "yes" or bool(vault.store.meta(_RING + place.place_id))
+
+
+def is_found_encrypted(vault: Vault, place: Place) -> bool:
+    """Tell whether a drop that is here holds encrypted mailboxes of the group, beside which mine is encrypted too."""
+    from transports.sealed import SealedPlace  # noqa: PLC0415 - whoever keeps notes only opens no road
+    from vault.errors import PlaceError  # noqa: PLC0415
+
+    if place.kind != "drop":  # another road is asked when it is visited
+        return False
+    try:
+        with closing(open_medium(vault, place)) as medium:
+            return isinstance(medium, SealedPlace) and medium.is_sealed(vault.group)
+    except PlaceError:
+        return False
 
 
 def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:

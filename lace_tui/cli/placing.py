@@ -52,7 +52,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     return Answer(
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
-        + ("What you put there only members can read.\n" if args.encrypt else "")
+        + ("What you put there only members can read.\n" if is_encrypted(vault, place) else "")
         + f"Next: {inert(sync_command(place.name))}",
     )
 
@@ -94,9 +94,10 @@ def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
 
 
 def _remove(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    data = place_data(vault, place_named(vault, args.name))
     place = remove_place(vault, args.name)
     return Answer(
-        place_data(vault, place),
+        data,
         f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there.",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,38 @@ def test_an_emptied_stick_says_how_to_begin_anew(alice: Person, media: Path, tmp
         alice.lace(*shlex.split(command.removeprefix("lace ")))
     assert alice.lace("places")["places"][0]["encrypted"]
     assert alice.lace("sync", "stick")["sent"] > 0
+
+
+def test_a_drop_that_is_encrypted_already_is_said_to_be(
+    alice: Person, people: Callable[[str], Person], media: Path, tmp_path: Path
+) -> None:
+    """Whoever adds it without the word for it is told the truth: beside encrypted mailboxes all are."""
+    shared = str(tmp_path / "shared")
+    assert alice.lace("place", "add", "shared", shared, "--encrypt")["encrypted"]
+    alice.lace("sync", "shared")
+    eve = people("eve")
+    eve.lace("accept", alice.lace("invite", "eve")["invite"])
+    eve.lace("place", "remove", "shared")
+    added = eve.run("--json", "place", "add", "ours", shared).json
+    assert added["encrypted"]
+    assert [place["encrypted"] for place in eve.lace("places")["places"] if place["place"] == "ours"] == [True]
+    assert "  encrypted" in eve.text("places")
+    assert eve.lace("place", "remove", "ours")["encrypted"]
+
+
+def test_a_medium_that_was_met_encrypted_is_said_to_be(
+    alice: Person, people: Callable[[str], Person], media: Path, tmp_path: Path
+) -> None:
+    """A drop that was plain, or not there, when it was added: what a visit met is remembered."""
+    shared = str(tmp_path / "shared")
+    alice.lace("place", "add", "shared", shared)
+    eve = people("eve")
+    eve.lace("accept", alice.lace("invite", "eve")["invite"])
+    assert not eve.lace("places")["places"][-1]["encrypted"]
+    alice.lace("place", "set", "shared", "--encrypt")
+    for person in (alice, eve, alice, eve):
+        person.lace("sync", "shared")
+    assert {place["place"]: place["encrypted"] for place in eve.lace("places")["places"]}["shared"]
 
 
 def test_a_taken_name_says_whose_it_is(alice: Person, media: Path, tmp_path: Path) -> None:
