@@ -269,7 +269,7 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
 
     cache = StoredDirCache(vault, desk)
     result = apply_plan(
-        folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.progress
+        folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.travelled
     )
     with vault.store.transaction():
         cache.keep()

@@ -228,7 +228,7 @@ def changes(
         cache=cache,
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
-        progress=watch.progress,
+        progress=watch.travelled,
         without=within(vault, desk),
         processes=vault.around.processors,
     )
@@ -304,7 +304,7 @@ def seal_commit(
         cache=cache,
         now_ns=vault.around.now_ns(),
         cancel=watch.cancelled,
-        progress=watch.progress,
+        progress=watch.travelled,
         without=within(vault, desk),
         processes=vault.around.processors,
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
@@ -547,5 +547,5 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
         source=vault.store,
         cache=nowhere,
         cancel=watch.cancelled,
-        progress=watch.progress,
+        progress=watch.travelled,
     )

@@ -171,6 +171,8 @@ class Progress:
     def _parts(self, seconds: float) -> list[str]:
         """Return what there is to say, most useful first: what does not fit is left out."""
         count = f"{self._done}/{self._total}" if self._total else str(self._done) if self._done else ""
+        if self._total_bytes and self._total <= 1:  # the bytes of one thing say how far it is
+            count = ""
         size = bytes_text(self._bytes) if self._bytes or self._total_bytes else ""
         if self._total_bytes:
             size += "/" + bytes_text(self._total_bytes)

@@ -125,7 +125,7 @@ def _write(
             raise FolderInTheWay(f"These files are in the way: {blocking}.")
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         cache = StoredDirCache(vault, found.desk)
-        result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.progress)
+        result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
         w.audit("lace-checkout", found.what, {"desk": found.desk, "path": path}, relates_to=[found.commit.text])
     return result
 

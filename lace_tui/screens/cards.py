@@ -219,6 +219,8 @@ def working_parts(what: str, far: Far) -> list[tuple[int, Content]]:
 
 
 def _count(far: Far) -> str:
+    if far.total_size and far.total <= 1:  # the bytes of one thing say how far it is
+        return ""
     return f"{far.done} of {far.total}" if far.total else str(far.done) if far.done else ""
 
 

@@ -50,6 +50,17 @@ def test_says_rate_and_time_left_once_they_mean_something() -> None:
     assert drawn(stream)[-1] == "sending  4/12  4.0 MiB/12.0 MiB  4 s left  2.0 MiB/s"
 
 
+def test_one_large_file_is_told_by_its_bytes_alone() -> None:
+    """APP-3: the number of files that were looked at, or 0 of 1, says nothing beside them."""
+    progress, stream, clock = make()
+    for done, total in ((17, 0), (0, 1)):
+        progress.moved(done, total, 0, 12 << 20, f"large{total}")
+        clock.now += 2
+        progress.moved(done, total, 4 << 20, 12 << 20, f"large{total}")
+        assert drawn(stream)[-1] == f"large{total}  4.0 MiB/12.0 MiB  4 s left  2.0 MiB/s"
+        clock.now += 2
+
+
 def test_no_time_left_without_a_total() -> None:
     progress, stream, clock = make()
     progress.report(0, 0, "scanning")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
-from vault.desks.filling import Filling
+from vault.desks.filling import Filling, Progress, Telling
 from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Source, answers_for_many
@@ -29,8 +29,6 @@ from vault.files import DiskFull, NotWritable, can_flush_everything, flush_every
 from vault.records import RecordHash
 
 __all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout", "remove_temporary"]
-
-Progress = Callable[[int, int, str], None]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # What a disk answers to a name or kind of file it cannot carry.
@@ -109,28 +107,24 @@ def apply_plan(
         MissingObject: a content has gone since the plan was made.
         DiskFull, NotWritable: writing failed.
     """
-    done = 0
-    total = len(plan.deletes) + len(plan.writes)
-    where = ""
+    telling = Telling(progress, len(plan.deletes) + len(plan.writes))
     writer: _Writer | None = None
     try:
         is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
-        with Cursor(root) as cursor, Filling(source, durable=durable, one_by_one=is_small) as files:
+        with Cursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
             writer = _Writer(source, cursor, plan, files, durable=durable)
             for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
                 for step in steps:
                     if cancel is not None:
                         cancel()
-                    where = step.change.path
+                    telling.where = step.change.path
                     act(step)
-                    done += 1
-                    if progress is not None:
-                        progress(done, total, where)
+                    telling.did()
                 writer.place()
                 writer.sweep()
             writer.settle()
     except OSError as error:
-        _refuse(root, where, error)
+        _refuse(root, telling.where, error)
     absent = {skip.path for skip in writer.skipped if not skip.blocking}
     add_absent(cache, source, plan.after, absent)
     return CheckoutResult(tuple(sorted(writer.written)), tuple(sorted(writer.deleted)), tuple(sorted(writer.skipped)))

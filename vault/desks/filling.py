@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -23,11 +24,40 @@ if TYPE_CHECKING:
 
     from vault.desks.ports import Source
 
-__all__ = ["Filling"]
+__all__ = ["Filling", "Progress", "Telling"]
 
 _LARGE_BYTES: Final = 1 << 20  # of a file that is worth a flush of its own
 _FLUSHED_TOGETHER: Final = 32 << 20  # bytes: the disk takes them while more is being read
 _FLUSHES: Final = 4  # that may wait
+
+
+Progress = Callable[[int, int, int, int, str], None]  # paths, of how many, bytes of a large file, of how many, path
+
+
+class Telling:
+    """How far a checkout is, told as it goes.
+
+    Args:
+        progress: is told; None tells nobody.
+        total: how many paths are to be done.
+    """
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self.where = ""
+        """The path that is under way."""
+
+    def did(self) -> None:
+        """Say that it is done."""
+        self._done += 1
+        self.moved(0, 0)
+
+    def moved(self, size: int, of: int) -> None:
+        """Say how many of its bytes are."""
+        if self._progress is not None:
+            self._progress(self._done, self._total, size, of, self.where)
 
 
 class Filling:
@@ -35,12 +65,14 @@ class Filling:
 
     Args:
         source: where the contents are.
+        telling: is told of the bytes of a large one.
         durable: whether they are flushed; `settle` returns when they are.
         one_by_one: whether small files are flushed each by itself.
     """
 
-    def __init__(self, source: Source, *, durable: bool, one_by_one: bool) -> None:
+    def __init__(self, source: Source, telling: Telling, *, durable: bool, one_by_one: bool) -> None:
         self._source = source
+        self.telling = telling
         self._durable = durable
         self._one_by_one = one_by_one
         self._is_unflushed = False  # whether small files wait for a flush
@@ -70,7 +102,7 @@ class Filling:
         """
         if entry.size >= _LARGE_BYTES:
             with Behind(alone=0) as behind:
-                copy = _Copy(self, file, behind)
+                copy = _Copy(self, file, behind, entry.size)
                 copy_entry(self._source, entry, copy.take, copy.digest)
             self.flush(file)
             return
@@ -118,10 +150,12 @@ class Filling:
 class _Copy:
     """One content on its way into a file."""
 
-    def __init__(self, files: Filling, file: int, behind: Behind) -> None:
+    def __init__(self, files: Filling, file: int, behind: Behind, size: int) -> None:
         self._files = files
         self._file = file
         self._behind = behind
+        self._size = size
+        self._handed = 0  # bytes of it
         self._filled = 0  # bytes of the room
         self._unflushed = 0
         self._whole = blake3()
@@ -145,6 +179,8 @@ class _Copy:
 
     def _hand(self, size: int) -> None:
         self._behind.hand(self._put, size)
+        self._handed += size
+        self._files.telling.moved(self._handed, self._size)
         self._filled = 0
 
     def _put(self, block: memoryview) -> None:

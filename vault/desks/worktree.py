@@ -62,7 +62,7 @@ __all__ = ["Problem", "Snapshot", "snapshot"]
 _PROBE = ".vault/.gitignore"
 _STEP = 256  # files between two calls of progress and cancel
 
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int, int, int, str], None]  # files, of how many, bytes of a large one, of how many, path
 
 
 class Snapshot(NamedTuple):
@@ -168,7 +168,7 @@ class _Scan:
         self._cache = cache
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
-        self._progress = progress or (lambda _done, _total, _what: None)
+        self._progress = progress or (lambda *_told: None)
         self._context = b""
         self.names = Names(b"", frozenset())
         self._has_modes = True
@@ -251,7 +251,7 @@ class _Scan:
         self._steps += steps
         if self._steps % _STEP < steps:
             self._cancel()
-            self._progress(max(self.files, self._surveyed), 0, path)
+            self._progress(max(self.files, self._surveyed), 0, 0, 0, path)
 
     def _survey_tick(self, path: str, steps: int) -> None:
         self._surveyed += steps
@@ -412,7 +412,7 @@ class _Scan:
             if summing is not None:
                 summing.add(piece)
             writer.add(piece)
-            self._progress(self.files, 0, path)
+            self._progress(self.files, 0, writer.size, size, path)
 
         now = stream_file(fd, disk, take)
         made = writer.finish()

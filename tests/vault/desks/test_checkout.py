@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.vault.desks.support import GROUP, Desk, Model, empty, file, models, on_disk, tree_of
+from vault.behind import BLOCK_BYTES
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
@@ -433,9 +434,25 @@ def test_progress_counts_to_the_end(desk: Desk) -> None:
         after=tree_of(desk.objects, {"a": b"1", "b/c": b"2"}),
         source=desk.objects,
         cache=desk.cache,
-        progress=lambda done, total, _path: told.append((done, total)),
+        progress=lambda done, total, *_: told.append((done, total)),
     )
     assert told == [(1, 2), (2, 2)]
+
+
+def test_progress_tells_the_bytes_of_a_large_file(desk: Desk) -> None:
+    """APP-3: how much of it is written, of how much; then that the path is done."""
+    size = 5 * BLOCK_BYTES + 7
+    told: list[tuple[int, int, int, int, str]] = []
+    apply_tree(
+        desk.root,
+        before=None,
+        after=tree_of(desk.objects, {"large": bytes(size)}),
+        source=desk.objects,
+        cache=desk.cache,
+        progress=lambda *far: told.append(far),
+    )
+    counts = [*(n * BLOCK_BYTES for n in range(1, 6)), size]
+    assert told == [*((0, 1, count, size, "large") for count in counts), (1, 1, 0, 0, "large")]
 
 
 def test_a_cursor_holds_few_directories_open(desk: Desk) -> None:

@@ -402,10 +402,29 @@ def test_progress_is_told(desk: Desk) -> None:
         sink=desk.objects,
         cache=desk.cache,
         now_ns=LATER,
-        progress=lambda done, _total, _path: told.append(done),
+        progress=lambda done, *_: told.append(done),
     )
     assert told == sorted(told)
     assert len(told) == 2
+
+
+def test_progress_tells_the_bytes_of_a_large_file(desk: Desk) -> None:
+    """APP-3: how much of it is taken in, of how much."""
+    size = 5 * MAX_DIRECT_BYTES + 7
+    write(desk, "large", bytes(size))
+    told: list[tuple[int, int, str]] = []
+    snapshot(
+        desk.root,
+        group=GROUP,
+        source=desk.objects,
+        sink=desk.objects,
+        cache=desk.cache,
+        now_ns=LATER,
+        progress=lambda _files, _of, done, total, path: told.append((done, total, path)),
+    )
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert told[-1] == (size, size, "large")
 
 
 def test_paths_deeper_than_a_tree_may_be_are_named(desk: Desk) -> None:
