@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ from vault.audit_trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.desks.paths import is_vault_name
 from vault.errors import LaceError
+from vault.fsck import check
 from vault.history import releases
 from vault.names import Version
 from vault.profile import Founding, group_id
-from vault.records import RecordHash, Seal, Tai, parse_record
+from vault.records import Plex, RecordHash, Seal, Tai, parse_record
 
 # Sealed records
 
@@ -107,21 +109,54 @@ def test_a_release_that_does_not_match_its_content_is_never_shown(scene: Scene) 
     _check_mismatch(scene, sealed[2].hash, [seal.hash for seal in sealed])
 
 
-@pytest.mark.parametrize("lie", ["size", "directory", "cycle of kinds", "twins"])
-def test_a_tree_that_contradicts_itself_harms_its_release_only(scene: Scene, lie: str) -> None:
+_LIES = {  # lines of a page, or, with sums for hashes, what is summed of it
+    "size": "f - 7 {content} a.txt\n",
+    "size of a link": "l - 7 {content} a.txt\n",
+    "a second size": "f - 6 {content} a.txt\nf - 7 {content} b.txt\n",
+    "directory": "d - 6 {content} a\n",
+    "size of a directory": "d - 7 {below} a\n",
+    "a second size of a directory": "d - 6 {below} a\nd - 7 {below} b\n",
+    "cycle of kinds": "d - 5 {inner} a\n",
+    "a page as a file": "f - 14 {inner} a.txt\n",
+    "a file as a page": "d - 0 {like} a\n",
+    "twins": "f - 6 {content} A\nf - 6 {content} a\n",
+}
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize("lie", _LIES)
+def test_a_tree_that_contradicts_itself_harms_its_release_only(scene: Scene, lie: str, is_known: bool) -> None:
+    """Also where its sum is right, and all that it names was proven in a release that says it as it is."""
     # LAZ-70
-    content = data_plex(scene.group, b"owned\n")
+    content, like = data_plex(scene.group, b"owned\n"), data_plex(scene.group, b"lace-tree/0 0\n")
     inner = tree_plex(scene.group, b"lace-tree/0 0\n")
-    lines = {
-        "size": f"f - 7 {content.hash} a.txt\n",
-        "directory": f"d - 6 {content.hash} a\n",
-        "cycle of kinds": f"d - 5 {inner.hash} a\n",
-        "twins": f"f - 6 {content.hash} A\nf - 6 {content.hash} a\n",
-    }
-    page = tree_plex(scene.group, f"lace-tree/0 0\n{lines[lie]}".encode())
-    sealed = scene.release(page.hash)
-    scene.put(page, content, inner, *sealed)
+    below = tree_plex(scene.group, f"lace-tree/0 0\nf - 6 {content.hash} a.txt\n".encode())
+    named = {"content": content.hash, "like": like.hash, "inner": inner.hash, "below": below.hash}
+    sums = {name: hashlib.sha512(plex.blob.data).hexdigest() for name, plex in (("content", content), ("like", like))}
+    sums["inner"] = hashlib.sha512(b"").hexdigest()
+    sums["below"] = sum_of("a.txt", b"owned\n").removeprefix("sha512:")
+    if is_known:
+        honest = "f - 6 {content} a\nd - 6 {below} b\nd - 0 {inner} c\nf - 14 {like} d\n"
+        sealed = scene.release(_page(scene, honest, named).hash, Version(8, 0, 0), _sum(honest, sums))
+        scene.put(_page(scene, honest, named), content, like, inner, below, *sealed)
+        assert [release.version for release in visit(scene.alice).releases] == [Version(8, 0, 0)]
+    if lie == "a page as a file":
+        sums["inner"] = sums["like"]
+    elif lie == "a file as a page":
+        sums["like"] = sums["inner"]
+    page = _page(scene, _LIES[lie], named)
+    sealed = scene.release(page.hash, sha512=_sum(_LIES[lie], sums))
+    scene.put(page, content, like, inner, below, *sealed)
     _check_mismatch(scene, sealed[2].hash, [seal.hash for seal in sealed])
+    assert check(scene.alice).bad == ()
+
+
+def _page(scene: Scene, lines: str, named: Mapping[str, RecordHash]) -> Plex:
+    return tree_plex(scene.group, f"lace-tree/0 0\n{lines.format_map(named)}".encode())
+
+
+def _sum(lines: str, sums: Mapping[str, str]) -> str:
+    return "sha512:" + hashlib.sha512(lines.format_map(sums).encode()).hexdigest()
 
 
 def test_a_tree_nested_ten_thousand_deep_harms_its_release_only(scene: Scene) -> None:

@@ -13,8 +13,8 @@ from vault.desks.chunks import MissingObject, RunSource, check_content, check_he
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
-from vault.desks.tree import Entry
-from vault.profile import Manifest
+from vault.desks.tree import Entry, TreeError
+from vault.profile import Chunk, Manifest, Tree
 from vault.records import RecordHash
 from vault.store import Store
 from vault.store.packio import PackIO
@@ -80,6 +80,27 @@ def test_a_large_content_is_read_in_few_stretches(store: Store) -> None:
     store.packs._io = counted = Counted()
     check_here(store, entry)
     assert counted.reads < number // 10
+
+
+def test_a_part_that_is_no_content_though_its_bytes_are_right_is_refused_where_content_is_proven(store: Store) -> None:
+    """Else one content had two sets of records, and who takes the folder in again found all of it changed."""
+    # CLAY-12
+    entry, made = put(store, _CONTENT[: 600 << 10])
+    top = store.part(entry.hash)
+    assert isinstance(top, Manifest)
+    first = store.part(top.chunks[0].target)
+    assert isinstance(first, bytes)
+    page = Tree.to_plex(group=_GROUP, body=first)
+    chunks = [Chunk(len(first), page.hash), *top.chunks[1:]]
+    other = Manifest.to_plex(group=_GROUP, digest=top.digest, level=1, chunks=chunks)
+    with store.transaction():
+        store.add((plex, plex.encode()) for plex in (page, other))
+        store.settle(None, None)
+    assert b"".join(store.pieces(other.hash) or ()) == _CONTENT[: 600 << 10]
+    with pytest.raises(TreeError, match=page.hash.text):
+        check_content(store, entry._replace(hash=other.hash), bytes)
+    check_content(store, entry, bytes)
+    assert len(made) == len(top.chunks) + 1
 
 
 def test_pieces_are_no_longer_than_the_largest_record(store: Store) -> None:

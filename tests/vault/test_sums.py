@@ -138,3 +138,21 @@ def test_files_are_summed_beside_each_other_and_equal_ones_once(
     assert sorted(read) == sorted(sizes)
     assert not [each for each in threading.enumerate() if each.name.startswith("lace-sum")]
     alice.close()
+
+
+def test_what_an_earlier_version_kept_of_directories_is_right_and_is_taken_anew(tmp_path: Path) -> None:
+    """It kept no size with a directory's sum, so that an entry which says another one cannot be told by it."""
+    alice = found(tmp_path)
+    (alice.folder / "below").mkdir()
+    (alice.folder / "below" / "a.txt").write_text("owned\n")
+    release(alice)
+    kept = alice.store.rows("SELECT hash, sha512 FROM sums ORDER BY hash")
+    with alice.store.transaction():
+        alice.store.run("UPDATE sums SET sha512 = substr(sha512, 1, 128)")
+    assert alice.store.rows("SELECT hash, sha512 FROM sums ORDER BY hash") != kept
+    assert check(alice).ok
+    (alice.folder / "b.txt").write_text("another\n")
+    release(alice)
+    assert {len(sha512) for _, sha512 in alice.store.rows("SELECT hash, sha512 FROM sums")} >= {128, 130}
+    assert check(alice).ok
+    alice.close()

@@ -18,7 +18,7 @@ from blake3 import blake3
 from vault.desks.cutting import MAX_FILE_BYTES, Cutter, is_last_link
 from vault.desks.pages import Entry, TreeError, TreeTooLarge
 from vault.errors import DataError
-from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
+from vault.profile import DATA_APP, MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
 from vault.records import Plex, RecordHash
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class RunSource(Protocol):
 
     def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
         """Return what `Source.length` gives of those that are here."""
+
+    def apps(self, records: Sequence[RecordHash], /) -> dict[RecordHash, tuple[str, int | None]]:
+        """Return App and bytes of those that are here or were let go; None where the record itself must say them."""
 
 
 def part_of(plex: Plex) -> Part:
@@ -303,7 +306,7 @@ def check_content(source: Source, entry: Entry, take: Take) -> None:
     pieces = entry_pieces(source, entry)
     top = source.part(entry.hash)
     if top is not None and not isinstance(top, bytes):
-        _Proof(source.part, _many(source, as_they_lie=True), take).run(top)
+        _Proof(source, take).run(top)
         return
     for piece in pieces:
         take(piece)
@@ -316,9 +319,10 @@ class _Proof:
     records again; that they are still the same the digests of the manifests show.
     """
 
-    def __init__(self, parts: Parts, many: Blobs | None, take: Take) -> None:
-        self._parts = parts
-        self._many = many
+    def __init__(self, source: Source, take: Take) -> None:
+        self._parts = source.part
+        self._many = _many(source, as_they_lie=True)
+        self._apps = source.apps if isinstance(source, RunSource) else None
         self._take = take
         self._cutter = Cutter()
         self._lengths: deque[int] = deque()
@@ -344,6 +348,10 @@ class _Proof:
         return digest
 
     def _level_one(self, manifest: Manifest) -> blake3:
+        apps = self._apps([link.target for link in manifest.chunks]) if self._apps is not None else {}
+        for link in manifest.chunks:
+            if link.target in apps and apps[link.target][0] != DATA_APP:  # one content would have two sets of records
+                raise _not_as_listed(link)
         self._lengths.extend(link.length for link in manifest.chunks)
         self._open.append(blake3())
         try:

@@ -102,7 +102,7 @@ class SumCache(Protocol):
         """Return the value kept under this key, or None."""
 
     def put(self, record: RecordHash, sha512: str, /) -> None:
-        """Keep a value of 128 hex digits."""
+        """Keep a value of 128 hex digits; of a directory with its size behind it."""
 
 
 class MemoryObjects:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
 
-from vault.desks.chunks import check_content
+from vault.desks.chunks import RunSource, check_content, entry_pieces
 from vault.desks.ports import Source, SumCache
-from vault.desks.tree import Entry, check_depth, read_directory
+from vault.desks.tree import Entry, TreeError, check_depth, pages_below, read_directory
+from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def content_sha512(
 ) -> str:
     """Return the Content-SHA512 of a tree as 128 hex digits.
 
-    Values are kept per data record and per directory, so the second tree costs what is new in it. A
-    directory is kept under a key derived from its hash: a hostile entry may call the same record a file and
-    a directory.
+    Values are kept per data record and per directory, so the second tree costs what is new in it. A directory is kept
+    under a key derived from its hash, and with its size: a hostile entry may call the same record a file and a
+    directory, and say another size of what an honest one made known.
 
     Args:
         source: where pages and content are read.
@@ -81,6 +82,12 @@ def _key(root: RecordHash) -> RecordHash:
     return RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
 
 
+def _of_size(known: str | None, size: int | None) -> str | None:
+    """Return the value that is kept of a directory if it is of this size; earlier versions kept none with it."""
+    value, _, whole = (known or "").partition(" ")
+    return value if value and (size is None or whole == str(size)) else None
+
+
 class _Tree:
     """Works out the values of a tree's directories; the files' own are worked out beside."""
 
@@ -97,11 +104,12 @@ class _Tree:
         """Return the value of one directory."""
         check_depth("", depth)
         key = _key(root)
-        known = self._cache.get(key)
+        known = _of_size(self._cache.get(key), size)
         if known is not None:
             return known
-        total = new_sum()
+        total, whole = new_sum(), 0
         entries = iter(read_directory(self._source, root, size=size))
+        self._check_pages([root, *pages_below(self._source, root)])
         while part := list(islice(entries, _ASKED)):
             keys = {entry.hash: _key(entry.hash) for entry in part if entry.is_dir}
             self._cache.expect([*keys.values(), *(entry.hash for entry in part if not entry.is_dir)])
@@ -110,16 +118,41 @@ class _Tree:
             if below:
                 check_depth("", depth + 1)
             for entry in part:
-                value = below[entry.hash] if entry.is_dir else files[entry.hash]
+                value = _of_size(below[entry.hash], entry.size) if entry.is_dir else files[entry.hash]
                 if value is None:
                     value = self.sum(entry.hash, entry.size, depth + 1)
+                whole += entry.size
                 total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
         value = total.hexdigest()
-        self._cache.put(key, value)
+        self._cache.put(key, f"{value} {whole}")
         return value
+
+    def _check_pages(self, pages: Sequence[RecordHash]) -> None:
+        """Refuse what can be read as a page and is none: nobody is given what it names."""
+        for record, (app, _) in self._apps(pages).items():
+            if app != TREE_APP:
+                raise TreeError(f"The directory {record.text} is no tree page.")
+
+    def _check_files(self, entries: Sequence[Entry]) -> None:
+        """Refuse what is no content, and a size that is not that of its content.
+
+        A value is known of a record, whatever size was said where it was proven.
+        """
+        asked = {(entry.hash, entry.size): entry for entry in entries if not entry.is_dir}
+        apps = self._apps([record for record, size in asked if self._fresh.get(record, (-1, ""))[0] != size])
+        for (record, size), entry in asked.items():
+            app, here = apps.get(record, (DATA_APP, size))
+            if app != DATA_APP:
+                raise TreeError(f"What {entry.name!r} names is no content.")
+            if here != size:
+                entry_pieces(self._source, entry)  # compares the size, and reads nothing more
+
+    def _apps(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[str, int | None]]:
+        return self._source.apps(records) if isinstance(self._source, RunSource) else {}
 
     def _begun(self, entries: Sequence[Entry]) -> dict[RecordHash, str]:
         """Return the values of the files and links among some entries; while one is summed the next is read."""
+        self._check_files(entries)
         found: dict[RecordHash, str] = {}
         begun: dict[RecordHash, Summing] = {}
         for entry in entries:

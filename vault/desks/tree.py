@@ -51,6 +51,7 @@ __all__ = [
     "check_depth",
     "format_page",
     "lookup",
+    "pages_below",
     "parse_page",
     "read_directory",
     "read_entry",
@@ -197,6 +198,14 @@ def _keep(root: RecordHash, first: Page, others: dict[RecordHash, Page], entries
         _kept[0] = 0
     _read[root] = first, others, entries
     _kept[0] += len(entries) + 1  # an empty directory takes room too
+
+
+def pages_below(source: Source, root: RecordHash) -> Iterator[RecordHash]:
+    """Yield the pages that a directory of many names is cut into, below its root page, once it was read."""
+    pages = [_load(source, root)]
+    while refs := [item.hash for page in pages for item in page.items if isinstance(item, PageRef)]:
+        yield from refs
+        pages = [_load(source, ref) for ref in refs]
 
 
 def tree_size(source: Source, root: RecordHash) -> int:

@@ -81,8 +81,11 @@ def _first_difference(scratch: Store, table: str) -> str:
             f"SELECT * FROM main.{table} WHERE p NOT IN (SELECT p FROM live.{table} WHERE visible = 0)"  # noqa: S608
             f" EXCEPT SELECT * FROM live.{table}"
         )
-    if table == "sums" and _is_unsettled(scratch):  # judging the release will fill this cache
-        missing = "SELECT * FROM main.sums WHERE hash IN (SELECT hash FROM live.sums) EXCEPT SELECT * FROM live.sums"
+    if table == "sums":
+        kept = "SELECT hash, substr(sha512, 1, 128) FROM {}.sums"  # earlier versions kept no sizes of directories
+        surplus = f"{kept.format('live')} EXCEPT {kept.format('main')}"
+        among = " WHERE hash IN (SELECT hash FROM live.sums)" if _is_unsettled(scratch) else ""  # judging fills it
+        missing = f"{kept.format('main')}{among} EXCEPT {kept.format('live')}"
     row = scratch.db.execute(f"{missing} LIMIT 1").fetchone()
     if row is not None:
         return f"{_shown(row)} is missing or other"

@@ -27,6 +27,7 @@ from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
 from vault.store.side import Ahead, blobs, places, rows_of
+from vault.store.sums import Sums
 from vault.store.views import Views
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ _PAGES_BYTES = 4 << 20
 _SMALL_PARTS = (
     "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
     " WHERE r.size BETWEEN 1 AND 8192 AND b.digest IN"
+)
+_APPS = (
+    "SELECT b.kind, b.digest, s.s, r.size FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"
 )
 _CHUNK = "Chunk+Link"  # header of a manifest
 _NEXT_GENERATION = (
@@ -338,6 +342,17 @@ class Store:
             rows = select_in(self.db, query, [record.digest for record in records])
             return {RecordHash(str(kind), bytes(digest)): int(size) for kind, digest, size in rows}
 
+    def apps(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[str, int | None]]:
+        """Return App and bytes of those records that are here, or were let go; None for the bytes of no Blob."""
+        found: dict[RecordHash, tuple[str, int | None]] = {}
+        with faults_named(self.path):
+            for kind, digest, app, size in select_in(self.db, _APPS, [record.digest for record in records]):
+                found[RecordHash(str(kind), bytes(digest))] = (str(app), int(size) or None)
+            gone = {record.text: record for record in records if record not in found}
+            for text, size in select_in(self.db, "SELECT hash, size FROM tomb WHERE hash IN", list(gone)):
+                found[gone[str(text)]] = (DATA_APP, int(size))
+        return found
+
     def small_parts(self, records: Sequence[RecordHash]) -> dict[RecordHash, bytes]:
         """Return the bytes of the Blobs of at most 8 KiB of those records that are here and whole; see `part`."""
         parts: dict[RecordHash, bytes] = {}
@@ -368,7 +383,7 @@ class Store:
 
     def content_sum(self, tree: RecordHash, cancelled: Callable[[], None] = lambda: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
-        sums = _Sums(self.db)
+        sums = Sums(self.db)
         try:
             return f"sha512:{content_sha512(self, tree, sums, self._fresh, cancelled)}"
         finally:
@@ -423,50 +438,3 @@ class Store:
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""
         return self.db.execute(sql, values)
-
-
-class _Sums:
-    """The `sums` table as the cache of Content-SHA512 values: asked and written for many at a time."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._asked: dict[RecordHash, str | None] = {}
-        self._new: dict[RecordHash, str] = {}
-        self._is_all_here: bool | None = None
-
-    def expect(self, records: Sequence[RecordHash]) -> None:
-        self.keep()
-        self._asked = self._known(records)
-
-    def get(self, record: RecordHash) -> str | None:
-        if record in self._new:
-            return self._new[record]
-        return self._asked[record] if record in self._asked else self._known([record])[record]
-
-    def put(self, record: RecordHash, sha512: str) -> None:
-        self._new[record] = sha512
-
-    def keep(self) -> None:
-        """Write what was put, if there is a transaction."""
-        if self._db.in_transaction:
-            new = [(record.digest, sha512) for record, sha512 in self._new.items()]
-            self._db.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", new)
-            self._new.clear()
-
-    def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
-        digests = [record.digest for record in records]
-        sums = dict(select_in(self._db, "SELECT hash, sha512 FROM sums WHERE hash IN", digests))
-        known: dict[RecordHash, str | None] = {record: sums.get(record.digest) for record in records}
-        if self._none_let_go():
-            return known
-        # What was let go is known by what was proven while it was here.
-        lacking = {record.text: record for record, sum_ in known.items() if sum_ is None}
-        for text, sum_ in select_in(self._db, "SELECT hash, sha512 FROM tomb WHERE hash IN", list(lacking)):
-            known[lacking[str(text)]] = sum_
-        return known
-
-    def _none_let_go(self) -> bool:
-        """Tell whether nothing was ever let go here; asked once while nobody else can write."""
-        if self._is_all_here is None or not self._db.in_transaction:
-            self._is_all_here = self._db.execute("SELECT 1 FROM tomb LIMIT 1").fetchone() is None
-        return self._is_all_here

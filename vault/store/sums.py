@@ -1,0 +1,61 @@
+"""The values that were proven of contents and directories, kept so that the next release costs what is new in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from vault.records import RecordHash
+from vault.store.database import select_in
+
+__all__ = ["Sums"]
+
+
+class Sums:
+    """The `sums` table as the cache of Content-SHA512 values: asked and written for many at a time."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._asked: dict[RecordHash, str | None] = {}
+        self._new: dict[RecordHash, str] = {}
+        self._is_all_here: bool | None = None
+
+    def expect(self, records: Sequence[RecordHash]) -> None:
+        """Ask for these keys together, and keep what was put."""
+        self.keep()
+        self._asked = self._known(records)
+
+    def get(self, record: RecordHash) -> str | None:
+        """Return the value kept under this key, or None."""
+        if record in self._new:
+            return self._new[record]
+        return self._asked[record] if record in self._asked else self._known([record])[record]
+
+    def put(self, record: RecordHash, sha512: str) -> None:
+        """Take a value, to be kept later."""
+        self._new[record] = sha512
+
+    def keep(self) -> None:
+        """Write what was put, if there is a transaction."""
+        if self._db.in_transaction:
+            new = [(record.digest, sha512) for record, sha512 in self._new.items()]
+            self._db.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", new)
+            self._new.clear()
+
+    def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
+        digests = [record.digest for record in records]
+        sums = dict(select_in(self._db, "SELECT hash, sha512 FROM sums WHERE hash IN", digests))
+        known: dict[RecordHash, str | None] = {record: sums.get(record.digest) for record in records}
+        if self._none_let_go():
+            return known
+        # What was let go is known by what was proven while it was here.
+        lacking = {record.text: record for record, sum_ in known.items() if sum_ is None}
+        for text, sum_ in select_in(self._db, "SELECT hash, sha512 FROM tomb WHERE hash IN", list(lacking)):
+            known[lacking[str(text)]] = sum_
+        return known
+
+    def _none_let_go(self) -> bool:
+        """Tell whether nothing was ever let go here; asked once while nobody else can write."""
+        if self._is_all_here is None or not self._db.in_transaction:
+            self._is_all_here = self._db.execute("SELECT 1 FROM tomb LIMIT 1").fetchone() is None
+        return self._is_all_here
