@@ -22,15 +22,15 @@ from lazy.conflicts import (
     note_head_conflict,
     update_command,
 )
-from lazy.merging import base_of
+from lazy.following import following
 from lazy.queue import next_sync
 from lazy.taking import BOTH, Picks, held, merged_tree
 from lazy.update import follow, paths_moved
 from vault.cases import SELF
-from vault.desks.merge import merge_trees
+from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Source
 from vault.errors import CallerError
-from vault.graph import ancestors, merge_bases, newest
+from vault.graph import ancestors, newest
 from vault.history import commit_info
 from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
@@ -334,6 +334,10 @@ def plan_resolve(
     chosen = pick_side(conflict, prefer) if prefer else None
     if chosen is not None and conflict.kind is ConflictKind.VERSION:
         tree = commit_info(vault.store, chosen.commit).tree
+        if base is not None:
+            heads = newest(vault.store, _known(vault, conflict))
+            merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
+            tree = merged or dirty.tree  # in a collision the folder stays
     else:
         picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
         heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
@@ -438,38 +442,30 @@ def _followed(
     result: RecordHash,
     watch: Watch,
 ) -> Resolved:
-    """Let the folder follow to a decision's result.
+    """Let the folder follow to a decision's result, with what else it holds of mine.
 
-    The decision is taken against what it decided: a folder that holds one of the sides, or an earlier decision, gets
-    exactly the result. Only newer work of mine is merged, and if that collides the folder stays and a head conflict
-    against the result is noted.
+    A folder that holds nothing else gets exactly the result. If newer work of mine collides with it, the folder stays
+    and a head conflict against the result is noted.
     """
     desk, store = conflict.desk, vault.store
     target = commit_info(store, result).tree
     base = checkout_of(vault, desk)
-    line = ancestors(store, base.commit) if base else set()
     done = Resolved(conflict.id, status, resolution, release, result)
-    if result.text in line:
+    if base is not None and result.text in ancestors(store, base.commit):
         return done
-    if base is None or base.commit.text in ancestors(store, result):
-        moved = follow(w, vault, desk, base.tree if base else None, target, watch)
-        adopt_commit(w, vault, desk, result, target)
-        return replace(done, written=moved.written, deleted=moved.deleted)
-    known = [c for c in (*(side.commit for side in conflict.sides), *conflict.results) if c.text in line]
-    decided = newest(store, known) or list(merge_bases(store, base.commit, result).commits)
-    reading = MemoryObjects(fallback=w)
-    if base.tree in {commit_info(store, commit).tree for commit in decided}:
-        origin: RecordHash | None = base.tree
-    else:
-        origin = base_of(reading, vault, decided)
-    outcome = merge_trees(reading, w, vault.group, origin, base.tree, target)
+    outcome = MergeOutcome.clean(target)
+    if base is not None:
+        outcome = following(MemoryObjects(fallback=w), w, vault, conflict, base, base.tree, [result], target)
     if outcome.root is None:
         note_head_conflict(w, vault, desk, [result])
         return replace(done, conflicts=tuple(clash.path for clash in outcome.conflicts))
     w.flush()
-    moved = follow(w, vault, desk, base.tree, outcome.root, watch)
-    parents = newest(store, [base.commit, result])
-    record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
+    moved = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    parents = newest(store, [*([base.commit] if base else []), result])
+    if parents == [result] and outcome.root == target:
+        adopt_commit(w, vault, desk, result, target)
+    else:
+        record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
     return replace(done, written=moved.written, deleted=moved.deleted)
 
 

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from lazy.conflicts import conflicts
+from lazy.resolve import pick_side
+from tests.circle.world import open_vault
 from tests.people import Person
+from vault.history import commit_info
 
 
 @pytest.fixture
@@ -175,6 +179,55 @@ def test_a_decision_takes_nothing_of_a_merge_that_is_only_proposed(
     _meet(alice, cara)
     cara.run("update")
     assert _text(cara, "new.txt") == "what nobody else has\n"
+
+
+@pytest.mark.parametrize("how", ["--accept", "--prefer"])
+@pytest.mark.parametrize("newer", ["nothing", "edited", "committed"])
+def test_a_decision_leaves_what_else_my_own_merge_holds(
+    trio: tuple[Person, Person, Person], how: str, newer: str
+) -> None:
+    """LAZ-40, APP-12: the decision has exactly the side; my folder keeps what no side has an opinion about."""
+    alice, bob, cara = trio
+    alice.write("y.txt", "".join(f"{number}\n" for number in range(9)))
+    alice.write("a.txt", "alice\n")
+    bob.write("a.txt", "bob\n")
+    bob.write("x.txt", "bob\n")
+    bob.write("b.txt", "bob\n")
+    bob.write("y.txt", _text(alice, "y.txt"))
+    for person in (alice, bob):
+        person.lace("release", "2.0.0")
+    _meet(alice, bob, cara)
+    cara.write("new.txt", "what nobody else has\n")
+    cara.lace("resolve", "2.0.0", "--path", "a.txt", "--take", "bob", "--merged", "2.1.0")
+    assert (_text(cara, "x.txt"), _text(cara, "b.txt")) == ("bob\n", "bob\n")
+    if newer != "nothing":
+        cara.write("y.txt", _text(cara, "y.txt") + "from cara\n")
+    if newer == "committed":
+        cara.lace("commit", "-m", "newer")
+    bob.lace("resolve", "2.0.0", "--prefer", "alice")
+    _meet(bob, cara, alice)
+    words = ("--accept", "bob") if how == "--accept" else ("--prefer", "alice")
+    planned = cara.lace("resolve", "2.0.0", "--prefer", "alice", "--dry-run")
+    done = cara.lace("resolve", "2.0.0", *words)
+    assert (done["written"], done["deleted"]) == (["a.txt", "x.txt"], ["b.txt"])
+    assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
+    assert (_text(cara, "a.txt"), _text(cara, "x.txt")) == ("alice\n", "base\n")
+    assert _text(cara, "new.txt") == "what nobody else has\n"
+    assert _text(cara, "y.txt").endswith("8\n" if newer == "nothing" else "8\nfrom cara\n")
+    assert not (cara.folder / "b.txt").exists()
+    with open_vault(cara) as vault:
+        (conflict,) = conflicts(vault, include_settled=True)
+        side = pick_side(conflict, "alice")
+        trees = {commit_info(vault.store, commit).tree for commit in (side.commit, *conflict.results)}
+        assert (len(conflict.results), len(trees)) == (1, 1)
+    cara.lace("release", "2.2.0", "--yes")
+    _meet(cara, alice, bob)
+    for person in (alice, bob):
+        person.run("update")
+        assert _text(person, "new.txt") == "what nobody else has\n"
+    for person in trio:
+        assert person.lace("conflicts")["conflicts"] == []
+        assert person.lace("fsck")["ok"]
 
 
 def test_a_decision_that_meets_newer_work_is_finished_by_update(trio: tuple[Person, Person, Person]) -> None:
