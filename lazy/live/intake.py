@@ -6,12 +6,13 @@ dropped when the exchange is cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
 from lazy.receive import LAST_BATCH_BYTES, Receiver
+from lazy.results import Problem
 from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind
 from vault.records import RecordHash, Verifier
@@ -21,7 +22,7 @@ from vault.space import require_room
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["Intake", "with_hashes"]
+__all__ = ["Intake", "damaged_there", "with_hashes"]
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
@@ -103,6 +104,14 @@ class Intake:
             with self._vault.writing(receiving=True) as w:
                 keep(w, self._peer, mine=self._reached)
             self._reached = None
+
+
+def damaged_there(missing: Set[RecordHash], who: str) -> Problem:
+    """Return what is to be said of records that came damaged from `who`, and are not here."""
+    what = "1 record is" if len(missing) == 1 else f"{len(missing)} records are"
+    text = f"{what} damaged there and could not be read. ({min(missing)})"
+    hint = f"{who} looks for what is whole with lace fsck --repair; or sync where it lies whole."
+    return Problem("not-available", text, who, hint)
 
 
 def with_hashes(frame: Frame) -> Frame:

@@ -9,25 +9,28 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from lazy.live.standing import MARK_BYTES, Cursor
+from lazy.results import Problem
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW
 from vault.records import RecordHash
+from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.store.database import select_in
 from vault.store.packs import PackDamaged
 from vault.vault import Vault
 from vault.work import Watch
 
-__all__ = ["amount", "list_after", "send_after", "send_named"]
+__all__ = ["amount", "damaged_here", "list_after", "send_after", "send_named"]
 
 _ROWS = 128  # records read from the store at a time: a few MiB at most
 _NAMES = 4096
+_PROVEN = 1000  # who asks for more did not get them damaged before
 _CLOSE_BYTES = BATCH_BYTES - 16 * 1024  # a cut costs a batch twice, and what both sides say of themselves again
 
 _STRETCH = 256 * 1024  # bytes of a pack that are read at once
 _GAP = 64 * 1024  # bytes between two records that are read and passed over
 
 # What rests in a pack as it is, is read from there by stretches; `stored` would read it one by one.
-_LIES: Final = f"""b.p, {{}}, CASE WHEN f.form = {RAW} THEN f.pack END, f.at + k.at, k.size"""
+_LIES: Final = f"""b.p, {{}}, CASE WHEN f.form = {RAW} THEN f.pack END, f.at + k.at, ifnull(k.size, 0)"""
 _BARE: Final = f"CASE WHEN f.form = {RAW} THEN NULL ELSE stored(b.p, b.bytes) END"
 _AFTER: Final = f"""
 SELECT e.at, b.kind, b.digest, {_LIES} FROM exposure e JOIN body b USING (p) LEFT JOIN packed k USING (p)
@@ -42,7 +45,10 @@ LEFT JOIN frame f ON f.id = k.frame WHERE b.digest IN"""  # noqa: S608
 
 
 class _Lies(NamedTuple):
-    """A record to send: its place in the log, and its bytes or where in a pack they rest as they are."""
+    """A record to send: its place in the log, and its bytes or where in a pack they rest as they are.
+
+    Its size is 0 where it rests in a row.
+    """
 
     number: int
     kind: str
@@ -70,7 +76,13 @@ def amount(vault: Vault, after: int) -> tuple[int, int]:
 
 
 def send_after(
-    vault: Vault, writer: StreamWriter, after: int, top: Cursor, leave_out: Set[RecordHash], watch: Watch
+    vault: Vault,
+    writer: StreamWriter,
+    after: int,
+    top: Cursor,
+    leave_out: Set[RecordHash],
+    watch: Watch,
+    damaged: set[RecordHash],
 ) -> Iterator[int]:
     """Write what became shared after a position, a batch at a time; yield how many records went.
 
@@ -81,6 +93,7 @@ def send_after(
         top: the last position to send.
         leave_out: what came from the reader in this exchange.
         watch: cancel, and progress.
+        damaged: takes the names of records that do not even begin as they should, or are gone; they are left out.
     """
     batch: list[bytes | memoryview] = []
     size = done = moved = 0
@@ -89,7 +102,7 @@ def send_after(
         watch.cancelled()
         found = [_Lies(*row) for row in rows]
         wanted = [each for each in found if each.name not in leave_out] if leave_out else found
-        for lies, stored in _read(vault, wanted):
+        for lies, stored in _read(vault, wanted, damaged):
             batch.append(stored)
             size += len(stored)
             if size >= _CLOSE_BYTES:
@@ -107,8 +120,15 @@ def send_after(
     yield 0
 
 
-def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], watch: Watch) -> Iterator[int]:
-    """Write the named records that are shared, a batch at a time; yield how many went."""
+def send_named(
+    vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], watch: Watch, damaged: set[RecordHash]
+) -> Iterator[int]:
+    """Write the named records that are shared, a batch at a time; yield how many went.
+
+    What came damaged is asked for again by its name. So where few are asked for each is proven, and `damaged` takes the
+    names of those that fail. They are sent all the same, as long as they begin as they should: else whoever asked would
+    not know why they did not come.
+    """
     wanted = {name.digest: name for name in names}
     digests = list(wanted)
     for start in range(0, len(digests), _ROWS):
@@ -116,7 +136,9 @@ def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], 
         batch: list[bytes | memoryview] = []
         size = 0
         found = [_Lies(*row) for row in select_in(vault.store.db, _NAMED, digests[start : start + _ROWS])]
-        for _, stored in _read(vault, [each for each in found if wanted[each.digest].kind == each.kind]):
+        for lies, stored in _read(vault, [each for each in found if wanted[each.digest].kind == each.kind], damaged):
+            if len(digests) <= _PROVEN and not is_record(lies.name, stored):
+                damaged.add(lies.name)
             batch.append(stored)
             size += len(stored)
             if size >= _CLOSE_BYTES:
@@ -128,13 +150,31 @@ def send_named(vault: Vault, writer: StreamWriter, names: Iterable[RecordHash], 
             yield len(batch)
 
 
-def _read(vault: Vault, found: Sequence[_Lies]) -> Iterator[tuple[_Lies, bytes | memoryview]]:
-    """Yield records with their stored bytes, which whoever gets them compares with their hashes; none that is lost."""
+def damaged_here(damaged: Set[RecordHash]) -> Problem:
+    """Return what is to be said of records that are not whole in this vault."""
+    what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
+    text = f"{what} damaged here and cannot be given to anybody. ({min(damaged)})"
+    return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
+
+
+def _read(vault: Vault, found: Sequence[_Lies], damaged: set[RecordHash]) -> Iterator[tuple[_Lies, bytes | memoryview]]:
+    """Yield records with their stored bytes, which whoever gets them compares with their hashes; none that is lost.
+
+    One whose first line is another's is as good as lost: whoever got it could not read on.
+    """
+    for lies, stored in _unproven(vault, found):
+        if (lies.size or not stored) and stored[:MARKLINE_BYTES] != lies.name.markline:
+            damaged.add(lies.name)
+        else:
+            yield lies, stored
+
+
+def _unproven(vault: Vault, found: Sequence[_Lies]) -> Iterator[tuple[_Lies, bytes | memoryview]]:
+    """Yield records with what rests in their places; nothing for what is lost."""
     at = 0
     while at < len(found):
         if (stored := found[at].stored) is not None:
-            if stored:
-                yield found[at], stored
+            yield found[at], stored
             at += 1
             continue
         run = _run(found, at)
@@ -142,8 +182,7 @@ def _read(vault: Vault, found: Sequence[_Lies]) -> Iterator[tuple[_Lies, bytes |
         stretch = _stretch(vault, run)
         for lies in run:
             if stretch is None:
-                if alone := bytes(vault.store.rows(_BYTES, lies.p)[0][0]):
-                    yield lies, alone
+                yield lies, bytes(vault.store.rows(_BYTES, lies.p)[0][0])
             else:
                 start = lies.at - run[0].at
                 yield lies, stretch[start : start + lies.size]

@@ -21,7 +21,7 @@ from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
-from lazy.live.sending import list_after, send_after, send_named
+from lazy.live.sending import damaged_here, list_after, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, vector_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of
@@ -228,6 +228,7 @@ class _Request:
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
         self.asks = bytearray()
+        self.damaged: set[RecordHash] = set()
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
         frames = iter(StreamReader(source, shared=shared_words(self.vault, self.node, tiers=TIERS)))
@@ -245,7 +246,9 @@ class _Request:
         writer.end()
         write(b"")
         received, refused = len(self.receiver.received), len(self.receiver.refusals)
-        return Served(self.label, received=received, sent=sent, refused=refused)
+        lost = damaged_here(self.damaged) if self.damaged else None
+        problem = f"{lost.message} {lost.hint}" if lost is not None else ""
+        return Served(self.label, received=received, sent=sent, refused=refused, problem=problem)
 
     # Taking
 
@@ -330,12 +333,12 @@ class _Request:
         if told is not None or asks_hints:
             return
         if self.names:
-            yield from send_named(vault, writer, self.names, Watch())
+            yield from send_named(vault, writer, self.names, Watch(), self.damaged)
         if lists:
             yield from _uncounted(list_after(vault, writer, after or 0, standing.here.at))
         elif after is not None or not self.names:
             left_out = set(self.receiver.received)
-            yield from send_after(vault, writer, after or 0, standing.here, left_out, Watch())
+            yield from send_after(vault, writer, after or 0, standing.here, left_out, Watch(), self.damaged)
 
     def _told(self, theirs: Standing) -> Told | None:
         """Return the answer in tiers, where that was asked and costs less than the records."""

@@ -15,11 +15,11 @@ from lazy.admitting import consider
 from lazy.beacon import hear_beacon
 from lazy.circle import request_record, wants_in
 from lazy.live.evidence import note_vector
-from lazy.live.intake import Intake, with_hashes
+from lazy.live.intake import Intake, damaged_there, with_hashes
 from lazy.live.offering import HINTS_FROM
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
-from lazy.live.sending import amount, send_after, send_named
+from lazy.live.sending import amount, damaged_here, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
 from lazy.live.terse import Words, in_short, taken_as, takes_short
 from lazy.live.walking import Walk
@@ -146,7 +146,8 @@ class _Visit:
         self._told: object = None
         self._asked: set[RecordHash] = set()
         self._theirs: set[RecordHash] = set()  # what they listed, and so need not be sent
-        self._damaged: set[RecordHash] = set()
+        self._damaged: set[RecordHash] = set()  # there
+        self._lost: set[RecordHash] = set()  # damaged here
         self._sent = 0
         self._walk: Walk | None = None
         self._is_walking = False
@@ -288,10 +289,10 @@ class _Visit:
             if after is not None:
                 first = after
                 if self._walk is not None and after < self._walk.here.at and self._walk.difference is not None:
-                    yield from send_named(vault, writer, self._walk.lacks(), self.watch)
+                    yield from send_named(vault, writer, self._walk.lacks(), self.watch, self._lost)
                     first = self._walk.here.at
                 left_out = self._theirs.union(self.receiver.received)
-                yield from send_after(vault, writer, first, standing.here, left_out, self.watch)
+                yield from send_after(vault, writer, first, standing.here, left_out, self.watch, self._lost)
 
         answer = self._ask(standing, body, vector or ())
         if standing.digest and not answer.standing.digest:
@@ -515,15 +516,13 @@ class _Visit:
     def _report(self) -> None:
         receiver = self.receiver
         self.result.sent = self._sent
+        if self._lost:
+            self.result.problems.append(damaged_here(self._lost))
         missing = self._damaged - self.vault.store.have(self._damaged)
         if not receiver.received and not receiver.refusals and not missing:
             return  # nothing came, so there was no exchange to tell of
         if missing:
-            what = "1 record is" if len(missing) == 1 else f"{len(missing)} records are"
-            text = f"{what} damaged there and could not be read. ({min(missing)})"
-            who = label_of(self.vault, self.peer.text)
-            hint = f"{who} looks for what is whole with lace fsck --repair; or sync where it lies whole."
-            self.result.problems.append(Problem("not-available", text, who, hint))
+            self.result.problems.append(damaged_there(missing, label_of(self.vault, self.peer.text)))
         self.result.exchanges.append(
             ExchangeResult(
                 peer=label_of(self.vault, self.peer.text),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.people import ROOT, Person
 
@@ -23,11 +23,13 @@ class Server:
         uri: what friends add as a place.
         port: on 127.0.0.1.
         process: the program.
+        told: what it said of each visit, once it has stopped.
     """
 
     uri: str
     port: int
     process: subprocess.Popen[bytes]
+    told: list[dict[str, object]] = field(default_factory=list)
 
 
 @contextmanager
@@ -46,10 +48,12 @@ def serving(person: Person, *options: str) -> Iterator[Server]:
     if not line:
         raise AssertionError(process.communicate()[1].decode())
     said = json.loads(line)
+    server = Server(said["listening"], said["port"], process)
     try:
-        yield Server(said["listening"], said["port"], process)
+        yield server
     finally:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        told, errors = process.communicate(timeout=30)
+    server.told += map(json.loads, told.splitlines())
     assert process.returncode == 0, errors.decode()
     assert b"Traceback" not in errors, errors.decode()

@@ -7,6 +7,7 @@ import random
 import shutil
 import sqlite3
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -388,6 +389,29 @@ def test_what_rotted_at_the_server_is_not_refused_for_ever(alice: Person, bob: P
     assert records(alice) == records(bob)
     bob.lace("update")
     assert (bob.folder / "b.txt").read_text() == "two\n"
+
+
+def test_whoever_serves_hears_of_what_rotted_in_their_packs(alice: Person, bob: Person) -> None:
+    """faults.md row 7: else it is sent at every sync, refused every time, and its owner never knows."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        (alice.folder / "noise").write_bytes(Random(4).randbytes(100_000))
+        alice.lace("release", "1.1.0")
+        (path,) = (alice.folder / ".vault" / "packs").iterdir()
+        whole = path.read_bytes()
+        path.write_bytes(bytes([*whole[:-9], whole[-9] ^ 1, *whole[-8:]]))
+        for _ in range(2):
+            (problem,) = bob.lace("sync", "home", expect=1)["problems"]
+            assert problem["code"] == "not-available"
+        path.write_bytes(whole)
+        assert bob.lace("sync", "home")["problems"] == []
+    problems = [str(told["problem"]) for told in server.told if told["problem"]]
+    assert len(problems) == 2
+    assert all("1 record is damaged here" in problem and "lace fsck --repair" in problem for problem in problems)
+    bob.lace("update")
+    assert (bob.folder / "noise").read_bytes() == (alice.folder / "noise").read_bytes()
 
 
 def _rot(person: Person, needle: bytes) -> None:

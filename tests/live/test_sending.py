@@ -44,11 +44,17 @@ def _top(vault: Vault) -> Cursor:
     return Cursor(vault.store.meta("epoch"), at, mark_at(vault, at))
 
 
-def _after(vault: Vault, after: int = 0, leave_out: frozenset[RecordHash] = frozenset()) -> tuple[list[bytes], int]:
+def _after(
+    vault: Vault,
+    after: int = 0,
+    leave_out: frozenset[RecordHash] = frozenset(),
+    damaged: set[RecordHash] | None = None,
+) -> tuple[list[bytes], int]:
     """Return the records that are sent, and the position that is reached with them."""
     body = io.BytesIO()
     writer = StreamWriter(body.write)
-    sent = sum(send_after(vault, writer, after, _top(vault), leave_out, Watch()))
+    found: set[RecordHash] = set() if damaged is None else damaged
+    sent = sum(send_after(vault, writer, after, _top(vault), leave_out, Watch(), found))
     writer.end()
     body.seek(0)
     records: list[bytes] = []
@@ -83,13 +89,22 @@ def test_records_are_sent_by_name_and_none_that_is_not_shared(alice: Vault) -> N
     rows = alice.store.rows("SELECT kind, digest FROM body")
     names = [RecordHash(str(kind), bytes(digest)) for kind, digest in rows]
     assert len(names) > len(before)
+    sent, damaged = _named(alice, names)
+    assert (len(sent), damaged) == (len(before), set())
+    assert set(sent) == {stored for _, stored in _shared(alice)}
+
+
+def _named(vault: Vault, names: list[RecordHash]) -> tuple[list[bytes], set[RecordHash]]:
+    """Return the records that are sent for names, and the names of those that are damaged."""
     body = io.BytesIO()
     writer = StreamWriter(body.write)
-    assert sum(send_named(alice, writer, names, Watch())) == len(before)
+    damaged: set[RecordHash] = set()
+    sent = sum(send_named(vault, writer, names, Watch(), damaged))
     writer.end()
     body.seek(0)
-    records = {record for frame in StreamReader(body) for record in frame.records}
-    assert records == {stored for _, stored in _shared(alice)}
+    records = [record for frame in StreamReader(body) for record in frame.records]
+    assert sent == len(records)
+    return records, damaged
 
 
 def test_a_damaged_byte_costs_one_record_and_what_is_lost_is_left_out(alice: Vault) -> None:
@@ -103,7 +118,26 @@ def test_a_damaged_byte_costs_one_record_and_what_is_lost_is_left_out(alice: Vau
     sent, _ = _after(alice)
     wrong = [record for (record, _), stored in zip(everything, sent, strict=True) if not is_record(record, stored)]
     assert len(wrong) == 1
+    named, damaged = _named(alice, [record for record, _ in everything])
+    assert (set(named), damaged) == (set(sent), set(wrong))
     path.write_bytes(whole[: len(whole) // 2])
-    sent, reached = _after(alice)
+    damaged = set()
+    sent, reached = _after(alice, damaged=damaged)
+    assert damaged == {record for record, stored in _shared(alice) if not stored}
     assert sent == [stored for _, stored in _shared(alice) if stored]
     assert len(everything) // 4 < len(sent) < len(everything) == reached
+
+
+def test_what_begins_as_no_record_is_left_out_and_named(alice: Vault) -> None:
+    """Whoever got it could read nothing that follows it, at every sync."""
+    everything = _shared(alice)
+    (path,) = (alice.dot / "packs").iterdir()
+    data = bytearray(path.read_bytes())
+    bad = next(record for record, _ in everything if record.markline in data)
+    data[data.index(bad.markline)] ^= 1
+    path.write_bytes(data)
+    damaged: set[RecordHash] = set()
+    sent, reached = _after(alice, damaged=damaged)
+    assert (sent, reached) == ([stored for record, stored in everything if record != bad], len(everything))
+    assert damaged == {bad}
+    assert _named(alice, [bad]) == ([], {bad})
