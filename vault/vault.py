@@ -7,7 +7,7 @@ goes through `Vault.writing`, which is one lock, one transaction, one check of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +62,11 @@ class VaultUnfinished(EnvironmentFault):
 
 
 def _lock(dot: Path, around: Surroundings) -> VaultLock:
-    return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+    return _lock_at(dot / "lock", around)
+
+
+def _lock_at(path: Path, around: Surroundings) -> VaultLock:
+    return VaultLock(path, now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
 
 
 @lru_cache(maxsize=64)
@@ -120,6 +124,7 @@ class Vault:
         self.lock = lock or _lock(self.dot, around)
         self._key: SigningKey | None = None
         self._mark: MarkFile | None = None
+        self._mark_lock: VaultLock | None = None
 
     @classmethod
     def found(cls, folder: Path, around: Surroundings, *, name: str, group: str) -> Self:
@@ -288,6 +293,14 @@ class Vault:
         return self._mark
 
     @property
+    def mark_lock(self) -> VaultLock:
+        """What keeps other copies of this vault on this machine from the mark while it is written."""
+        path = self.mark.path.with_suffix(".lock")
+        if self._mark_lock is None or self._mark_lock.path != path:
+            self._mark_lock = _lock_at(path, self.around)
+        return self._mark_lock
+
+    @property
     def keys_here(self) -> KeyStore:
         """The private keys of this machine's user (architecture, decision 2)."""
         return KeyStore(self.around.data_root)
@@ -330,8 +343,10 @@ class Vault:
             Locked: another process kept the vault too long.
             VaultBehindMark, OtherMachine: the vault was copied or restored, found before anything is signed.
         """
-        with self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait):
-            writer = Writer(self, may_sign=not receiving)
+        with (
+            self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait),
+            closing(Writer(self, may_sign=not receiving)) as writer,
+        ):
             try:
                 with self.store.transaction():
                     if not receiving and anew is None:
@@ -359,9 +374,9 @@ class Vault:
             Locked: another process kept the vault too long.
             VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
         """
-        with self.lock.held(timeout=_LOCK_SECONDS):
+        with self.lock.held(timeout=_LOCK_SECONDS), closing(Writer(self)) as writer:
             try:
-                Writer(self).check_mark()
+                writer.check_mark()
             except EnvironmentFault as error:
                 self._note_refusal(error)
                 raise

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
 from vault.errors import EnvironmentFault
+from vault.files import make_directory
 from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.records import Plex, RecordHash, Seal, Tai
 
@@ -19,6 +21,8 @@ __all__ = ["Writer"]
 
 _BATCH_RECORDS = 512
 _BATCH_BYTES = 8 << 20
+_MARK_SECONDS = 60.0  # longer than the storing of a release takes on a slow disk
+_MOVES_MARK = frozenset({MarkVerdict.FRESH, MarkVerdict.COMPLETE, MarkVerdict.AHEAD})
 MAX_ENTRIES = 400  # links of one log entry (docs/formats.md)
 
 
@@ -43,6 +47,12 @@ class Writer:
         self.is_releasing = False  # whether what a snapshot brings is released in this very write
         self.refusal: EnvironmentFault | None = None  # why the mark let nothing be signed
         self._afterwards: list[Callable[[], object]] = []
+        self._held = ExitStack()  # the lock of the mark
+        self._is_holding = False
+
+    def close(self) -> None:
+        """Give the mark free, however the write ended."""
+        self._held.close()
 
     # Records
 
@@ -126,12 +136,17 @@ class Writer:
 
         The mark's `intent` is durable before the signature exists (architecture, decision 2). Lamport is one more
         than the largest seen (LAZ-14).
+
+        Raises:
+            Locked: another copy of this vault kept the mark too long.
+            VaultBehindMark: another copy wrote meanwhile.
         """
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
         from vault.nodelog import tick  # noqa: PLC0415 - a commit that stays here is not logged
         from vault.profile import LogEntry  # noqa: PLC0415
 
+        self._hold_mark()
         seq, prev_hash, prev_plex = self._tip(self._vault.node.text)
         lamport = tick(int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]))
         plex = LogEntry.to_plex(
@@ -142,7 +157,12 @@ class Writer:
             entries=tuple(entries),
             tai=self.tai(),
         )
-        self._vault.mark.intent(seq + 1, prev_plex or None, plex.hash.digest)
+        try:
+            self._vault.mark.intent(seq + 1, prev_plex or None, plex.hash.digest)
+        except RuntimeError:
+            if self._logged is None:
+                self.check_mark()  # another copy wrote since it was asked: this one is behind
+            raise
         sealed = self.seal(plex)
         self._logged = (seq + 1, plex.hash.digest)
         return LogEntry.read(sealed)
@@ -182,6 +202,14 @@ class Writer:
         rows = self.store.rows("SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", me)
         return next(((int(seq), str(digest), bytes(plex)) for seq, digest, plex in rows), (0, "", b""))
 
+    def _hold_mark(self) -> None:
+        """Keep other copies of this vault from the mark until this write ends: they have locks of their own."""
+        if not self._is_holding:
+            lock = self._vault.mark_lock
+            make_directory(lock.path.parent, 0o700)
+            self._held.enter_context(lock.held(timeout=_MARK_SECONDS))
+            self._is_holding = True
+
     def check_mark(self) -> None:
         """Compare the vault with the mark beside the key before anything is signed.
 
@@ -207,7 +235,10 @@ class Writer:
         verdict = check(state, seq, plex or None, vault.around.machine, node=node, digest_at_done=at_done)
         self._refuse_fork(me)
         require_writable(verdict, seq, state)
-        if verdict is MarkVerdict.FRESH:
+        if verdict in _MOVES_MARK and not self._is_holding:
+            self._hold_mark()
+            self._ask_mark()  # what another copy wrote meanwhile counts
+        elif verdict is MarkVerdict.FRESH:
             mark.begin(vault.around.machine, node)
         elif verdict is MarkVerdict.COMPLETE:
             mark.done(seq, plex)
@@ -234,6 +265,7 @@ class Writer:
         """Tell the mark that what was logged is durable; called after the transaction committed."""
         if self._logged:
             self._vault.mark.done(*self._logged)
+        self.close()
 
     def afterwards(self, act: Callable[[], object]) -> None:
         """Have something done once the transaction committed, under the same lock; it must be able to be cut off."""
