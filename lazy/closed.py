@@ -6,6 +6,7 @@ from lazy.people import former, is_member
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from transports.errors import ClosedToYou, SealedToOthers
+from transports.layout import ONE_FILE
 from transports.mailbox import MailboxPlace
 from transports.sealed import SealedPlace
 from vault.errors import DataError, PeerError
@@ -66,5 +67,10 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
         result.problems.append(Problem(ClosedToYou.code, text, hint=hint))
     if count:
         what = "1 mailbox here is" if count == 1 else f"{count} mailboxes here are"
-        text = f"{what} encrypted to others: somebody new who asked another member, or a friend who must sync first."
-        result.problems.append(Problem(SealedToOthers.code, text))
+        if result.kind == ONE_FILE:
+            why = "others: ask for a file that is made when you belong."
+        elif is_member(vault, vault.node.text):
+            why = "others: somebody new who asked another member, or a friend who must sync first."
+        else:
+            why = "the members, and you are none yet: once your friend has synced here, sync again."
+        result.problems.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))

@@ -105,30 +105,34 @@ def open_medium(vault: Vault, place: Place) -> MailboxPlace:
         PlaceError: as `open_place`.
     """
     from lazy.places import open_place  # noqa: PLC0415 - places know nothing of keys
-    from transports.errors import DropEmptied  # noqa: PLC0415 - whoever keeps notes only opens no road
+    from transports.errors import DropEmptied, WrongDrop  # noqa: PLC0415 - whoever keeps notes only opens no road
     from transports.sealed import SealedPlace  # noqa: PLC0415
 
     try:
         inner = open_place(place)
     except DropEmptied as error:
-        raise DropEmptied(error.message, hint=_anew(vault, place)) from error
+        hint = f"Plug the stick in. To begin anew where it was emptied: {_anew(vault, place)}"
+        raise DropEmptied(error.message, hint=hint) from error
+    except WrongDrop as error:
+        first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
+        raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
     if inner.is_read_only:
         return inner
     return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
 
 
 def _anew(vault: Vault, place: Place) -> str:
-    """Return the way on where the drop of a place is not in its directory, in commands that can be typed."""
+    """Return the way on where what a place was is not there, in commands that can be typed."""
     from lazy.people import label_of  # noqa: PLC0415
     from transports.address import parse_address  # noqa: PLC0415
 
     name, folder = shlex.quote(place.name), parse_address(place.uri, Path("/")).path
-    again = f"lace place add {name} {shlex.quote(str(folder))}"
+    again = f"lace place add {name} {shlex.quote(str(folder or place.uri))}"
     if place.peer:
         again += f" --for {shlex.quote(label_of(vault, place.peer))}"
     if is_encrypted(vault, place):
         again += " --encrypt"
-    return f"Plug the stick in. To begin anew where it was emptied: lace place remove {name}; {again}"
+    return f"lace place remove {name}; {again}"
 
 
 class VaultKeys:

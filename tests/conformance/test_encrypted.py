@@ -169,6 +169,8 @@ def test_what_a_friend_hides_is_not_called_damaged(
         told = road.sync(cara)
         assert {problem["code"] for problem in told["problems"]} == {"sealed-to-others"}
         assert "bob" in {problem["peer"] for problem in told["problems"]}
+        said = {problem["message"].partition(" encrypted to ")[2] for problem in told["problems"]}
+        assert "the members, and you are none yet: once your friend has synced here, sync again." in said
         assert told["not_available_hashes"] == 0
         road.sync(alice)
         assert [new["release"] for new in road.sync(cara)["releases"]] == [made["release"]]

@@ -427,6 +427,12 @@ def test_a_complaint_is_short_and_printable() -> None:
     assert text.isprintable()
 
 
+def test_a_complaint_does_not_end_before_its_reason() -> None:
+    told = b"fatal: unable to connect to host:\nhost[0: 192.0.2.1]: errno=Connection refused\n\n"
+    assert complaint(told).endswith("errno=Connection refused")
+    assert complaint(b"fatal: nothing after it:\n") == "fatal: nothing after it:"
+
+
 def test_a_machine_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing):

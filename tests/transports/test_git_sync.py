@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -137,3 +138,29 @@ def test_no_git_stays_after_a_visit(tmp_path: Path, bare: Path, monkeypatch: pyt
     assert ended(), held
     bob.close()
     alice.close()
+
+
+@pytest.mark.parametrize("kind", ["git", "drop"])
+def test_what_lies_where_a_place_was_is_gone_on_with_by_the_commands_that_are_named(
+    alice: Person, tmp_path: Path, kind: str
+) -> None:
+    """LAZ-63, CYB-15: typed as they stand they work, and what was encrypted stays so."""
+    place = tmp_path / "a place.git" if kind == "git" else tmp_path / "a place"
+    if kind == "git":
+        bare_repository(place)
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "our place", str(place), "--encrypt")
+    alice.write("a.md", "a\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("sync")
+    if kind == "git":
+        shutil.rmtree(place)
+        bare_repository(place)
+    else:
+        (place / "lace-drop.txt").write_bytes(b"lace-drop/0\nid " + b"e" * 32 + b"\n")
+    error = alice.lace("sync", expect=21)["error"]
+    assert error["code"] == "wrong-drop"
+    for command in error["hint"].partition("To go on with this one: ")[2].split("; "):
+        alice.lace(*shlex.split(command)[1:])
+    assert alice.lace("sync")["sent"] > 0
+    assert [(one["place"], one["encrypted"]) for one in alice.lace("places")["places"]] == [("our place", True)]

@@ -281,6 +281,8 @@ def complaint(errors: bytes | str) -> str:
     lines = [" ".join(line.split()) for line in re.split(r"[\r\n]", text) if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "ssh:"))]
     chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
+    if chosen.endswith(":") and chosen != lines[-1]:  # the reason stands on the next line
+        chosen += f" {lines[lines.index(chosen) + 1]}"
     chosen = _USERINFO.sub("", chosen)
     return "".join(c if c.isprintable() else "?" for c in chosen)[:200].rstrip(".")
 
