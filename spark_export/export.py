@@ -27,7 +27,7 @@ from spark_export.extras import needed
 from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
-from vault.files import AtomicFile, NotWritable, read_bounded, write_atomic
+from vault.files import AtomicFile, NotWritable, make_directory, read_bounded, write_atomic
 from vault.records import Verifier
 
 __all__ = ["Exported", "Manifest", "export", "read_manifest", "table_files"]
@@ -123,7 +123,7 @@ def export(
             writer.file(table, name, bound, keep=is_old)
         progress(len(plans), len(plans), "")
     manifest = Manifest(reader.group, reader.node, reader.export_id, parts, writer.files)
-    _make(directory / MANIFESTS)
+    make_directory(directory / MANIFESTS)
     write_atomic(directory / MANIFESTS / f"{node}.json", manifest.text().encode())
     _sweep(directory, node, writer.files)
     return exported
@@ -169,7 +169,7 @@ class _Writer:
             self.files[name] = old
             self._exported.kept += 1
         else:
-            _make(path.parent)
+            make_directory(path.parent)
             with AtomicFile(path) as file:
                 sink = _Hashed(file)
                 rows = self._rows(table, bound, sink)
@@ -294,13 +294,6 @@ def table_files(directory: Path, table: Table) -> list[Path]:
                     raise BadExport(f"{path} is missing, and its export names it.")
                 found.append(path)
     return sorted(found)
-
-
-def _make(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotWritable(f"{path} cannot be made: {error.strerror}.") from error
 
 
 def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:

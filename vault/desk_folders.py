@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vault.desks.paths import split_path
 from vault.errors import CallerError, EnvironmentFault
-from vault.files import reason_of
+from vault.files import make_directory
 from vault.names import check_name
 from vault.vault import DOT_VAULT, Vault
 
@@ -159,16 +159,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         target = vault.folder / path
         if target.is_symlink() or (target.exists() and not target.is_dir()) or os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} is no plain folder of this vault.")
-        _make(target)
+        make_directory(target)
         w.store.run("INSERT INTO desk VALUES (?, ?)", name, path)
         w.audit("lace-desk", name, {"folder": path})
     return Desk(name, path)
-
-
-def _make(target: Path) -> None:
-    from vault.files import NotWritable  # noqa: PLC0415 - only who maps a desk needs it
-
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotWritable(f"{target} cannot be made: {reason_of(error)}.") from error

@@ -7,13 +7,11 @@ version and shares it through the node's log. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
-from vault.desks.ports import MemoryCache, MemoryObjects
-from vault.desks.tree import tree_size
+from vault.desks.ports import MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
@@ -36,7 +34,7 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 if TYPE_CHECKING:
-    from vault.desks.checkout import CheckoutResult
+    pass
 
 __all__ = [
     "MAIN",
@@ -52,7 +50,6 @@ __all__ = [
     "checkout_of",
     "checkout_tree",
     "commit",
-    "export_tree",
     "finish_checkouts",
     "is_first",
     "next_version",
@@ -526,26 +523,3 @@ def seal_release(
     w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
     files, size = keep_totals(w.store, desk, tree)
     return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
-
-
-def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:
-    """Write a tree into another directory, which must hold nothing that would be overwritten.
-
-    Raises:
-        NoRoom: its files do not fit on the disk; nothing was written.
-    """
-    there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
-    require_room(vault.around, there, tree_size(vault.store, tree), "Writing the copy")
-    to.mkdir(parents=True, exist_ok=True)
-    from vault.desks.checkout import apply_tree  # noqa: PLC0415 - a commit writes no folder
-
-    nowhere = MemoryCache()
-    return apply_tree(
-        to,
-        before=None,
-        after=tree,
-        source=vault.store,
-        cache=nowhere,
-        cancel=watch.cancelled,
-        progress=watch.travelled,
-    )

@@ -25,7 +25,7 @@ from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import FileTooLarge, NotWritable, read_bounded, reason_of, write_atomic
+from vault.files import FileTooLarge, make_directory, read_bounded, write_atomic
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -199,10 +199,7 @@ def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
     for path in paths:
         if path.draft is not None:
             target = directory / path.conflict.path
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise NotWritable(f"{target.parent} cannot be made: {reason_of(error)}.") from error
+            make_directory(target.parent)
             write_atomic(target, path.draft)
             written.append(path.conflict.path)
     return written

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.update import FolderInTheWay, follow
+from vault.copies import export_tree
 from vault.desk_folders import folder_of, known_desk
-from vault.desks.checkout import CheckoutResult, apply_plan
+from vault.desks.checkout import CheckoutResult, apply_plan, remove_temporary
+from vault.desks.diff import Change
 from vault.desks.edit import NoSuchPath, select_paths
-from vault.desks.ports import MemoryObjects
-from vault.desks.tree import lookup
+from vault.desks.ports import MemoryObjects, Source
+from vault.desks.tree import lookup, walk
 from vault.errors import CallerError, EnvironmentFault
-from vault.files import reason_of
+from vault.files import NotWritable, make_directory
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, plan_folder
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Watch, changes, checkout_of, export_tree
+from vault.work import MAIN, Changes, Watch, changes, checkout_of
 
 __all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "bring_back", "check_out", "copy_out"]
 
@@ -69,7 +72,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
-    if found.tree == base.tree and dirty.items and all(item.kind == "deleted" for item in dirty.items):
+    if found.tree == base.tree and not any(map(_holds_something, dirty.items)):
         return CheckedOut(desk, _write(vault, found, dirty.tree, found.tree, overlay, "", watch))
     before = base.tree
     if dirty.items and dirty.tree != found.tree:  # what a cut-off checkout of it left is no change of mine
@@ -96,7 +99,9 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
         raise NoSuchPath(f"{found.what} has nothing at {path}.", hint=way)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
-    mine = [item for item in dirty.items if item.kind != "deleted" and f"{item.path}/".startswith(f"{path}/")]
+    there = (item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/"))
+    # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
+    mine = [item for item in there if item.after != lookup(vault.store, found.tree, item.path)]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
     if mine and tree != dirty.tree:
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(path))
@@ -114,6 +119,9 @@ def _write(
 ) -> CheckoutResult:
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
 
+    Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
+    same command again does the rest.
+
     Raises:
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
@@ -125,9 +133,24 @@ def _write(
             raise FolderInTheWay(f"These files are in the way: {blocking}.")
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         cache = StoredDirCache(vault, found.desk)
+        remove_temporary(folder, _at_and_below(overlay, after, path))
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
         w.audit("lace-checkout", found.what, {"desk": found.desk, "path": path}, relates_to=[found.commit.text])
     return result
+
+
+def _holds_something(item: Change) -> bool:
+    """Tell whether a change could be lost: not where something is gone, or where a directory is empty now."""
+    return item.after is not None and not item.after.is_dir
+
+
+def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
+    """Yield a path of a tree and all that is below it."""
+    top = lookup(source, tree, path) if path else None
+    yield path
+    if top is None or top.is_dir:
+        below = walk(source, top.hash if top is not None else tree)
+        yield from (f"{path}/{name}" if path else name for name, _ in below)
 
 
 def _keep_or_move(path: str) -> str:
@@ -151,9 +174,9 @@ def _is_kept(vault: Vault, dirty: Changes) -> bool:
 def _make(folder: Path) -> None:
     """Make the folder of a desk again: what is gone as a whole was not deleted file by file."""
     try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise FolderNotMade(f"{folder} cannot be made: {reason_of(error)}.") from error
+        make_directory(folder)
+    except NotWritable as error:
+        raise FolderNotMade(f"{folder} cannot be made: {error}") from error
 
 
 def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch()) -> CheckoutResult:
@@ -165,8 +188,10 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
     """
     try:
         result = export_tree(vault, found.tree, to, watch)
-    except OSError as error:
-        raise FolderNotMade(f"{to} cannot be made: {reason_of(error)}.") from error
+    except NotWritable as error:
+        if to.is_dir():
+            raise
+        raise FolderNotMade(f"{to} cannot be made: {error}") from error
     blocking = [skip for skip in result.skipped if skip.blocking]
     if blocking:
         shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])

@@ -301,4 +301,7 @@ def test_checkout_brings_one_path_back(ann: Person) -> None:
     for path in (["deep"], ["."], []):  # all that is gone comes back, where nothing else changed
         shutil.rmtree(ann.folder / "deep")
         assert ann.lace("checkout", "main", *path)["written"] == ["deep/b.txt", "deep/run.sh"]
+    for name in ("b.txt", "run.sh"):  # and an empty directory holds nothing that could be lost
+        (ann.folder / "deep" / name).unlink()
+    assert ann.lace("checkout", "main")["written"] == ["deep/b.txt", "deep/run.sh"]
     assert ann.lace("changes")["added"] == ann.lace("changes")["deleted"] == []

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.faults.iolayer import fail_from
-from tests.faults.scenes import prepared
+from tests.faults.moments import prepared
 from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
 __all__ = ["CODES", "failing", "main"]

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.iolayer import Call, Layer
-from tests.faults.scenes import Scene, prepared
+from tests.faults.moments import prepared
+from tests.faults.scenes import Scene
 from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
 __all__ = ["Disk", "main", "powercut"]

@@ -1,4 +1,4 @@
-"""Prepared moments before a command, for sweeps of faults: what is done, by whom, and what must be true afterwards."""
+"""A command to be disturbed, with everything around it: what is done, by whom, and what must be true afterwards."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from blake3 import blake3
@@ -30,9 +28,7 @@ from vault.records import Verifier
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultUnfinished
 
-__all__ = ["COMMANDS", "Command", "Scene", "Stage", "check_medium", "prepared"]
-
-LINES = "".join(f"line {number}\n" for number in range(30))
+__all__ = ["Command", "Scene", "Stage", "check_mailboxes", "check_medium"]
 
 
 class Stage:
@@ -46,7 +42,7 @@ class Stage:
         self.root = root
         self.now = root / "now"
         self._ready = root / "ready"
-        self.now.mkdir(parents=True, exist_ok=True)
+        self.out.mkdir(parents=True, exist_ok=True)
 
     def person(self, name: str) -> Person:
         """Return somebody with a folder and a home of their own."""
@@ -71,6 +67,11 @@ class Stage:
     def post(self) -> Path:
         """Where a bundle file is mailed to."""
         return self.now / "post.lace"
+
+    @property
+    def out(self) -> Path:
+        """Where copies, archives and exports go."""
+        return self.now / "out"
 
     def vault(self, name: str) -> Vault | None:
         """Open somebody's vault; None when there is none, or none that was finished."""
@@ -180,19 +181,28 @@ class Scene:
         """Return what counts of everything, without what no two runs share (keys, times, signatures)."""
         found: dict[str, Any] = {}
         for name in ("alice", "bob"):
-            folder = self.stage.person(name).folder
-            found[f"{name} folder"] = {
-                str(path.relative_to(folder)): blake3(path.read_bytes()).hexdigest()[:8]
-                for path in sorted(folder.rglob("*"))
-                if path.is_file() and ".vault" not in path.parts
-            }
+            found[f"{name} folder"] = _files(self.stage.person(name).folder)
             if (vault := self.stage.vault(name)) is None:
                 continue
             with vault:
                 found[name] = _vault_state(vault)
                 found.setdefault("stick", {})[name] = _listed(self.stage.stick, vault)
         found["post"] = self.stage.post.exists()
+        found["out"] = _files(self.stage.out)
         return found
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Return the beginning of the digest of each file, but where no two runs write the same bytes, and directories."""
+    return {
+        str(path.relative_to(folder)): "" if path.is_dir() else _digest(path)
+        for path in sorted(folder.rglob("*"))
+        if ".vault" not in path.parts
+    }
+
+
+def _digest(path: Path) -> str:
+    return "some" if path.suffix in {".json", ".parquet"} else blake3(path.read_bytes()).hexdigest()[:8]
 
 
 def _vault_state(vault: Vault) -> dict[str, Any]:
@@ -255,202 +265,3 @@ def _listed(stick: Path, vault: Vault) -> list[int]:
         if head is not None:
             found.append(len(read_mailbox(place, vault.group, node, head.head)))
     return sorted(found)
-
-
-# The moments
-
-
-def _begun(stage: Stage, *options: str) -> tuple[Person, Person]:
-    """Alice with a release and a stick, and bob who has it."""
-    alice, bob = stage.person("alice"), stage.person("bob")
-    alice.write("menu.md", LINES)
-    alice.write("deep/er/wine.md", LINES)
-    alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(stage.stick), *options)
-    alice.lace("release", "1.0.0", "-m", "first")
-    line = alice.lace("invite", "bob")["invite"]
-    alice.lace("sync", "stick")
-    bob.lace("accept", line)
-    for person in (alice, bob):
-        person.lace("sync", "stick")
-    bob.lace("update")
-    return alice, bob
-
-
-def _edited(person: Person, word: str = "new") -> None:
-    person.write("menu.md", LINES.replace("line 3\n", f"line 3 {word}\n"))
-    for number in range(5):
-        person.write(f"notes/{number}.md", f"{word} {number}\n")
-    (person.folder / "deep/er/wine.md").unlink(missing_ok=True)
-    person.write("big.bin", Random(5).randbytes(700_000))  # chunks under a manifest, in frames of a pack
-
-
-def _commit(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
-    _edited(alice)
-    return ["commit", "-m", "more"]
-
-
-def _release(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
-    _edited(alice)
-    return ["release", "--yes", "-m", "more"]
-
-
-def _push(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
-    alice, _ = _begun(stage, *options)
-    _edited(alice)
-    alice.lace("release", "--yes", "-m", "more")
-    return ["push", "stick"]
-
-
-def _pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
-    alice, _ = _begun(stage, *options)
-    _edited(alice)
-    alice.lace("release", "--yes", "-m", "more")
-    alice.lace("push", "stick")
-    return ["pull", "stick"]
-
-
-def _update(stage: Stage) -> list[str]:
-    alice, bob = _begun(stage)
-    _edited(alice)
-    alice.lace("release", "--yes", "-m", "more")
-    alice.lace("push", "stick")
-    bob.lace("pull", "stick")
-    bob.write("menu.md", LINES.replace("line 25\n", "line 25 of bob\n"))
-    bob.write("bob.md", "bob\n")
-    return ["update"]
-
-
-def _conflict(stage: Stage) -> tuple[Person, Person]:
-    alice, bob = _begun(stage)
-    _edited(alice)
-    alice.lace("release", "2.0.0", "-m", "more")
-    bob.write("menu.md", LINES.replace("line 3\n", "line 3 of bob\n"))
-    bob.lace("release", "2.0.0", "-m", "mine")
-    for person in (alice, bob, alice):
-        person.run("sync", "stick")
-    return alice, bob
-
-
-def _resolve(stage: Stage) -> list[str]:
-    _conflict(stage)
-    return ["resolve", "2.0.0", "--prefer", "alice"]
-
-
-def _merged(stage: Stage) -> list[str]:
-    _conflict(stage)
-    return ["resolve", "2.0.0", "--merged", "2.0.1", "-m", "both"]
-
-
-def _adopt(stage: Stage) -> list[str]:
-    _begun(stage)
-    return ["adopt"]
-
-
-def _init(stage: Stage) -> list[str]:
-    stage.person("alice").write("menu.md", LINES)
-    return ["init", "--name", "alice"]
-
-
-def _accept(stage: Stage) -> list[str]:
-    alice = stage.person("alice")
-    alice.write("menu.md", LINES)
-    alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(stage.stick))
-    alice.lace("release", "1.0.0", "-m", "first")
-    line = alice.lace("invite", "bob")["invite"]
-    alice.lace("sync", "stick")
-    stage.person("bob").write("own.md", "own\n")
-    return ["accept", line]
-
-
-def _checkout(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
-    _edited(alice)
-    alice.lace("release", "--yes", "-m", "more")
-    return ["checkout", "main@1.0.0"]
-
-
-def _prune(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
-    draw = Random(7)
-    for number in range(4):
-        alice.write("big.bin", draw.randbytes(300_000))
-        alice.write("small.txt", f"{number}\n")
-        alice.lace("commit", "-m", f"draft {number}")
-    return ["prune", "--yes"]
-
-
-def _undo(stage: Stage) -> list[str]:
-    words = _update(stage)
-    bob = stage.person("bob")
-    (bob.folder / "bob.md").unlink()
-    bob.write("menu.md", LINES)
-    bob.lace(*words)
-    return ["undo"]
-
-
-def _create(stage: Stage) -> list[str]:
-    _push(stage)
-    return ["bundle", "create", str(stage.post)]
-
-
-def _apply(stage: Stage) -> list[str]:
-    stage.person("alice").lace(*_create(stage))
-    return ["bundle", "apply", str(stage.post)]
-
-
-def _repair(stage: Stage) -> list[str]:
-    alice, _ = _begun(stage)
-    _edited(alice)
-    alice.lace("release", "--yes", "-m", "more")
-    alice.lace("push", "stick")
-    path = max((alice.folder / ".vault/packs").iterdir())
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    return ["fsck", "--repair"]
-
-
-_BOTH = ("alice", "bob", "alice")
-_DONE = frozenset({0, 2})  # 2: it is done already, and there is nothing left to do
-COMMANDS = {
-    command.name: command
-    for command in (
-        Command("init", "alice", _init, _DONE),
-        Command("commit", "alice", _commit),
-        Command("release", "alice", _release, _DONE, settle=_BOTH),
-        Command("push", "alice", _push, settle=_BOTH),
-        Command("pull", "bob", _pull, settle=_BOTH),
-        Command("sealed-push", "alice", partial(_push, options=("--encrypt",)), settle=_BOTH),
-        Command("sealed-pull", "bob", partial(_pull, options=("--encrypt",)), settle=_BOTH),
-        Command("update", "bob", _update),
-        Command("checkout", "alice", _checkout),
-        Command("resolve", "bob", _resolve, _DONE, settle=_BOTH),
-        Command("merged", "bob", _merged, _DONE, settle=_BOTH),
-        Command("prune", "alice", _prune),
-        Command("undo", "bob", _undo, _DONE),
-        Command("create", "alice", _create, _DONE),
-        Command("apply", "bob", _apply, settle=_BOTH),
-        Command("repair", "alice", _repair, mends=True),
-        Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),
-        Command("accept", "bob", _accept, _DONE, settle=(*_BOTH, "bob")),
-    )
-}
-
-
-def prepared(root: Path, name: str) -> Scene:
-    """Bring a stage to the moment before a command, and find out where the undisturbed command leads."""
-    stage = Stage(root)
-    command = COMMANDS[name]
-    scene = Scene(stage, command, command.prepare(stage))
-    stage.keep()
-    scene.before = scene.node()
-    done = scene.run()
-    assert done.code == 0, f"{name}: {done.code}\n{done.err}"
-    scene.visit()
-    scene.goal = scene.state()
-    stage.back()
-    return scene

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.iolayer import Layer, kill_at
-from tests.faults.scenes import COMMANDS, Scene, prepared
+from tests.faults.moments import COMMANDS, prepared
+from tests.faults.scenes import Scene
 
 __all__ = ["Swept", "calls_of", "compare", "disturbed", "in_child", "main", "parser_of", "spread", "sweep"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.failing import CODES, failing
+from tests.faults.moments import COMMANDS, prepared
 from tests.faults.powercut import powercut
-from tests.faults.scenes import COMMANDS, prepared
 from tests.faults.sweep import calls_of, spread
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists() or not hasattr(os, "fork"), reason="needs Linux")
@@ -36,6 +36,13 @@ def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, name: str) -
     done = powercut(tmp_path / "cut", name, spread(total, 2), ("drop", "names", "random"))
     assert done.points == 9
     assert done.faults == ()
+
+
+@pytest.mark.parametrize("name", ["copy", "desk", "drafts", "export"])
+def test_what_is_written_beside_the_records_survives_a_power_cut(tmp_path: Path, name: str) -> None:
+    """APP-13: a copy, the folder of a desk, drafts of a conflict and an export, with the directories made for them."""
+    done = powercut(tmp_path, name, (), ("drop", "names", "random"))
+    assert (done.points, done.faults) == (3, ())
 
 
 def test_a_stick_that_lies_about_flushing_is_repaired_by_the_next_visits(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.scenes import COMMANDS, prepared
+from tests.faults.moments import COMMANDS, prepared
 from tests.faults.sweep import calls_of, spread, sweep
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 POINTS = 5
-_SHORT = sorted(set(COMMANDS) - {"apply", "create", "sealed-pull"})
+_LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fetched", "label", "large-commit"}
+_LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
+_SHORT = sorted(set(COMMANDS) - _LONG)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else _SHORT)

@@ -282,7 +282,7 @@ _SCRIPT = """
 import os, random, sys
 from pathlib import Path
 from tests.faults.circle import around
-from vault import work
+from vault import copies, work
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import lookup
 from vault.vault import Vault
@@ -296,7 +296,7 @@ with (vault.folder / "large").open("wb") as file:
     file.truncate(320 << 20)
 work.release(vault, None, "x")
 standing = work.checkout_of(vault)
-work.export_tree(vault, standing.tree, root / "out")
+copies.export_tree(vault, standing.tree, root / "out")
 entry = lookup(vault.store, standing.tree, "large")
 assert entry.size == 320 << 20
 assert sum(map(len, entry_pieces(vault.store, entry))) == entry.size
@@ -304,7 +304,7 @@ with (vault.folder / "large").open("r+b") as file:
     file.seek(100 << 20)
     file.write(b"changed")
 assert work.commit(vault, "y").paths("changed") == ["large"]
-again = work.export_tree(vault, work.checkout_of(vault).tree, root / "again")
+again = copies.export_tree(vault, work.checkout_of(vault).tree, root / "again")
 assert again.written == ("large",)
 print([line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line][0])
 """

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found
+from vault.copies import export_tree
 from vault.desks.cutting import ContentWriter, add_content
 from vault.desks.near import Near, OldPages
 from vault.desks.pages import Entry, parse_page
@@ -22,7 +23,7 @@ from vault.frames import MAX_DEPTH
 from vault.fsck import check
 from vault.records import Plex, RecordHash
 from vault.vault import Vault
-from vault.work import checkout_of, commit, export_tree
+from vault.work import checkout_of, commit
 
 _GROUP = "friends/0123456789abcdef"
 _NOISE = random.Random(8).randbytes(1_500_000)

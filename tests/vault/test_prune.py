@@ -13,6 +13,7 @@ from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, found, write
 from vault import fsck
+from vault.copies import export_tree
 from vault.desks.chunks import pieces_of
 from vault.desks.tree import lookup
 from vault.errors import DataError
@@ -23,7 +24,7 @@ from vault.reads import Care, Outcome, read_line
 from vault.space import NoRoom, require_room
 from vault.store.packio import PackIO
 from vault.vault import Vault
-from vault.work import commit, export_tree, release
+from vault.work import commit, release
 
 
 def blob(seed: int, size: int = 400_000) -> bytes:

@@ -1,0 +1,339 @@
+"""The moments before each command that is disturbed (`tests.faults.scenes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from tests.faults.scenes import Command, Scene, Stage
+from tests.people import Person
+
+__all__ = ["COMMANDS", "prepared"]
+
+LINES = "".join(f"line {number}\n" for number in range(30))
+
+
+def _begun(stage: Stage, *options: str) -> tuple[Person, Person]:
+    """Alice with a release and a stick, and bob who has it."""
+    alice, bob = stage.person("alice"), stage.person("bob")
+    alice.write("menu.md", LINES)
+    alice.write("deep/er/wine.md", LINES)
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stage.stick), *options)
+    alice.lace("release", "1.0.0", "-m", "first")
+    line = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    bob.lace("accept", line)
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    return alice, bob
+
+
+def _edited(person: Person, word: str = "new") -> None:
+    person.write("menu.md", LINES.replace("line 3\n", f"line 3 {word}\n"))
+    for number in range(5):
+        person.write(f"notes/{number}.md", f"{word} {number}\n")
+    (person.folder / "deep/er/wine.md").unlink(missing_ok=True)
+    person.write("big.bin", Random(5).randbytes(700_000))  # chunks under a manifest, in frames of a pack
+
+
+def _commit(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    return ["commit", "-m", "more"]
+
+
+def _release(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    return ["release", "--yes", "-m", "more"]
+
+
+def _push(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    alice, _ = _begun(stage, *options)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    return ["push", "stick"]
+
+
+def _pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    alice, _ = _begun(stage, *options)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    alice.lace("push", "stick")
+    return ["pull", "stick"]
+
+
+def _update(stage: Stage) -> list[str]:
+    alice, bob = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    alice.lace("push", "stick")
+    bob.lace("pull", "stick")
+    bob.write("menu.md", LINES.replace("line 25\n", "line 25 of bob\n"))
+    bob.write("bob.md", "bob\n")
+    return ["update"]
+
+
+def _conflict(stage: Stage) -> tuple[Person, Person]:
+    alice, bob = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "2.0.0", "-m", "more")
+    bob.write("menu.md", LINES.replace("line 3\n", "line 3 of bob\n"))
+    bob.lace("release", "2.0.0", "-m", "mine")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    return alice, bob
+
+
+def _resolve(stage: Stage) -> list[str]:
+    _conflict(stage)
+    return ["resolve", "2.0.0", "--prefer", "alice"]
+
+
+def _merged(stage: Stage) -> list[str]:
+    _conflict(stage)
+    return ["resolve", "2.0.0", "--merged", "2.0.1", "-m", "both"]
+
+
+def _adopt(stage: Stage) -> list[str]:
+    _begun(stage)
+    return ["adopt"]
+
+
+def _init(stage: Stage) -> list[str]:
+    stage.person("alice").write("menu.md", LINES)
+    return ["init", "--name", "alice"]
+
+
+def _accept(stage: Stage) -> list[str]:
+    alice = stage.person("alice")
+    alice.write("menu.md", LINES)
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(stage.stick))
+    alice.lace("release", "1.0.0", "-m", "first")
+    line = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    stage.person("bob").write("own.md", "own\n")
+    return ["accept", line]
+
+
+def _checkout(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    return ["checkout", "main@1.0.0"]
+
+
+def _prune(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    draw = Random(7)
+    for number in range(4):
+        alice.write("big.bin", draw.randbytes(300_000))
+        alice.write("small.txt", f"{number}\n")
+        alice.lace("commit", "-m", f"draft {number}")
+    return ["prune", "--yes"]
+
+
+def _undo(stage: Stage) -> list[str]:
+    words = _update(stage)
+    bob = stage.person("bob")
+    (bob.folder / "bob.md").unlink()
+    bob.write("menu.md", LINES)
+    bob.lace(*words)
+    return ["undo"]
+
+
+def _create(stage: Stage) -> list[str]:
+    _push(stage)
+    return ["bundle", "create", str(stage.post)]
+
+
+def _apply(stage: Stage) -> list[str]:
+    stage.person("alice").lace(*_create(stage))
+    return ["bundle", "apply", str(stage.post)]
+
+
+def _repair(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    alice.lace("push", "stick")
+    path = max((alice.folder / ".vault/packs").iterdir())
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    return ["fsck", "--repair"]
+
+
+def _large(stage: Stage) -> Person:
+    """Alice with more files than are flushed one by one, and contents that threads write and flush."""
+    alice, _ = _begun(stage)
+    for number in range(24):
+        alice.write(f"album {number % 5}/{number}.md", f"song {number}\n")
+    draw = Random(11)
+    alice.write("film.bin", draw.randbytes(3 << 20))
+    alice.write("deep/sound.bin", draw.randbytes(5 << 18))
+    return alice
+
+
+def _large_commit(stage: Stage) -> list[str]:
+    _large(stage)
+    return ["commit", "-m", "large"]
+
+
+def _large_pull(stage: Stage) -> list[str]:
+    alice = _large(stage)
+    alice.lace("release", "--yes", "-m", "large")
+    alice.lace("push", "stick")
+    return ["pull", "stick"]
+
+
+def _large_update(stage: Stage) -> list[str]:
+    stage.person("bob").lace(*_large_pull(stage))
+    return ["update"]
+
+
+def _path(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    for number in range(4):
+        alice.write(f"deep/{number % 2}/{number}.md", f"first {number}\n")
+    alice.lace("release", "1.1.0", "-m", "deep")
+    for number in range(3):
+        alice.write(f"deep/{number % 2}/{number}.md", f"second {number}\n")
+    (alice.folder / "deep/1/3.md").unlink()
+    alice.write("deep/new/4.md", "new\n")
+    alice.lace("release", "1.2.0", "-m", "deeper")
+    return ["checkout", "main@1.1.0", "deep"]
+
+
+def _gone(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    for number in range(3):
+        alice.write(f"deep/{number}/song.md", f"song {number}\n")
+    alice.lace("release", "1.1.0", "-m", "deep")
+    for name in ("deep/0", "deep/1"):
+        (alice.folder / name / "song.md").unlink()
+    (alice.folder / "deep/0").rmdir()  # and the other one is empty
+    return ["checkout", "main"]
+
+
+def _copy(stage: Stage) -> list[str]:
+    _large(stage).lace("release", "1.1.0", "-m", "large")
+    return ["checkout", "main@1.1.0", "--to", str(stage.out / "new/copy")]
+
+
+def _archive(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "1.1.0", "-m", "more")
+    return ["archive", "main@1.1.0", str(stage.out / "menu.tar.gz")]
+
+
+def _drafts(stage: Stage) -> list[str]:
+    _conflict(stage)
+    return ["conflicts", "--drafts", str(stage.out / "new/drafts")]
+
+
+def _export(stage: Stage) -> list[str]:
+    _begun(stage)
+    return ["export", str(stage.out / "new/history")]
+
+
+def _merge(stage: Stage) -> list[str]:
+    words = _update(stage)
+    del words
+    stage.person("bob").lace("commit", "-m", "mine")
+    return ["merge", "main", "--from", "alice/main", "--strategy", "mate"]
+
+
+def _small(words: Sequence[str], stage: Stage) -> list[str]:
+    """One of alice's small commands; a word that begins with @ is a path beside the folders."""
+    _begun(stage)
+    return [str(stage.now / word.removeprefix("@")) if word.startswith("@") else word for word in words]
+
+
+def _prune_releases(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    draw = Random(13)
+    for number in range(3):
+        alice.write("films/big.bin", draw.randbytes(300_000))
+        alice.lace("release", "--yes", "-m", f"film {number}")
+    for person in ("alice", "bob", "alice"):
+        stage.person(person).lace("sync", "stick")
+    alice.lace("desk", "keep", "films", "1")
+    return ["prune", "--yes"]
+
+
+def _fetch(stage: Stage) -> list[str]:
+    stage.person("alice").lace(*_prune_releases(stage))
+    return ["fetch", "main@1.0.1"]
+
+
+def _fetched(stage: Stage) -> list[str]:
+    stage.person("alice").lace(*_fetch(stage))
+    return ["sync", "stick"]
+
+
+_BOTH = ("alice", "bob", "alice")
+_DONE = frozenset({0, 2})  # 2: it is done already, and there is nothing left to do
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command("init", "alice", _init, _DONE),
+        Command("commit", "alice", _commit),
+        Command("release", "alice", _release, _DONE, settle=_BOTH),
+        Command("push", "alice", _push, settle=_BOTH),
+        Command("pull", "bob", _pull, settle=_BOTH),
+        Command("sealed-push", "alice", partial(_push, options=("--encrypt",)), settle=_BOTH),
+        Command("sealed-pull", "bob", partial(_pull, options=("--encrypt",)), settle=_BOTH),
+        Command("update", "bob", _update),
+        Command("checkout", "alice", _checkout),
+        Command("resolve", "bob", _resolve, _DONE, settle=_BOTH),
+        Command("merged", "bob", _merged, _DONE, settle=_BOTH),
+        Command("prune", "alice", _prune),
+        Command("undo", "bob", _undo, _DONE),
+        Command("create", "alice", _create, _DONE),
+        Command("apply", "bob", _apply, settle=_BOTH),
+        Command("repair", "alice", _repair, mends=True),
+        Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),
+        Command("accept", "bob", _accept, _DONE, settle=(*_BOTH, "bob")),
+        Command("large-commit", "alice", _large_commit),
+        Command("large-pull", "bob", _large_pull, settle=_BOTH),
+        Command("large-update", "bob", _large_update),
+        Command("path", "alice", _path),
+        Command("gone", "alice", _gone),
+        Command("copy", "alice", _copy),
+        Command("archive", "alice", _archive, _DONE),
+        Command("drafts", "bob", _drafts),
+        Command("export", "alice", _export),
+        Command("merge", "bob", _merge),
+        Command("desk", "alice", partial(_small, ("desk", "add", "lyrics", "words/lyrics")), _DONE),
+        Command("label", "alice", partial(_small, ("label", "rehearsal")), _DONE),
+        Command("permit", "alice", partial(_small, ("desk", "permit", "deep", "--write", "--only", "alice")), _DONE),
+        Command("revoke", "alice", partial(_small, ("revoke", "bob", "--yes")), _DONE, settle=_BOTH),
+        Command("leave", "alice", partial(_small, ("leave", "bob")), _DONE),
+        Command("place", "alice", partial(_small, ("place", "add", "other", "@other")), _DONE),
+        Command("prune-releases", "alice", _prune_releases),
+        Command("fetch", "alice", _fetch, _DONE),
+        Command("fetched", "alice", _fetched, settle=_BOTH),
+    )
+}
+
+
+def prepared(root: Path, name: str) -> Scene:
+    """Bring a stage to the moment before a command, and find out where the undisturbed command leads."""
+    stage = Stage(root)
+    command = COMMANDS[name]
+    scene = Scene(stage, command, command.prepare(stage))
+    stage.keep()
+    scene.before = scene.node()
+    done = scene.run()
+    assert done.code == 0, f"{name}: {done.code}\n{done.err}"
+    scene.visit()
+    scene.goal = scene.state()
+    stage.back()
+    return scene
