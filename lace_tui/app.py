@@ -21,7 +21,8 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.messages import DidAsk, DidFail, DidLook, DidRead
+from lace_tui.looking import Looking
+from lace_tui.messages import DidAsk, DidFail
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Offer
 from lace_tui.screens.home import Home
@@ -29,13 +30,11 @@ from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
-from lace_tui.working import Working
 from lazy.results import sync_command
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.view import HomeView, Reach
     from vault.surroundings import Surroundings
     from vault.vault import Vault
 
@@ -56,7 +55,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(Working):
+class LaceApp(Looking):
     """lace on a terminal.
 
     Args:
@@ -108,11 +107,7 @@ class LaceApp(Working):
         self.config = config
         self._edit = edit
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
-        self.view: HomeView | None = None
-        self.reach: dict[str, Reach] = {}
         self.card: Card | None = None
-        self._is_looking = False
-        self._readings = 0
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self.taste.textual_theme
@@ -260,62 +255,7 @@ class LaceApp(Working):
         if job is not None and isinstance(self.screen, Place) and self.screen.is_mounted:
             self.screen.show_head()
 
-    def read(self) -> None:
-        """Read the vault again, for Home and for the place that is shown."""
-        self._readings += 1
-        number = self._readings
-
-        def do() -> Message:
-            from lace_tui.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
-
-            with self._vault() as vault:
-                return DidRead(number, read_home(vault))
-
-        self._work("read", do)
-
-    def read_place(self, place: Place) -> None:
-        """Read what a place shows."""
-        if self._folder is not None and place.SCOPE is not Scope.HOME:
-            self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
-
-    def _warm(self) -> Message:
-        """Load the other places and what Home does, so that the first key does not wait for them."""
-        import lace_tui.deeds  # noqa: PLC0415
-        import lace_tui.places  # noqa: PLC0415, F401
-
-        return DidAsk(lambda _: None, None)
-
-    def _look(self) -> None:
-        view = self.view
-        if view is None or self._is_looking:
-            return
-        self._is_looking = True
-
-        def look() -> Message:
-            from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
-
-            return DidLook({place.place.name: look_at(place.place) for place in view.places})
-
-        self._work("look", look)
-
     # What came of it
-
-    def on_did_read(self, message: DidRead) -> None:
-        """Show the reading, unless a newer one was begun."""
-        if message.number < self._readings:
-            return
-        if self.view is None:
-            self._work("warm", self._warm)
-        self.view = message.view
-        self.refresh_places()
-        self._look()
-
-    def on_did_look(self, message: DidLook) -> None:
-        """Show which places are there."""
-        self._is_looking = False
-        if message.reach != self.reach:
-            self.reach = message.reach
-            self.refresh_places()
 
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
@@ -329,7 +269,7 @@ class LaceApp(Working):
         elif message.asked:
             card = failed_card(message.asked, message.trouble)
         else:
-            self._is_looking = False
+            self._end_looking()
             card = failed_card("The vault cannot be read" if self._folder else "Not begun", message.trouble)
             self.card = card
             self.refresh_places()
@@ -344,9 +284,7 @@ class LaceApp(Working):
             if isinstance(self.screen, Place) and not isinstance(self.screen, Home):  # the card itself is on Home
                 told = "\n".join(line.plain for line in card.lines[:_TOLD])
                 self.notify(told, title=card.title, severity="warning" if card.is_bad else "information", markup=False)
-        self.read()
-        if isinstance(self.screen, Place):
-            self.read_place(self.screen)
+        self.read_all()
 
     def refresh_places(self) -> None:
         """Show what is known anew: ages, reach, counts."""
@@ -392,9 +330,7 @@ class LaceApp(Working):
         if self._folder is None:
             self._begin()
             return
-        self.read()
-        if isinstance(self.screen, Place):
-            self.read_place(self.screen)
+        self.read_all()
 
     def action_copy(self) -> None:
         """Copy the selected row's command."""

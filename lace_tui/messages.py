@@ -26,9 +26,10 @@ class DidRead(Message):
 
 @dataclass
 class DidLook(Message):
-    """The places were looked at."""
+    """The places were looked at, and which generation the store has; empty when that cannot be told."""
 
     reach: dict[str, Reach]
+    generation: str = ""
 
 
 @dataclass

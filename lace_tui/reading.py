@@ -28,6 +28,7 @@ from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_w
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
+from lazy.remembered import generation
 from lazy.results import sync_command
 from lazy.status import PeerStatus, Status, status
 from lazy.update import ending_releases
@@ -68,6 +69,7 @@ def read_home(vault: Vault) -> HomeView:
             needs=_needs(vault, now, still_open),
             last=_last(now),
             now_ns=vault.around.now_ns(),
+            generation=generation(vault),
         )
 
 

@@ -154,6 +154,7 @@ class HomeView:
         waiting: things of mine that some peer has not confirmed, each counted once.
         new: friends' releases that are not in my folder.
         now_ns: when it was read, nanoseconds since 1970 UTC.
+        generation: the store's, which each write raises; empty when it is not known.
     """
 
     folder: str
@@ -169,6 +170,7 @@ class HomeView:
     needs: tuple[Need, ...]
     last: LastSync | None
     now_ns: int
+    generation: str = ""
 
 
 def ago(iso: str | None, now_ns: int) -> str:

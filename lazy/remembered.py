@@ -19,13 +19,26 @@ if TYPE_CHECKING:
 
     from vault.vault import Vault
 
-__all__ = ["CHANGES", "CONFLICTS", "FORMS", "QUEUE", "STATUS", "VECTORS", "generation", "opened", "recall", "remember"]
+__all__ = [
+    "CHANGES",
+    "CONFLICTS",
+    "FORMS",
+    "GENERATION",
+    "QUEUE",
+    "STATUS",
+    "VECTORS",
+    "generation",
+    "opened",
+    "recall",
+    "remember",
+]
 
 STATUS: Final = "status"
 QUEUE: Final = "queue"
 CONFLICTS: Final = "conflicts"
 VECTORS: Final = "vectors"
 CHANGES: Final = "changes"
+GENERATION: Final = "SELECT value FROM meta WHERE key = 'generation'"
 FORMS: Final = ("json", "text", "colour")
 _SPLIT: Final = "\x00"  # in no form: every one of them is printable text
 _ASK: Final = "SELECT k.value, g.value FROM meta k, meta g WHERE k.key = ? AND g.key = 'generation'"

@@ -413,3 +413,31 @@ def test_the_app_is_not_served_to_a_browser(alice: Person) -> None:
     assert error["code"] == "not-served"
     assert "any web page" in error["message"]
     assert "ssh -t" in error["hint"]
+
+
+async def test_what_another_process_writes_is_shown_by_itself(story: Story) -> None:
+    """APP-4, LAZ-56: the clock looks every two seconds; nothing is read, and no store asked, where nothing changed."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        head = text_of(app, "#head")
+        app._look()  # the clock does this
+        await settle(pilot)
+        watch = app._store
+        assert watch is not None
+        before = (app._readings, watch.asked)
+        for _ in range(3):
+            app._look()
+            await settle(pilot)
+        assert (app._readings, watch.asked) == before
+        with Vault(story.folder("alice"), story.around("alice")) as other:
+            resolve_prefer(other, "1.1.0", "local")
+        assert text_of(app, "#head") == head
+        app._look()
+        await settle(pilot)
+        assert "! 1 conflict" in head
+        assert "0 conflicts" in text_of(app, "#head")
+        assert app._readings == before[0] + 1
+        app._look()
+        await settle(pilot)
+        assert app._readings == before[0] + 1

@@ -1,0 +1,174 @@
+"""What the app knows of its vault: read by itself, after its own work, and when another process wrote (APP-3, LAZ-56).
+
+Every two seconds somebody looks at the places; who does looks at the store's files too. Only where these changed is
+the store asked for its generation, which every write raises, and only where that is another one is the vault read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lace_tui.actions import Scope
+from lace_tui.messages import DidAsk, DidLook, DidRead
+from lace_tui.screens.place import Place
+from lace_tui.working import Working
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+    from lace_tui.view import HomeView, Reach
+    from vault.surroundings import Surroundings
+
+__all__ = ["Looking", "StoreWatch"]
+
+
+class StoreWatch:
+    """Tells the generation of a store that others write to.
+
+    Args:
+        store: its file.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._files = (store, store.with_name(f"{store.name}-wal"))
+        self._seen: object = None
+        self._generation = ""
+        self.asked = 0
+        """How often the store itself was asked."""
+
+    def generation(self) -> str:
+        """Return it; empty when it cannot be told now. Where no file changed this is two looks at a directory."""
+        seen = [_seen(file) for file in self._files]  # before the store is asked: what is written then is seen next
+        if seen != self._seen:
+            self.asked += 1
+            self._generation, self._seen = _generation(self._files[0]), seen
+        return self._generation
+
+
+def _seen(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None  # a log without entries is none
+
+
+def _generation(store: Path) -> str:
+    import sqlite3  # noqa: PLC0415 - no part of the first frame
+
+    from lazy.remembered import GENERATION, opened  # noqa: PLC0415
+
+    try:
+        with closing(opened(str(store))) as db:
+            return str(db.execute(GENERATION).fetchone()[0])
+    except (sqlite3.Error, TypeError):  # it is busy, or being made: the next look asks again, or the reading says why
+        return ""
+
+
+class Looking(Working):
+    """An app that knows what is in its vault and at the places; how it shows them is the business of its heir.
+
+    Args:
+        folder: the shared folder, or None while there is no vault.
+        surroundings: the world as the vault sees it; asked once, when there is a vault.
+        monotonic: seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self, folder: Path | None, surroundings: Callable[[], Surroundings], monotonic: Callable[[], float]
+    ) -> None:
+        super().__init__(folder, surroundings, monotonic)
+        self.view: HomeView | None = None
+        self.reach: dict[str, Reach] = {}
+        self._is_looking = False
+        self._readings = 0
+        self._last_read = 0  # number of the newest reading that came to its end
+        self._store: StoreWatch | None = None
+        self._noticed = ""  # generation that was noticed last; one that cannot be read is tried once
+
+    # What an heir shows
+
+    def refresh_places(self) -> None:
+        """Show what is known anew."""
+
+    # What screens ask for
+
+    def read(self) -> None:
+        """Read the vault again, for Home and for the place that is shown."""
+        self._readings += 1
+        number = self._readings
+
+        def do() -> Message:
+            from lace_tui.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
+
+            with self._vault() as vault:
+                return DidRead(number, read_home(vault))
+
+        self._work("read", do)
+
+    def read_place(self, place: Place) -> None:
+        """Read what a place shows."""
+        if self._folder is not None and place.SCOPE is not Scope.HOME:
+            self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
+
+    def read_all(self) -> None:
+        """Read the vault again, and what the place in front shows."""
+        self.read()
+        if isinstance(self.screen, Place):
+            self.read_place(self.screen)
+
+    # Threads
+
+    def _warm(self) -> Message:
+        """Load the other places and what Home does, so that the first key does not wait for them."""
+        import lace_tui.deeds  # noqa: PLC0415
+        import lace_tui.places  # noqa: PLC0415, F401
+
+        return DidAsk(lambda _: None, None)
+
+    def _look(self) -> None:
+        view, folder = self.view, self._folder
+        if view is None or folder is None or self._is_looking:
+            return
+        self._is_looking = True
+        watch = self._store = self._store or StoreWatch(folder / ".vault" / "store.db")
+
+        def look() -> Message:
+            from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
+
+            return DidLook({place.place.name: look_at(place.place) for place in view.places}, watch.generation())
+
+        self._work("look", look)
+
+    def _end_looking(self) -> None:
+        """Take note that a look or a reading failed, so that the next one is not waited for."""
+        self._is_looking = False
+        self._last_read = self._readings
+
+    # What came of it
+
+    def on_did_read(self, message: DidRead) -> None:
+        """Show the reading, unless a newer one was begun."""
+        if message.number < self._readings:
+            return
+        self._last_read = message.number
+        if self.view is None:
+            self._work("warm", self._warm)
+        self.view = message.view
+        self.refresh_places()
+        self._look()
+
+    def on_did_look(self, message: DidLook) -> None:
+        """Show which places are there; read the vault again where somebody wrote that is none of this app's work."""
+        self._is_looking = False
+        if message.reach != self.reach:
+            self.reach = message.reach
+            self.refresh_places()
+        is_at_rest = self.job is None and self._last_read == self._readings
+        known = {"", self._noticed, self.view.generation if self.view else ""}
+        if is_at_rest and message.generation not in known:
+            self._noticed = message.generation
+            self.read_all()
