@@ -164,7 +164,7 @@ def resolve_merged(
         made: list[RecordHash] = []
 
         def together(release: RecordHash) -> list[RecordHash]:
-            made.append(_resolution(w, vault, conflict, commit, reason, release=release))
+            made.append(_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
             return made
 
         released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
@@ -187,9 +187,8 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
             nothing = f"Nothing is proposed for the conflict {conflict.id}."
             raise NoSuchConflict(nothing, hint="Decide it with: lace resolve")
         if len({p.result for p in found}) > 1:
-            whose = ", ".join(dict.fromkeys(shlex.quote(p.word) for p in found))
-            hint = f"Name whose: {whose} - what each decided: lace conflicts"
-            raise NoSuchSide("Several resolutions are proposed.", hint=hint)
+            hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
+            raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
         decision = found[0]
         seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
         _note_accepted(w, conflict, decision)
@@ -402,8 +401,9 @@ def _resolution(
     *,
     chosen: RecordHash | None = None,
     release: RecordHash | None = None,
+    is_logged: bool = True,
 ) -> RecordHash:
-    """Seal a resolution, and share it unless it goes into the log entry of the merged `release`."""
+    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it."""
     sides = sorted((side.release for side in conflict.sides if side.release), key=str)
     if conflict.version is None:
         raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
@@ -420,7 +420,7 @@ def _resolution(
             tai=w.tai(),
         )
     )
-    if release is None:
+    if is_logged:
         w.log([sealed.hash])
     w.audit(
         "lazy-resolve",

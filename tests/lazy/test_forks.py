@@ -250,4 +250,5 @@ def test_two_decisions_by_one_key_can_each_be_named(devices: tuple[Vault, Vault,
     assert refused.value.hint == "Name whose: alice:1, alice:2 - what each decided: lace conflicts"
     taken = next(one for one in conflict.proposals if one.chosen is None)
     assert accept_resolution(bob, conflict.id, taken.word).release == merged
+    assert conflicts(bob) == []
     assert (bob.folder / "a.txt").read_text() == "both\n"

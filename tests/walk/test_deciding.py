@@ -129,6 +129,28 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
         assert person.lace("update")["written"] == []
 
 
+def test_accepting_a_merge_beside_another_decision_ends_the_conflict(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, LAZ-41, LAZ-42: what includes both is shared, so that it counts here and is proposed to the others."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    _meet(alice, bob, cara)
+    alice.lace("resolve", "2.0.0", "--prefer", "bob")
+    cara.write("a.txt", "both\n")
+    cara.lace("resolve", "2.0.0", "--merged", "2.1.0")
+    _meet(alice, cara, bob)
+    bob.lace("resolve", "2.0.0", "--accept", "cara")
+    assert bob.lace("conflicts")["conflicts"] == []
+    _meet(bob, alice, cara)
+    assert cara.lace("conflicts")["conflicts"] == []
+    alice.lace("resolve", "2.0.0", "--accept")
+    _meet(alice, bob, cara)
+    for person in trio:
+        assert person.lace("conflicts")["conflicts"] == []
+        assert _text(person, "a.txt") == "both\n"
+
+
 @pytest.mark.parametrize("how", [("--prefer", "bob"), ("--accept", "bob"), ("--merged", "2.1.0")])
 def test_whoever_decides_between_two_decisions_has_decided(
     trio: tuple[Person, Person, Person], how: tuple[str, str]
