@@ -113,16 +113,19 @@ def apply_plan(
         is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         with Cursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
             writer = _Writer(source, cursor, plan, files, durable=durable)
-            for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
-                for step in steps:
-                    if cancel is not None:
-                        cancel()
-                    telling.where = step.change.path
-                    act(step)
-                    telling.did()
-                writer.place()
-                writer.sweep()
-            writer.settle()
+            try:
+                for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
+                    for step in steps:
+                        if cancel is not None:
+                            cancel()
+                        telling.where = step.change.path
+                        act(step)
+                        telling.did()
+                    writer.place()
+                    writer.sweep()
+                writer.settle()
+            finally:
+                writer.discard()
     except OSError as error:
         _refuse(root, telling.where, error)
     absent = {skip.path for skip in writer.skipped if not skip.blocking}
@@ -236,21 +239,18 @@ class _Writer:
 
     def place(self) -> None:
         """Give the files that wait their names, once their bytes are on the disk."""
-        try:
-            self._files.settle(self._cursor.root)
-            while self._ready:
-                step, names, temp = self._ready[0]
-                try:
-                    fd = self._cursor.go(names[:-1])
-                    if fd is None:
-                        self._skip(step.change.path, "was changed here in the meantime")
-                    elif self._put(fd, names[-1], step, temp):
-                        self.written.append(step.change.path)
-                except (Blocked, OSError) as fault:
-                    self._skip_for(step, fault)
-                self._ready.popleft()
-        finally:
-            self._discard()
+        self._files.settle(self._cursor.root)
+        while self._ready:
+            step, names, temp = self._ready[0]
+            try:
+                fd = self._cursor.go(names[:-1])
+                if fd is None:
+                    self._skip(step.change.path, "was changed here in the meantime")
+                elif self._put(fd, names[-1], step, temp):
+                    self.written.append(step.change.path)
+            except (Blocked, OSError) as fault:
+                self._skip_for(step, fault)
+            self._ready.popleft()
         self._ready_bytes = 0
 
     def settle(self) -> None:
@@ -270,8 +270,8 @@ class _Writer:
         if self._durable and names[:-1] not in self._touched:
             self._touched.update(names[:depth] for depth in range(len(names)))
 
-    def _discard(self) -> None:
-        """Remove what waits still, after a fault."""
+    def discard(self) -> None:
+        """Remove what waits still, after a fault: on a full disk it would take the room that is missing."""
         while self._ready:
             _, names, temp = self._ready.popleft()
             with contextlib.suppress(OSError, Blocked):

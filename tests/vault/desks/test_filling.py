@@ -16,7 +16,7 @@ from vault.desks.checkout import apply_tree
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry
-from vault.files import NotWritable
+from vault.files import DiskFull, NotWritable
 from vault.records import Blob, Plex, Tai
 
 MIB = 1 << 20
@@ -79,9 +79,9 @@ def test_a_fault_behind_leaves_no_file_that_is_not_whole(
         patch.setattr(os, name, fail)
         with pytest.raises(NotWritable):
             check_out(tmp_path, PARTS)
-    assert not [path for path in on_disk(tmp_path) if path in PARTS]
+    assert not on_disk(tmp_path)
     check_out(tmp_path, PARTS)
-    assert {path: content for path, content in on_disk(tmp_path).items() if path in PARTS} == PARTS
+    assert on_disk(tmp_path) == PARTS
 
 
 def test_a_flush_that_failed_while_another_file_was_written_keeps_both_from_their_names(
@@ -114,3 +114,27 @@ def test_a_large_content_that_is_one_record_is_written_whole(tmp_path: Path) -> 
     after = apply_changes(objects, objects, GROUP, None, {"one": entry})
     apply_tree(tmp_path, before=empty(objects), after=after, source=objects, cache=MemoryCache(), durable=True)
     assert (tmp_path / "one").read_bytes() == content
+
+
+@pytest.mark.parametrize("size", [2, 300 << 10, MIB])
+def test_a_disk_that_is_full_keeps_nothing_that_has_no_name_yet(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to 256 MiB wait for their names; to leave them would take the room that is missing."""
+    # APP-13
+    model = {f"part-{number}": random.Random(number).randbytes(size) for number in range(5)}
+    real, written = os.write, list[int]()
+
+    def fail(descriptor: int, data: Any) -> int:
+        written.append(len(data))
+        if sum(written) > 3 * size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(descriptor, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", fail)
+        with pytest.raises(DiskFull):
+            check_out(tmp_path, model)
+    assert not on_disk(tmp_path)
+    check_out(tmp_path, model)
+    assert on_disk(tmp_path) == model
