@@ -5,6 +5,7 @@ A few blocks go round: one is being filled while another is done with, so memory
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from queue import SimpleQueue
 from types import TracebackType
@@ -66,11 +67,10 @@ class Behind:
         Raises:
             BaseException: what this call, or one before it, raised.
         """
-        if self._alone > 0:
+        if self._alone > 0 or not self._has_begun():
             self._alone -= 1
             call(self.room[:size])
             return
-        self._begin()
         self._given.put((call, self.room, size))
         self._under_way += 1
         if self._under_way == _BLOCKS:
@@ -86,16 +86,19 @@ class Behind:
         while self._under_way:
             self._take_back()
 
-    def _begin(self) -> None:
+    def _has_begun(self) -> bool:
+        """Begin the thread where there is none; where the system gives no more of them all is done where it is made."""
         if self._thread is None:
             from threading import Thread  # noqa: PLC0415 - only much work needs it
 
             self._thread = Thread(target=self._run, name="lace-behind")
             try:
                 self._thread.start()
-            except RuntimeError:  # the system gives no more threads
+            except RuntimeError:
                 self._thread = None
-                raise
+                self._alone = sys.maxsize
+                return False
+        return True
 
     def _end(self, thread: Thread) -> None:
         # A join that is interrupted takes the thread for ended ever after: what the thread says itself is waited for.

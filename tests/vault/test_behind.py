@@ -36,6 +36,19 @@ def test_all_that_is_handed_over_is_done_in_order_and_much_of_it_by_a_thread() -
     assert "lace-behind" not in {thread.name for thread in threading.enumerate()}
 
 
+def test_where_the_system_gives_no_thread_all_is_done_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    done: list[tuple[int, str]] = []
+    with Behind(alone=2) as behind:
+        for number in range(MANY):
+            behind.room[0] = number
+            behind.hand(lambda block: done.append((block[0], threading.current_thread().name)), 1)
+    assert done == [(number, threading.current_thread().name) for number in range(MANY)]
+
+
 def test_a_fault_is_told_and_nothing_after_it_is_done() -> None:
     done: list[int] = []
 
