@@ -79,7 +79,7 @@ class PartialFile:
         if self._flush is not None:
             if not self._flush.done():
                 return
-            self._flush.result()
+            self._take_flush()
         if self._flusher is None:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large bundle needs it
 
@@ -89,14 +89,31 @@ class PartialFile:
 
     def finish(self, name: str) -> None:
         """Make it whole under its name; the name lasts once the directory is flushed."""
-        if self._flush is not None:
-            self._flush.result()  # the system tells of a fault once, and to that call
+        self._take_flush()
         os.ftruncate(self._fd, self._at)
-        os.fsync(self._fd)
+        try:
+            os.fsync(self._fd)
+        except OSError:
+            self._forget()
+            raise
         if os.name == "nt":  # there what is open is not renamed
             self.close()
         self._path.replace(self._path.with_name(name))
         self.close()  # not before: who would take the part up now wrote into the finished file
+
+    def _take_flush(self) -> None:
+        """Wait for the flush under way: the system tells of a fault once, and to that call."""
+        if self._flush is not None:
+            try:
+                self._flush.result()
+            except OSError:
+                self._forget()
+                raise
+
+    def _forget(self) -> None:
+        """Empty it after a flush that failed: what is read of it may be what the medium never got."""
+        with suppress(OSError):
+            os.ftruncate(self._fd, 0)
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try."""

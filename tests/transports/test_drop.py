@@ -463,6 +463,28 @@ def test_a_fault_while_a_large_bundle_is_written_behind_is_told(
     assert not list(drop.mailbox_path(GROUP, key(1).verifier).glob("*.bnd"))
 
 
+@pytest.mark.parametrize("size", [100_000, 40 << 20])
+def test_what_a_failed_flush_leaves_is_not_taken_for_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """faults.md row 5: what is read back after it may be memory that the medium never got, at its end or before."""
+    data = random.Random(4).randbytes(size)
+    part = PartialFile.open(tmp_path)
+    assert part is not None
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "fsync", lambda _: fail_with(errno.EIO)())
+        part.write(data)
+        with pytest.raises(OSError, match="Input/output"):
+            part.finish("first.bnd")
+    part.close()
+    again = PartialFile.open(tmp_path)
+    assert again is not None
+    again.write(data)
+    again.finish("second.bnd")
+    assert (again.compared, again.written) == (0, size)
+    assert (tmp_path / "second.bnd").read_bytes() == data
+
+
 def test_a_bundle_that_another_process_finishes_is_not_written_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
