@@ -7,7 +7,7 @@ version and shares it through the node's log. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
@@ -32,9 +32,6 @@ from vault.unfinished import (
 )
 from vault.vault import Vault
 from vault.writer import Writer
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "MAIN",
