@@ -19,7 +19,7 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, walk
 from vault.errors import CallerError
-from vault.files import AtomicFile
+from vault.files import AtomicFile, remove_leftovers
 from vault.records import RecordHash
 
 __all__ = ["ENDINGS", "Archived", "NoSuchArchive", "check_ending", "write_archive"]
@@ -136,6 +136,8 @@ def write_archive(
             check_here(source, entry)
             files += 1
     name = path.name.lower()
+    if path.parent.is_dir():
+        remove_leftovers(path.parent, path.name)  # of a run that was killed
     with AtomicFile(path) as file:
         sink = _Hashing(file)
         with ExitStack() as stack:

@@ -62,11 +62,7 @@ class VaultUnfinished(EnvironmentFault):
 
 
 def _lock(dot: Path, around: Surroundings) -> VaultLock:
-    return _lock_at(dot / "lock", around)
-
-
-def _lock_at(path: Path, around: Surroundings) -> VaultLock:
-    return VaultLock(path, now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+    return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
 
 
 @lru_cache(maxsize=64)
@@ -297,7 +293,7 @@ class Vault:
         """What keeps other copies of this vault on this machine from the mark while it is written."""
         path = self.mark.path.with_suffix(".lock")
         if self._mark_lock is None or self._mark_lock.path != path:
-            self._mark_lock = _lock_at(path, self.around)
+            self._mark_lock = VaultLock(path, now=lambda: self.around.tai().to_utc_iso(), sleep=self.around.sleep)
         return self._mark_lock
 
     @property

@@ -25,7 +25,7 @@ from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import FileTooLarge, make_directory, read_bounded, write_atomic
+from vault.files import FileTooLarge, make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -200,6 +200,7 @@ def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
         if path.draft is not None:
             target = directory / path.conflict.path
             make_directory(target.parent)
+            remove_leftovers(target.parent, target.name)  # of a run that was killed
             write_atomic(target, path.draft)
             written.append(path.conflict.path)
     return written
