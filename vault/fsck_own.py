@@ -134,14 +134,13 @@ def key_problem(vault: Vault) -> tuple[str, str, str] | None:
 def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
     """Yield what the mark beside the key and this node's log say differently (APP-13)."""
     try:
-        digests = {
-            int(seq): bytes(plex)
-            for seq, plex in vault.store.rows(
-                "SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text
-            )
-        }
+        rows = vault.store.rows("SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text)
     except LaceError:
         return  # the view of the log is gone: it is named as such
+    digests: dict[int, bytes] = {}
+    for seq, plex in rows:  # of a fork the mark is right about its own side, whichever comes first
+        if digests.get(int(seq), b"") not in {state.done_digest, state.intent_digest}:
+            digests[int(seq)] = bytes(plex)
     top = max(digests, default=0)
     verdict = check_mark(
         state, top, digests.get(top), vault.around.machine, node=node, digest_at_done=digests.get(state.done_seq)
