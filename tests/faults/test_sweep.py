@@ -20,17 +20,7 @@ _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "pr
 _SHORT = sorted(set(COMMANDS) - _LONG)
 
 
-# Killed between two batches of fetched content, the vault holds some that nothing leads to until the next visit.
-_KNOWN = {"fetched": pytest.mark.xfail(reason="fsck complains of content that a killed fetch brought", strict=True)}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=_KNOWN.get(name, ()))
-        for name in (sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else _SHORT)
-    ],
-)
+@pytest.mark.parametrize("name", sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else _SHORT)
 def test_a_killed_command_leaves_everything_sound_and_goes_on(tmp_path: Path, name: str) -> None:
     """APP-13, LAZ-66, LAZ-67: no manual step, a clean fsck, a valid medium, and the same end as undisturbed."""
     total = calls_of(prepared(tmp_path / "count", name))

@@ -92,7 +92,22 @@ class Sharing:
             waiting += following
             grown = grown or more
         self._before.clear()
+        if grown and added and self.is_whole():
+            self._take_back()
         return grown
+
+    def _take_back(self) -> None:
+        """Forget that content was let go that is back, with the sum that was proven of it.
+
+        Not before all of it is: a large one comes in many records, and until the last of them that sum stands for it.
+        """
+        let_go = {
+            RecordHash.parse(str(text)): str(sha512)
+            for text, sha512 in self._db.execute("SELECT hash, sha512 FROM tomb WHERE wanted = 1")
+        }
+        for record in self._present(list(let_go)):
+            self._db.execute("INSERT OR IGNORE INTO sums VALUES (?, ?)", (record.digest, let_go[record]))
+            self._db.execute("DELETE FROM tomb WHERE hash = ?", (record.text,))
 
     def walk(self, roots: Iterable[RecordHash], enter: Callable[[list[int]], set[int]]) -> None:
         """Go through what is here of these trees and their content, some hundred records at a time.
@@ -122,6 +137,8 @@ class Sharing:
             if lacking and lacking != self._let_go(lacking, "0, 1"):
                 return False
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
+            coming = self._let_go({want[0].text for want in inner}, "1")  # asked for again, and not yet all here
+            inner = [want for want in inner if want[0].text not in coming]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
             following = {child for want in inner for child in self._children(want[0], present[want[0]], want[1])}
             waiting += [want for want in following if want not in seen]
@@ -135,11 +152,6 @@ class Sharing:
         rows = list(select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named)))
         filled = {(str(want),) for want, _ in rows}
         self._db.executemany("DELETE FROM hole WHERE want = ?", filled)
-        for text, sha512 in list(
-            select_in(self._db, "SELECT hash, sha512 FROM tomb WHERE hash IN", [text for (text,) in filled])
-        ):  # what was let go is back, with the sum that was proven of it
-            self._db.execute("INSERT OR IGNORE INTO sums VALUES (?, ?)", (RecordHash.parse(text).digest, sha512))
-            self._db.execute("DELETE FROM tomb WHERE hash = ?", (text,))
         return [(named[str(want)], bool(content)) for want, content in rows]
 
     def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
