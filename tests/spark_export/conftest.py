@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
+# all processor time. The processes that tests start have it too.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@pytest.hookimpl(tryfirst=True)  # before the groups are read, also when this folder alone is run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # One process, one session: starting a second JVM costs more than running beside it gains.
     for item in items:
