@@ -13,10 +13,11 @@ from lazy.undo import NothingToUndo, Undone, undo
 from lazy.update import Updated, update
 from vault.desk_folders import MAIN, desk_at, desks
 from vault.errors import EnvironmentFault
-from vault.history import Relation
+from vault.history import Relation, next_version
 from vault.names import Version, check_name
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, next_version, release
+from vault.work import Watch
 
 __all__ = ["Relation", "Updated", "Version"]
 __all__ += ["add_place", "check_name", "invite", "next_release", "plan_updates", "release", "sync"]

@@ -27,9 +27,9 @@ from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
 from vault.names import Version
+from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import Vault
-from vault.work import release
 
 __all__ = ["SHOTS", "Shot", "Story", "app_of", "begin_visit", "main", "make_story"]
 

@@ -27,11 +27,11 @@ from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
-from vault.history import commit_info, releases_of
+from vault.history import commit_info, next_version, releases_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
-from vault.work import Watch, changes, checkout_of, next_version
+from vault.work import Watch, changes, checkout_of
 
 __all__ = ["CHOICES", "Choice", "Content", "OpenFile", "Opened", "Origin", "Pick", "Piece", "SideNeedsFile", "Worked"]
 __all__ += ["decide", "draft_text", "open_conflict", "undecided", "worked_out"]

@@ -23,9 +23,10 @@ from transports.reading import Proven, SeenHead
 from transports.runs import BundleRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError
+from vault.history import unreleased
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
-from vault.work import MAIN, Watch, unreleased
+from vault.work import MAIN, Watch
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
 __all__ += ["settle_published"]

@@ -35,11 +35,11 @@ from vault.history import commit_info
 from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
+from vault.releasing import VersionTaken, seal_release
 from vault.vault import Vault
 from vault.work import (
     MAIN,
     Checkout,
-    VersionTaken,
     Watch,
     adopt_commit,
     changes,
@@ -47,7 +47,6 @@ from vault.work import (
     finish_checkouts,
     record_commit,
     seal_commit,
-    seal_release,
     shares_commits,
 )
 from vault.writer import Writer

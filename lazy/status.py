@@ -16,13 +16,13 @@ from lazy.revoking import waiting as waiting_revocations
 from lazy.update import heads_to_update
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
-from vault.history import Relation, line_head, relation
+from vault.history import Relation, line_head, relation, unreleased
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
 from vault.records import Tai, Verifier
 from vault.vault import HELD_BACK, Vault
-from vault.work import MAIN, checkout_of, unreleased
+from vault.work import MAIN, checkout_of
 
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
 

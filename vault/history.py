@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.graph import ancestors, is_ancestor, json_array, merge_bases, nearest_below
@@ -18,6 +19,7 @@ from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store
 from vault.store.schema import VERSION_ORDER
+from vault.vault import Vault
 
 __all__ = [
     "CommitInfo",
@@ -31,7 +33,9 @@ __all__ = [
     "has_released",
     "highest_release_below",
     "highest_version",
+    "is_first",
     "line_head",
+    "next_version",
     "relation",
     "releases",
     "releases_of",
@@ -39,6 +43,8 @@ __all__ = [
     "releases_since",
     "revision",
     "sealed_record",
+    "shown_version",
+    "unreleased",
 ]
 
 
@@ -281,3 +287,56 @@ def highest_release_below(store: Store, desk: str, commits: Iterable[RecordHash]
         common = up if common is None else common & up
     found = [release.version for release in releases(store, desk) if release.commit.text in (common or set())]
     return max(found, default=None)
+
+
+# My own line
+
+
+def next_version(vault: Vault, desk: str = MAIN) -> Version:
+    """Return the version proposed for the next release: the highest visible in the group plus one patch."""
+    highest = highest_version(vault.store, desk)
+    return highest.next_patch() if highest else Version(1, 0, 0)
+
+
+def unreleased(vault: Vault, desk: str = MAIN) -> int:
+    """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
+    row = vault.store.rows(
+        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT number FROM rev r"
+        " WHERE node = ?1 AND desk = ?2 AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash)) ORDER BY number DESC LIMIT 1), 0)",
+        vault.node.text,
+        desk,
+    )
+    return int(row[0][0])
+
+
+def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
+    """Tell whether all of a commit would be new to friends: I released nothing, and nothing released is below it."""
+    store = vault.store
+    if has_released(store, desk, vault.node.text):
+        return False
+    below = ancestors(store, commit)
+    return not any(text in below for (text,) in store.rows("SELECT commit_hash FROM release WHERE desk = ?", desk))
+
+
+def shown_version(vault: Vault, desk: str = MAIN) -> str:
+    """Return where my line of a desk stands, for people: `1.2.0`, `1.2.0+3` three commits later, or `unversioned`.
+
+    The version is that of the last commit of my line that anybody released, or that settled a conflict (CYB-7).
+    """
+    rows = vault.store.rows(
+        "SELECT max(number), commit_hash FROM rev r WHERE node = ? AND desk = ?"
+        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash))",
+        vault.node.text,
+        desk,
+    )
+    base = rows[0][1]
+    if base is None:
+        return "unversioned"
+    found = vault.store.rows(
+        "SELECT version FROM release WHERE commit_hash = ?1 UNION SELECT version FROM resolution WHERE result = ?1",
+        base,
+    )
+    version, later = max(Version.parse(str(row[0])) for row in found), unreleased(vault, desk)
+    return f"{version}+{later}" if later else str(version)

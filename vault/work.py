@@ -1,7 +1,7 @@
-"""What one person does in one folder, offline: see changes, commit, release, read, check out (LAZ-1, LAZ-45).
+"""What one person does in one folder, offline: see changes, commit, check out (LAZ-1, LAZ-45).
 
-Every act here is one transaction of `Vault.writing`. A commit is sealed and not shared; a release gives a commit a
-version and shares it through the node's log. Nothing here knows a peer.
+Every act here is one transaction of `Vault.writing`. A commit is sealed and not shared; `vault.releasing` gives it a
+version and shares it. Nothing here knows a peer.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
 from vault.desks.worktree import Problem, snapshot
-from vault.errors import CallerError
-from vault.graph import ancestors, newest
-from vault.history import commit_info, commit_time, has_released, highest_version, line_head, releases
-from vault.names import Version
+from vault.graph import newest
+from vault.history import commit_info, commit_time, line_head
 from vault.profile import Commit, Revision, plain_text
 from vault.records import RecordHash
 from vault.space import require_room
-from vault.totals import keep_totals
 from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
@@ -38,9 +35,6 @@ __all__ = [
     "Changes",
     "Checkout",
     "Committed",
-    "NothingToRelease",
-    "Released",
-    "VersionTaken",
     "Watch",
     "adopt_commit",
     "changes",
@@ -48,34 +42,11 @@ __all__ = [
     "checkout_tree",
     "commit",
     "finish_checkouts",
-    "is_first",
-    "next_version",
-    "nothing_new",
     "record_commit",
-    "release",
     "seal_commit",
-    "seal_release",
     "set_checkout",
     "shares_commits",
-    "shown_version",
-    "unreleased",
 ]
-
-
-class VersionTaken(CallerError):
-    """A released version is immutable (CYB-5)."""
-
-    code = "version-taken"
-    exit_code = 2
-    hint = "Choose a higher version, or leave it out and lace proposes one."
-
-
-class NothingToRelease(CallerError):
-    """There is no commit to release, or nothing changed since the last release."""
-
-    code = "nothing-to-release"
-    exit_code = 2
-    hint = "Change something first, or name a version to release the same content again."
 
 
 class Watch(NamedTuple):
@@ -143,28 +114,6 @@ class Committed(NamedTuple):
     def paths(self, kind: str) -> list[str]:
         """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
         return _of_kind(self.items, kind)
-
-
-class Released(NamedTuple):
-    """One release that was made, with the commit made for it, if any."""
-
-    release: RecordHash
-    version: Version
-    desk: str
-    commit: RecordHash
-    seq: int
-    content_sha512: str
-    committed: Committed | None
-    files: int
-    bytes: int
-    first: bool
-
-
-def nothing_new(vault: Vault, desk: str) -> NothingToRelease:
-    """Return why a release without a version would share nothing."""
-    if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
-        return NothingToRelease(f"Nothing changed in {desk} since your last release.")
-    return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.")
 
 
 def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
@@ -384,139 +333,3 @@ def adopt_commit(
     if not is_queued:
         w.flush()
     return number
-
-
-def next_version(vault: Vault, desk: str = MAIN) -> Version:
-    """Return the version proposed for the next release: the highest visible in the group plus one patch."""
-    highest = highest_version(vault.store, desk)
-    return highest.next_patch() if highest else Version(1, 0, 0)
-
-
-def unreleased(vault: Vault, desk: str = MAIN) -> int:
-    """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
-    row = vault.store.rows(
-        "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT number FROM rev r"
-        " WHERE node = ?1 AND desk = ?2 AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
-        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash)) ORDER BY number DESC LIMIT 1), 0)",
-        vault.node.text,
-        desk,
-    )
-    return int(row[0][0])
-
-
-def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
-    """Tell whether all of a commit would be new to friends: I released nothing, and nothing released is below it."""
-    store = vault.store
-    if has_released(store, desk, vault.node.text):
-        return False
-    below = ancestors(store, commit)
-    return not any(text in below for (text,) in store.rows("SELECT commit_hash FROM release WHERE desk = ?", desk))
-
-
-def shown_version(vault: Vault, desk: str = MAIN) -> str:
-    """Return where my line of a desk stands, for people: `1.2.0`, `1.2.0+3` three commits later, or `unversioned`.
-
-    The version is that of the last commit of my line that anybody released, or that settled a conflict (CYB-7).
-    """
-    rows = vault.store.rows(
-        "SELECT max(number), commit_hash FROM rev r WHERE node = ? AND desk = ?"
-        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
-        " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash))",
-        vault.node.text,
-        desk,
-    )
-    base = rows[0][1]
-    if base is None:
-        return "unversioned"
-    found = vault.store.rows(
-        "SELECT version FROM release WHERE commit_hash = ?1 UNION SELECT version FROM resolution WHERE result = ?1",
-        base,
-    )
-    version, later = max(Version.parse(str(row[0])) for row in found), unreleased(vault, desk)
-    return f"{version}+{later}" if later else str(version)
-
-
-def release(
-    vault: Vault,
-    version: Version | None = None,
-    message: str = "",
-    *,
-    desk: str = MAIN,
-    watch: Watch = Watch(),
-) -> Released:
-    """Commit what is changed, give the commit a version, and share it in this node's log.
-
-    Raises:
-        VersionTaken: the version is already released by somebody visible here.
-        NothingToRelease: no commit yet, or nothing new and no version named.
-        NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
-    """
-    finish_checkouts(vault, watch)
-    with vault.writing() as w:
-        version_text = version or next_version(vault, desk)
-        if releases(vault.store, desk, version=version_text) or vault.store.rows(
-            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
-            vault.node.text,
-            desk,
-            str(version_text),
-        ):
-            raise VersionTaken(
-                f"{desk} {version_text} is already released.",
-                hint=f"The next free version is {next_version(vault, desk)}.",
-            )
-        w.is_releasing = True
-        committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
-        if committed is None and version is None and not unreleased(vault, desk):
-            raise nothing_new(vault, desk)
-        return seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
-
-
-def seal_release(
-    w: Writer,
-    vault: Vault,
-    version: Version,
-    message: str,
-    committed: Committed | None = None,
-    *,
-    desk: str = MAIN,
-    together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
-    watch: Watch = Watch(),
-) -> Released:
-    """Release the head of my line inside a write, and share it in my log.
-
-    A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
-    and returns further records to share in that same entry.
-    """
-    from vault.labels import unshared_labels  # noqa: PLC0415 - a commit needs neither
-    from vault.permits import check_readers  # noqa: PLC0415
-    from vault.profile import MAX_ENTRIES, Release  # noqa: PLC0415
-
-    head = line_head(vault.store, vault.node.text, desk)
-    if head is None:
-        raise NothingToRelease(
-            f"There is nothing in {desk} yet.", hint="Put files into its folder first, and run the same command again."
-        )
-    first = is_first(vault, desk, head.commit)
-    tree = commit_info(vault.store, head.commit).tree
-    check_readers(vault, desk, tree)
-    content = vault.store.content_sum(tree, watch.cancelled)
-    sealed = w.seal(
-        Release.to_plex(
-            group=vault.group,
-            desk=desk,
-            version=version,
-            commit=head.commit,
-            rev=head.rev,
-            content_sha512=content,
-            message=plain_text(message),
-            tai=w.tai(),
-        )
-    )
-    more = [*together(sealed.hash)]
-    more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
-    watch.cancelled()  # from here on it is released
-    entry = w.log([sealed.hash, *more])
-    told = {"release": sealed.hash.text, "seq": str(entry.seq)}
-    w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
-    files, size = keep_totals(w.store, desk, tree)
-    return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)

@@ -23,11 +23,11 @@ from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
-from vault.history import line_head, releases
+from vault.history import line_head, releases, shown_version, unreleased
 from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
-from vault.work import MAIN, changes, checkout_of, shown_version, unreleased
+from vault.work import MAIN, changes, checkout_of
 
 __all__ = ["configure", "run"]
 

@@ -32,29 +32,16 @@ from lazy.remembered import CHANGES, generation
 from vault.desk_folders import desks, unmapped
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
-from vault.history import Relation, line_head
+from vault.history import Relation, is_first, line_head, next_version, unreleased
 from vault.names import Version
 from vault.totals import desk_totals
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
-from vault.work import (
-    MAIN,
-    Changes,
-    Committed,
-    Released,
-    changes,
-    checkout_of,
-    commit,
-    is_first,
-    next_version,
-    nothing_new,
-    release,
-    shares_commits,
-    unreleased,
-)
+from vault.work import MAIN, Changes, Committed, changes, checkout_of, commit, shares_commits
 
 if TYPE_CHECKING:
     from lazy.update import Updated
+    from vault.releasing import Released
 
 __all__ = ["VersionNeeded", "configure", "run"]
 
@@ -168,6 +155,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         if version is None:
             return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
     from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
+    from vault.releasing import release  # noqa: PLC0415
 
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
@@ -251,6 +239,8 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     with context.watching() as watch:
         found = changes(vault, desk, watch)
     if not found.items and not unreleased(vault, desk):
+        from vault.releasing import nothing_new  # noqa: PLC0415 - each verb loads what it needs
+
         raise nothing_new(vault, desk)
     files, size = _totals_after(vault, desk, found)
     context.say(f"{counted(found)}; {files_text(files)}, {bytes_text(size)} in all.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lazy.undo import Undone
     from lazy.update import Updated
     from vault.errors import EnvironmentFault
-    from vault.work import Released
+    from vault.releasing import Released
 
 __all__ = [
     "Card",

@@ -21,10 +21,11 @@ from lazy.live.port import SilentPort
 from lazy.terms import hello_facts, hello_lines, terms
 from transports.errors import BadStream
 from transports.snapshot import VectorEntry
+from vault.history import unreleased
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
-from vault.work import MAIN, unreleased
+from vault.work import MAIN
 from vault.writer import Writer
 
 __all__ = [

@@ -23,7 +23,7 @@ from lazy.sync import sync
 from lazy.update import update
 from tests.faults.circle import around
 from tests.vault.vaults import around as friend_around
-from vault import work
+from vault import releasing, work
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 
@@ -121,7 +121,7 @@ def _sync(vault: Vault) -> None:
 
 _ACTS: dict[str, Callable[[Vault], object]] = {
     "commit": lambda vault: work.commit(vault, "x"),
-    "release": lambda vault: work.release(vault, None, "x"),
+    "release": lambda vault: releasing.release(vault, None, "x"),
     "sync": _sync,
     "update": update,
 }

@@ -18,7 +18,8 @@ from tests.bench.start import large_vault
 from tests.bench.table import Figure
 from tests.faults.circle import PLACE, befriend, found, visit
 from vault.names import Version
-from vault.work import commit, release
+from vault.releasing import release
+from vault.work import commit
 
 __all__ = ["figures"]
 

@@ -27,8 +27,8 @@ from vault.desk_folders import MAIN
 from vault.history import line_head
 from vault.profile import LabelRecord
 from vault.records import Plex, RecordHash, Seal, parse_record
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 __all__ = ["figures", "written"]
 

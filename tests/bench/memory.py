@@ -19,7 +19,7 @@ from tests.vault.vaults import befriend, found, write
 from transports.drop import Drop
 from transports.runs import RunBuilder
 from vault.records import RecordHash
-from vault.work import release
+from vault.releasing import release
 
 __all__ = ["figures"]
 

@@ -21,7 +21,7 @@ from lazy.people import peers
 from lazy.vectors import note_met, vector_here
 from tests.bench.table import Figure
 from tests.faults.circle import around
-from vault import work
+from vault import releasing
 from vault.names import Version
 from vault.nodelog import VectorEntry
 from vault.profile import Member, data_plex
@@ -97,7 +97,7 @@ def large_vault(root: Path, releases: int, records: int) -> Vault:
         w.log(members)
     for number in range(releases):
         (vault.folder / "a.txt").write_text(f"version {number}\n")
-        work.release(vault, Version(1, number // 1000, number % 1000))
+        releasing.release(vault, Version(1, number // 1000, number % 1000))
     have = int(vault.store.rows("SELECT sum(records) FROM counts")[0][0])
     with vault.writing() as w:
         for number in range(max(0, records - have)):

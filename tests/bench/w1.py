@@ -24,7 +24,7 @@ from tests.bench.content import in_child, size_of
 from tests.bench.table import Figure
 from tests.bench.w3 import text
 from tests.vault.vaults import befriend, found, write
-from vault.work import release
+from vault.releasing import release
 
 __all__ = ["figures"]
 

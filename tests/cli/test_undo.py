@@ -14,8 +14,9 @@ from tests.vault.vaults import befriend, found, write
 from vault import unfinished
 from vault.files import NotWritable
 from vault.history import line_head
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, commit, release
+from vault.work import Watch, commit
 
 
 def _begin(alice: Person) -> None:

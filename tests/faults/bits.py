@@ -27,8 +27,9 @@ from vault.beside import save_settings
 from vault.errors import LaceError
 from vault.fsck import BadThing
 from vault.records import Verifier, parse_record
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 __all__ = ["CLASSES", "Bits", "main", "sweep"]
 

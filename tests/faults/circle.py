@@ -24,7 +24,7 @@ from transports.publishing import Addition, publish
 from transports.reading import read_head, read_mailbox
 from transports.runs import BundleRef, Location, RunBuilder, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
-from vault import work
+from vault import releasing
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.suite import SigningKey
@@ -58,7 +58,7 @@ def found(root: Path, name: str = "alice") -> Vault:
     vault = Vault.found(root / name / "f", around(root, name), name=name, group="friends")
     places.add_place(vault, PLACE, str(root / PLACE), cwd=root)
     write(vault, "a.txt", f"hello from {name}\n")
-    work.release(vault, None, "first")
+    releasing.release(vault, None, "first")
     visit(vault)
     return vault
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lazy.results import PlaceResult
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
-from vault import work
+from vault import releasing
 from vault.audit import read_audit
 from vault.audit_trail import trail, verify_trail
 from vault.history import releases
@@ -103,7 +103,7 @@ class Scene:
         assert self.refused(visit(self.alice)) == {}  # not asked for again
         # Alice goes on, and a friend who comes now takes what she says.
         write(self.alice, "later.txt", "later\n")
-        released = work.release(self.alice, None, "later").release
+        released = releasing.release(self.alice, None, "later").release
         visit(self.alice)
         bob = befriend(self.root, self.alice, "bob")
         assert released in {release.hash for release in releases(bob.store)}

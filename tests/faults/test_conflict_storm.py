@@ -22,7 +22,7 @@ from lazy.conflicts import Conflict, ConflictKind, conflicts
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.update import heads_to_update, update
 from tests.faults.circle import befriend, found, visit
-from vault import work
+from vault import history, releasing, work
 from vault.desks.tree import read_entry, walk
 from vault.graph import ancestors
 from vault.history import commit_info, releases
@@ -125,8 +125,8 @@ class Storm(RuleBasedStateMachine):
 
     def _release(self, person: Vault) -> None:
         try:
-            made = work.release(person)
-        except (work.NothingToRelease, work.VersionTaken):
+            made = releasing.release(person)
+        except (releasing.NothingToRelease, releasing.VersionTaken):
             return
         finally:
             self._note(person)
@@ -176,7 +176,7 @@ class Storm(RuleBasedStateMachine):
         if conflict.proposals and choice % 2 == 0:
             accept_resolution(person, conflict.id, conflict.proposals[0].name)
         elif conflict.kind is ConflictKind.VERSION and choice == 3:
-            version = work.next_version(person)
+            version = history.next_version(person)
             made = resolve_merged(person, conflict.id, version)
             if made.release is not None:
                 self.versions[made.commit] = _files(person, commit_info(person.store, made.commit).tree)

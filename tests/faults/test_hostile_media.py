@@ -16,7 +16,7 @@ from lazy.people import members
 from tests.faults.circle import PLACE, Hostile, around, befriend, found, open_stick, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
 from transports.runs import RunRef
-from vault import work
+from vault import releasing
 from vault.audit import read_audit
 from vault.audit_trail import trail
 from vault.desks.content import data_plex, tree_plex
@@ -134,7 +134,7 @@ def test_wrong_bytes_under_a_hash_are_named_and_not_held_against_the_record(scen
 def test_a_mailbox_that_names_false_places_keeps_nothing_from_others(scene: Scene) -> None:
     # LAZ-70: what alice publishes is where she says, whatever mallory lists
     write(scene.alice, "b.txt", "second\n")
-    released = work.release(scene.alice, None, "second").release
+    released = releasing.release(scene.alice, None, "second").release
     lies = []
     for record_hash, stored in records_in(scene.alice).items():
         record = parse_record(stored)
@@ -196,7 +196,7 @@ def test_strange_heads_are_named_and_others_still_read(scene: Scene) -> None:
         except LaceError:
             continue  # it cannot even be written
         write(bob, "bob.txt", f"{number}\n")
-        released = work.release(bob, None, f"{number}").release
+        released = releasing.release(bob, None, f"{number}").release
         visit(bob)
         result = visit(scene.alice)
         assert {problem.peer for problem in result.problems} <= {"mallory"}
@@ -221,7 +221,7 @@ def test_links_on_the_medium_lead_nowhere(scene: Scene, what: str) -> None:
             file.symlink_to(outside / file.name)
     before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
     write(bob, "bob.txt", "bob\n")
-    released = work.release(bob, None, "bob").release
+    released = releasing.release(bob, None, "bob").release
     for vault in (bob, scene.alice, scene.mallory):
         is_hit = what == "group" or (what == "mailbox" and vault is scene.mallory)
         refusal = visit(vault).refusal  # what cannot be written is read all the same
@@ -243,11 +243,11 @@ def test_damage_anywhere_is_named_and_never_believed(tmp_path: Path, kind: str) 
     befriend(tmp_path, alice, "carol").close()
     visit(bob)
     write(bob, "bob.txt", "bob\n" * 500)
-    released = work.release(bob, None, "bob").release
+    released = releasing.release(bob, None, "bob").release
     visit(bob)
     for number in range(3):
         write(alice, f"{number}.txt", "x" * 2000 + str(number))
-        work.release(alice, None, str(number))
+        releasing.release(alice, None, str(number))
     visit(alice)
     circle.accept(tmp_path / "eve" / "f", around(tmp_path, "eve"), line)
     good = {**records_in(alice), **records_in(bob)}

@@ -14,7 +14,7 @@ from lazy.receive import Receiver
 from lazy.vectors import my_vector
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
-from vault import work
+from vault import releasing, work
 from vault.audit import read_audit
 from vault.audit_trail import trail
 from vault.desks.content import data_plex, tree_plex
@@ -203,10 +203,10 @@ def test_the_highest_version_and_the_latest_time_stop_nobody(scene: Scene) -> No
     assert [release.version for release in visit(scene.alice).releases] == [top]
     write(scene.alice, "later.txt", "later\n")
     assert work.commit(scene.alice, "a commit still goes") is not None
-    work.release(scene.alice, Version(1, 0, 1))
+    releasing.release(scene.alice, Version(1, 0, 1))
     scene.unharmed()
     with pytest.raises(LaceError):  # nothing is higher: a person names the version
-        work.release(scene.alice, None)
+        releasing.release(scene.alice, None)
 
 
 def test_a_resealed_copy_speaks_for_its_sealer_only(scene: Scene) -> None:

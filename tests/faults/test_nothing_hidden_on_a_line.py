@@ -27,9 +27,10 @@ from tests.faults.test_nothing_hidden_shows import PAIRS, _hide
 from tests.vault.vaults import around, found, write
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.records import RecordHash, Verifier
+from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 PARTS = ("alice", "bob", "home-alice", "stick")
 ABSENT = RecordHash("S", b"\x55" * 32)

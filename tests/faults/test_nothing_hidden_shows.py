@@ -33,9 +33,10 @@ from tests.vault.vaults import around, found, write
 from transports.reading import read_head
 from transports.snapshot import SnapshotHead
 from vault.records import Plex, RecordHash, Seal
+from vault.releasing import release
 from vault.rules import canonical_text, parse_program
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 PAIRS = int(os.environ.get("LACE_HIDDEN_PAIRS", "12"))
 APPS = ("lace/a", "lace/b", "lace/secret")

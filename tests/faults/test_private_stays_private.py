@@ -10,7 +10,7 @@ import zstandard
 
 from lazy import circle
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
-from vault import work
+from vault import releasing, work
 from vault.history import releases
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -65,7 +65,7 @@ def test_an_unreleased_commit_leaves_no_byte_on_the_medium(tmp_path: Path) -> No
     write(alice, "draft.txt", secrets["withdrawn"].decode())
     assert work.commit(alice, "a first draft") is not None
     (alice.folder / "draft.txt").unlink()
-    released = work.release(alice, None, "without the draft")
+    released = releasing.release(alice, None, "without the draft")
     write(alice, secrets["name"].decode(), secrets["content"].decode())
     made = work.commit(alice, secrets["message"].decode())
     assert made is not None
@@ -88,7 +88,7 @@ def test_an_ancestor_of_a_release_travels_without_its_content(tmp_path: Path) ->
     made = work.commit(alice, "an ancestor")
     assert made is not None
     write(alice, "b.txt", "content of the release 4f4f")
-    work.release(alice, None, "the release")
+    releasing.release(alice, None, "the release")
     visit(alice)
     texts = {"ancestor": b"content of the ancestor only 3e3e", "release": b"content of the release 4f4f"}
     assert {name for name, _ in _where(tmp_path / PLACE, texts)} == {"release"}
@@ -122,7 +122,7 @@ def test_keys_and_marks_are_neither_in_the_vault_nor_on_the_medium(tmp_path: Pat
     bob = befriend(tmp_path, alice, "bob")
     old = _secret_texts(alice)
     write(alice, "a.txt", "again\n")
-    work.release(alice, None, "again")
+    releasing.release(alice, None, "again")
     visit(alice)
     visit(bob)
     for vault in (alice, bob):

@@ -23,7 +23,7 @@ from tests.faults.circle import (
     visit,
     write,
 )
-from vault import work
+from vault import releasing, work
 from vault.audit_trail import verify_trail
 from vault.fsck import check
 from vault.history import commit_info, line_head, releases
@@ -36,7 +36,7 @@ from vault.vault import Vault
 
 def _release(vault: Vault, text: str) -> RecordHash:
     write(vault, f"{vault.name}.txt", text)
-    return work.release(vault, None, text).release
+    return releasing.release(vault, None, text).release
 
 
 def _replace_tree(source: Path, target: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None
         write(copy, "new.txt", "new\n")
         for act in (
             lambda: work.commit(copy, "no"),
-            lambda: work.release(copy, None, "no"),
+            lambda: releasing.release(copy, None, "no"),
             lambda: circle.invite(copy, "eve"),
             lambda: visit(copy),
         ):

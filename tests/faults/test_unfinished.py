@@ -10,7 +10,7 @@ import pytest
 
 from lazy.update import update
 from tests.faults.circle import befriend, found, visit, write
-from vault import work
+from vault import releasing, work
 from vault.errors import LaceError
 from vault.files import NotWritable
 from vault.fsck import check
@@ -34,7 +34,7 @@ def pair(tmp_path: Path) -> tuple[Vault, Vault]:
     alice = found(tmp_path)
     for number in range(FILES):
         write(alice, f"f{number}", f"old {number}\n")
-    work.release(alice, None, "old")
+    releasing.release(alice, None, "old")
     visit(alice)
     bob = befriend(tmp_path, alice, "bob")
     update(bob)
@@ -42,7 +42,7 @@ def pair(tmp_path: Path) -> tuple[Vault, Vault]:
         write(alice, f"f{number}", f"new {number}\n")
         write(alice, f"g{number}", "added\n")
     (alice.folder / "a.txt").unlink()
-    work.release(alice, None, "new")
+    releasing.release(alice, None, "new")
     visit(alice)
     visit(bob)
     write(bob, "mine.txt", "mine\n")
@@ -101,7 +101,7 @@ def test_every_action_that_looks_at_the_folder_finishes_it_first(
     acts: dict[str, Callable[[], work.Changes | work.Committed | None]] = {
         "changes": lambda: work.changes(bob),
         "commit": lambda: work.commit(bob, "later"),
-        "release": lambda: work.release(bob, None, "later").committed,
+        "release": lambda: releasing.release(bob, None, "later").committed,
     }
     found_items = acts[look]()
     assert found_items is not None
@@ -120,7 +120,7 @@ def test_a_plan_finishes_nothing_and_foretells_what_is_done(
     (alice.folder / "g2").unlink()
     (alice.folder / "g3").unlink()
     write(alice, "g3/in", "a folder now\n")
-    work.release(alice, None, "newest")
+    releasing.release(alice, None, "newest")
     visit(alice)
     visit(bob)
     before = _names(bob)

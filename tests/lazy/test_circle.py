@@ -16,11 +16,12 @@ from lazy.places import add_place, open_place, place_named
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault import vaults
-from vault.history import releases
+from vault.history import releases, unreleased
 from vault.records import Tai, parse_record
 from vault.records.tai import MAX_SECONDS
+from vault.releasing import NothingToRelease, release
 from vault.vault import Vault
-from vault.work import NothingToRelease, commit, release, unreleased
+from vault.work import commit
 
 
 def interrupt_at(vault: Vault, look: int) -> None:

@@ -19,7 +19,7 @@ from transports.bundling import BundleWriter, write_bundles
 from transports.errors import BadBundle
 from transports.listing import Listing
 from transports.reading import fetch
-from vault import work
+from vault import releasing
 from vault.desks.content import data_plex
 from vault.frames import encode
 from vault.fsck import check
@@ -39,7 +39,7 @@ def releases_of_a_large_file(alice: Vault, stick: Path, count: int) -> list[int]
     for number in range(count):
         content[1_000_000:1_000_020] = b"%20d" % number
         (alice.folder / "large").write_bytes(content)
-        work.release(alice, None, f"version {number}")
+        releasing.release(alice, None, f"version {number}")
         visit(alice)
         sizes.append(size_of(stick))
     return sizes
@@ -87,7 +87,7 @@ def test_a_friend_who_edits_in_turn_and_one_who_comes_later_have_everything(tmp_
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     (alice.folder / "large").write_bytes(random.Random(6).randbytes(2_000_000))
-    work.release(alice, None, "first")
+    releasing.release(alice, None, "first")
     visit(alice)
     for number in range(10):
         for person in (bob, alice):
@@ -97,7 +97,7 @@ def test_a_friend_who_edits_in_turn_and_one_who_comes_later_have_everything(tmp_
             content[500_000:500_020] = b"%20d" % number
             content[1_500_000:1_500_006] = b"%6s" % person.name.encode()
             (person.folder / "large").write_bytes(content)
-            work.release(person, None, f"{person.name} {number}")
+            releasing.release(person, None, f"{person.name} {number}")
             visit(person)
     carol = befriend(tmp_path, alice, "carol")
     visit(carol)

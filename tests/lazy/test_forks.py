@@ -20,7 +20,7 @@ from lazy.update import update
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, found, records_in, visit, write
 from tests.people import Person
-from vault import work
+from vault import releasing, work
 from vault.audit_trail import verify_trail
 from vault.fsck import check
 from vault.history import releases
@@ -44,7 +44,7 @@ def devices(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
 
 def _release(vault: Vault, path: str, text: str, version: Version | None = None) -> str:
     write(vault, path, text)
-    return work.release(vault, version, text).release.text
+    return releasing.release(vault, version, text).release.text
 
 
 def _shown(vault: Vault) -> set[str]:

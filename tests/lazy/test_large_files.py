@@ -15,7 +15,7 @@ from blake3 import blake3
 from lazy.parcels import export, put
 from lazy.update import update
 from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
-from vault import work
+from vault import history, releasing, work
 from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, build_directory
@@ -53,7 +53,7 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     alice, bob = pair
     content = bytearray(noise(12 * _MIB))
     (alice.folder / "large").write_bytes(content)
-    work.release(alice, None, "large")
+    releasing.release(alice, None, "large")
     visit(alice)
     got = visit(bob)
     assert not got.problems
@@ -65,7 +65,7 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     assert content_records(alice) == content_records(bob)
     content[5_000_000:5_016_384] = noise(16_384, 2)
     (alice.folder / "large").write_bytes(content)
-    work.release(alice, None, "one place changed")
+    releasing.release(alice, None, "one place changed")
     visit(alice)
     got = visit(bob)
     update(bob)
@@ -82,7 +82,7 @@ def test_the_same_large_file_of_two_people_is_the_same_records(pair: tuple[Vault
         (vault.folder / "large").write_bytes(noise(3 * _MIB))
         work.commit(vault, "the same")
     assert content_records(alice) >= content_records(bob)
-    done = work.release(alice, None, "x")
+    done = releasing.release(alice, None, "x")
     visit(alice)
     received = visit(bob).received
     assert done.release in received
@@ -95,7 +95,7 @@ def test_a_dry_run_over_a_large_change_of_mine_keeps_its_content_out_of_memory(p
     update(bob)
     (bob.folder / "large").write_bytes(noise(3 * _MIB))
     (alice.folder / "b.txt").write_text("from alice\n")
-    work.release(alice, None, "x")
+    releasing.release(alice, None, "x")
     visit(alice)
     visit(bob)
     before = content_records(bob)
@@ -110,7 +110,7 @@ def test_records_carried_by_hand_bring_all_levels(pair: tuple[Vault, Vault], tmp
     # LAZ-63: the closure of a release holds its chunks, and putting it in asks level by level.
     alice, bob = pair
     (alice.folder / "large").write_bytes(noise(5 * _MIB))
-    done = work.release(alice, None, "large")
+    done = releasing.release(alice, None, "large")
     parcel = tmp_path / "parcel"
     parcel.write_bytes(b"".join(export(alice, "shared")))
     result = put(bob, parcel)
@@ -144,7 +144,7 @@ def release_of(
         Release.to_plex(
             group=vault.group,
             desk="main",
-            version=work.next_version(vault),
+            version=history.next_version(vault),
             commit=commit.hash,
             rev=rev.hash,
             content_sha512=sha512,
@@ -243,7 +243,7 @@ def test_a_manifest_that_lies_harms_its_own_release_only(tmp_path: Path, pair: t
     codes = [row[0] for row in alice.store.rows("SELECT code FROM refused")]
     assert codes == ["content-mismatch"] * 3
     (alice.folder / "a.txt").write_text("life goes on\n")
-    work.release(alice, None, "x")
+    releasing.release(alice, None, "x")
 
 
 def test_an_honest_mailbox_names_each_record_once(pair: tuple[Vault, Vault]) -> None:
@@ -282,7 +282,7 @@ _SCRIPT = """
 import os, random, sys
 from pathlib import Path
 from tests.faults.circle import around
-from vault import copies, work
+from vault import copies, history, releasing, work
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import lookup
 from vault.vault import Vault
@@ -294,7 +294,7 @@ with (vault.folder / "large").open("wb") as file:
         file.seek(number * 5 << 20)
         file.write(random.Random(number).randbytes(1 << 20))
     file.truncate(320 << 20)
-work.release(vault, None, "x")
+releasing.release(vault, None, "x")
 standing = work.checkout_of(vault)
 copies.export_tree(vault, standing.tree, root / "out")
 entry = lookup(vault.store, standing.tree, "large")

@@ -14,7 +14,8 @@ from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, found, write
 from vault.fsck import check
-from vault.work import commit, release
+from vault.releasing import release
+from vault.work import commit
 
 
 @pytest.mark.parametrize("size", [3, 40])

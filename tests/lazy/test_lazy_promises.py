@@ -27,9 +27,10 @@ from vault.audit_trail import trail
 from vault.history import releases
 from vault.names import Version
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.sexp import Symbol, loads
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 Pair = tuple[Vault, Vault]
 

@@ -23,8 +23,9 @@ from vault.fsck import check
 from vault.history import Relation, commit_info, line_head
 from vault.names import Version
 from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of, commit, release
+from vault.work import checkout_of, commit
 
 PATHS = ("", "docs", "docs/a", "docs/a/b", "docs2", "song")
 

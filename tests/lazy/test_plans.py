@@ -19,8 +19,8 @@ from transports.mailbox import MailboxPlace
 from transports.reading import read_head, read_mailbox
 from vault.names import Version
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from lazy.proving import Proving
 from lazy.update import update
 from tests.faults.circle import Hostile, around, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
-from vault import work
+from vault import releasing
 from vault.desks.chunks import check_content
 from vault.desks.cutting import add_content
 from vault.desks.ports import MemoryObjects
@@ -77,7 +77,7 @@ def test_what_a_friend_sends_is_proven_and_shown(
     for number in range(3):
         (alice.folder / f"{number}").write_bytes(noise(3 * _MIB, number))
     (alice.folder / "again").write_bytes(noise(3 * _MIB, 0))
-    work.release(alice, None, "large")
+    releasing.release(alice, None, "large")
     visit(alice)
     told = Proving.end
 
@@ -231,7 +231,7 @@ def test_a_sync_that_is_stopped_leaves_no_thread(pair: tuple[Vault, Vault], monk
     """LAZ-72: stopped after much came; the fixture looks for the thread, and the next sync goes on."""
     alice, bob = pair
     (alice.folder / "large").write_bytes(noise(12 * _MIB, 7))
-    work.release(alice, None, "large")
+    releasing.release(alice, None, "large")
     visit(alice)
     started = Proving.stored
     begun: list[Proving] = []

@@ -17,9 +17,9 @@ from tests.vault.vaults import around, found, write
 from vault.desks.content import data_plex
 from vault.profile import NodeCard, Request
 from vault.records import RecordHash, Seal
+from vault.releasing import release
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import release
 
 EVE, MAX = (SigningKey.from_seed(bytes([n]) * 32) for n in (8, 9))
 

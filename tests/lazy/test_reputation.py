@@ -10,7 +10,7 @@ from lazy.reputation import EvidenceKind, counts, reputation
 from lazy.status import status
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit, write
 from tests.people import Person
-from vault import work
+from vault import releasing
 from vault.audit_trail import verify_trail
 from vault.names import Version
 from vault.profile import Release
@@ -27,7 +27,7 @@ def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
     bob = befriend(tmp_path, alice, "bob")
     for vault in (alice, bob):
         write(vault, "a.txt", vault.name)
-        work.release(vault, Version(3, 0, 0), "mine")
+        releasing.release(vault, Version(3, 0, 0), "mine")
         visit(vault)
     visit(alice)
     known = reputation(alice, bob.node.text)

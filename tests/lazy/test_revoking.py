@@ -33,8 +33,8 @@ from vault.fsck import check
 from vault.history import releases
 from vault.names import Version
 from vault.records import Verifier
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 
 def three(root: Path) -> tuple[Vault, Vault, Vault]:

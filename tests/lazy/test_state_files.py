@@ -12,7 +12,7 @@ from lazy.files import write_lazy_files
 from lazy.people import members, peers
 from lazy.vectors import my_vector
 from tests.faults.circle import befriend, found, visit, write
-from vault import work
+from vault import releasing
 from vault.files import NotWritable
 from vault.vault import Vault
 
@@ -21,7 +21,7 @@ def _circle(root: Path) -> Vault:
     alice = found(root)
     bob = befriend(root, alice, "bob")
     write(bob, "bob.txt", "one")
-    work.release(bob, None, "one")
+    releasing.release(bob, None, "one")
     visit(bob)
     visit(alice)
     return alice

@@ -34,8 +34,9 @@ from vault.labels import LabelTaken, set_label
 from vault.names import Version
 from vault.nodes import NodeReader
 from vault.reads import Care, Outcome, read_line
+from vault.releasing import NothingToRelease, release
 from vault.vault import Vault
-from vault.work import NothingToRelease, commit, release
+from vault.work import commit
 
 NAMES = ("alice", "bob", "cara")
 STEPS = int(os.environ.get("LACE_MODEL_STEPS", "25"))

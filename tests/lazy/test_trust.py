@@ -11,8 +11,8 @@ from lazy.sync import sync
 from lazy.trust import SyncState, Trust, peer_record, trust_of
 from tests.people import Person
 from tests.vault.vaults import around, befriend, found, write
+from vault.releasing import release
 from vault.suite import SigningKey
-from vault.work import release
 
 _STRANGER = SigningKey.from_seed(b"\x07" * 32).verifier.text
 

@@ -15,8 +15,9 @@ from tests.lazy.test_quarantine import EVE, card, take
 from tests.people import Person
 from tests.vault.vaults import around, lived_in, write
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 
 @pytest.fixture(scope="module")

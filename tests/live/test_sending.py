@@ -15,8 +15,9 @@ from tests.vault.vaults import found
 from transports.http.stream import FrameKind, StreamReader, StreamWriter
 from vault.records import RecordHash
 from vault.records.hashes import is_record
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, commit, release
+from vault.work import Watch, commit
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from transports.errors import WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from vault.names import Version
-from vault.work import release
+from vault.releasing import release
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from tests.tui.conftest import is_showing, settle, text_of
 from transports.errors import PlaceUnreachable
 from vault.desk_folders import add_desk
 from vault.names import Version
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import changes, commit, release
+from vault.work import changes, commit
 
 SIZE = (100, 30)
 

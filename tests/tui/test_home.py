@@ -26,8 +26,8 @@ from tests.people import Person
 from tests.tui.conftest import is_showing, settle, text_of
 from vault.errors import Cancelled
 from vault.names import Version
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 SIZE = (100, 30)
 

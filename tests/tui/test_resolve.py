@@ -24,8 +24,8 @@ from lazy.update import update
 from tests.tui.conftest import settle, text_of
 from vault.history import releases
 from vault.names import Version
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 
 def pane(app: LaceApp, name: str) -> str:

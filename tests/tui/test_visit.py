@@ -25,8 +25,8 @@ from lazy.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, settle, text_of
 from vault.names import Version
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import release
 
 SIZE = (110, 34)
 

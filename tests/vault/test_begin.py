@@ -13,9 +13,9 @@ from lazy.circle import accept, invite
 from lazy.places import add_place, places
 from lazy.sync import sync
 from tests.vault import vaults
+from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultExists, VaultUnfinished
-from vault.work import release
 
 
 def cut_at(world: Surroundings, look: int, cut: Callable[[], None]) -> Surroundings:

@@ -12,8 +12,9 @@ from tests.vault.vaults import around, found, write
 from vault import writer
 from vault.lock import Locked
 from vault.mark import VaultBehindMark
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of, release
+from vault.work import checkout_of
 
 
 @pytest.fixture

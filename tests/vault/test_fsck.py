@@ -22,10 +22,11 @@ from vault.config import Settings
 from vault.errors import Cancelled, LaceError
 from vault.fsck import DAMAGED, BadThing, check, repair
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
-from vault.work import Watch, commit, release
+from vault.work import Watch, commit
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from vault.graph import ancestors, is_ancestor, newest
 from vault.history import releases, releases_of, releases_shown, releases_since
 from vault.names import Version
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.store import Store
 from vault.vault import Vault
-from vault.work import release
 
 LONG = 700  # more commits than are looked at first
 

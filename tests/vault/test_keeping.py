@@ -23,8 +23,9 @@ from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, keeps, set_kee
 from vault.names import Version
 from vault.prune import plan_prune, prune
 from vault.reads import Care, Outcome, read_line
+from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of, release
+from vault.work import checkout_of
 
 
 def film(number: int) -> bytes:

@@ -20,12 +20,13 @@ from vault.desks.ports import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.records import Plex
+from vault.releasing import release
 from vault.store import Store, schema
 from vault.store import packs as packs_module
 from vault.store.packio import PackIO
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 _GROUP = "friends/0123456789abcdef"
 

@@ -21,10 +21,11 @@ from vault.files import NotWritable
 from vault.names import Version
 from vault.prune import plan_prune, prune
 from vault.reads import Care, Outcome, read_line
+from vault.releasing import release
 from vault.space import NoRoom, require_room
 from vault.store.packio import PackIO
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 
 def blob(seed: int, size: int = 400_000) -> bytes:

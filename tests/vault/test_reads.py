@@ -20,9 +20,10 @@ from vault.nodes import NodeReader, NodeTooLarge
 from vault.profile import data_plex
 from vault.reads import Care, Outcome, read_line, store_ids
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.vault import Vault
 from vault.waiting import NEVER
-from vault.work import commit, release
+from vault.work import commit
 
 GROUP = "friends/0123456789012345"
 GREETING = {

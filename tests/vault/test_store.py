@@ -18,12 +18,13 @@ from tests.vault.vaults import befriend, derived, found, lived_in, write
 from vault.fsck import check
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
+from vault.releasing import release
 from vault.store import Store
 from vault.store.database import StoreDamaged, insert_many
 from vault.store.schema import SCHEMA_VERSION, StoreTooNew
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import adopt_commit, checkout_of, commit, release
+from vault.work import adopt_commit, checkout_of, commit
 
 # What a view says, without positions and symbol numbers, which follow the order of arrival.
 _SAID = {
@@ -224,7 +225,7 @@ import os, sys
 from pathlib import Path
 from tests.vault.vaults import around, write
 from vault.vault import Vault
-from vault import work
+from vault import releasing
 root, stop = Path(sys.argv[1]), int(sys.argv[2])
 vault = Vault(root / "alice", around(root, "crash"))
 seen = 0
@@ -235,7 +236,7 @@ def kill(statement):
         os.kill(os.getpid(), 9)
 vault.store.db.set_trace_callback(kill)
 write(vault, "b.txt", "b" * 5000)
-work.release(vault, None, "Crash")
+releasing.release(vault, None, "Crash")
 print(seen)
 """
 

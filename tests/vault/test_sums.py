@@ -19,8 +19,9 @@ from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
 from vault.fsck import check
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.store import Store
-from vault.work import commit, release
+from vault.work import commit
 
 SIZES = (0, 1, SUM_AT_ONCE_BYTES, SUM_AT_ONCE_BYTES + 1, 262_144, 262_145, 5 << 20)
 

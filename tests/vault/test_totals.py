@@ -11,9 +11,9 @@ from tests.vault.vaults import found, write
 from vault.desks import paths
 from vault.names import Version
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.totals import desk_totals, tree_totals
 from vault.vault import Vault
-from vault.work import release
 
 
 def _root(vault: Vault) -> RecordHash:

@@ -10,10 +10,11 @@ from lazy.circle import accept, invite
 from lazy.places import add_place
 from lazy.sync import sync
 from vault.labels import set_label
+from vault.releasing import release
 from vault.store.schema import DERIVED_TABLES
 from vault.surroundings import Surroundings
 from vault.vault import Vault
-from vault.work import commit, release
+from vault.work import commit
 
 __all__ = ["around", "befriend", "derived", "found", "lived_in", "write"]
 

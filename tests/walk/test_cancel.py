@@ -11,7 +11,7 @@ import pytest
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, found
-from vault import work
+from vault import releasing, work
 from vault.errors import Cancelled
 from vault.history import releases
 from vault.work import Watch
@@ -24,7 +24,7 @@ def test_a_stopped_update_leaves_the_folder_whole(tmp_path: Path, stop_after: in
     bob = befriend(tmp_path, alice, "bob")
     for number in range(12):
         (alice.folder / f"{number}.txt").write_text("one\n")
-    work.release(alice)
+    releasing.release(alice)
     sync(alice, ["stick"])
     sync(bob, ["stick"])
     calls = 0
@@ -60,7 +60,7 @@ def test_a_release_that_was_asked_to_stop_is_not_made(tmp_path: Path) -> None:
                 raise Cancelled("stopped")
 
         with suppress(Cancelled):
-            work.release(alice, watch=Watch(cancelled=cancelled))
+            releasing.release(alice, watch=Watch(cancelled=cancelled))
             assert releases(alice.store, "main")
         asked += 1
     assert asked > 3  # once for the folder, once for the large file at least, and at last

@@ -22,12 +22,12 @@ from tests.lazy.interlace.vaultport import StorePort
 from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import found, write
 from vault.records import Plex, RecordHash, Seal
+from vault.releasing import release
 from vault.rules import Limits, StoreFacts, View, canonical_text, parse_program
 from vault.rules.compose import compose
 from vault.rules.errors import RulesOutOfReach
 from vault.store import Store
 from vault.vault import Vault
-from vault.work import release
 
 
 def module(source: str) -> str:

@@ -1,0 +1,153 @@
+"""Releasing: a commit of my line gets a version and is shared through the node's log (LAZ-1, CYB-5).
+
+Nothing here knows a peer: what is in the log goes where the next sync goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from vault.desk_folders import MAIN
+from vault.errors import CallerError
+from vault.history import commit_info, is_first, line_head, next_version, releases, unreleased
+from vault.labels import unshared_labels
+from vault.names import Version
+from vault.profile import MAX_ENTRIES, Release, plain_text
+from vault.records import RecordHash
+from vault.totals import keep_totals
+from vault.unfinished import finish_checkouts
+from vault.vault import Vault
+from vault.work import Committed, Watch, seal_commit
+from vault.writer import Writer
+
+__all__ = [
+    "NothingToRelease",
+    "Released",
+    "VersionTaken",
+    "nothing_new",
+    "release",
+    "seal_release",
+]
+
+
+class VersionTaken(CallerError):
+    """A released version is immutable (CYB-5)."""
+
+    code = "version-taken"
+    exit_code = 2
+    hint = "Choose a higher version, or leave it out and lace proposes one."
+
+
+class NothingToRelease(CallerError):
+    """There is no commit to release, or nothing changed since the last release."""
+
+    code = "nothing-to-release"
+    exit_code = 2
+    hint = "Change something first, or name a version to release the same content again."
+
+
+class Released(NamedTuple):
+    """One release that was made, with the commit made for it, if any."""
+
+    release: RecordHash
+    version: Version
+    desk: str
+    commit: RecordHash
+    seq: int
+    content_sha512: str
+    committed: Committed | None
+    files: int
+    bytes: int
+    first: bool
+
+
+def nothing_new(vault: Vault, desk: str) -> NothingToRelease:
+    """Return why a release without a version would share nothing."""
+    if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
+        return NothingToRelease(f"Nothing changed in {desk} since your last release.")
+    return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.")
+
+
+def release(
+    vault: Vault,
+    version: Version | None = None,
+    message: str = "",
+    *,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+) -> Released:
+    """Commit what is changed, give the commit a version, and share it in this node's log.
+
+    Raises:
+        VersionTaken: the version is already released by somebody visible here.
+        NothingToRelease: no commit yet, or nothing new and no version named.
+        NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
+    """
+    finish_checkouts(vault, watch)
+    with vault.writing() as w:
+        version_text = version or next_version(vault, desk)
+        if releases(vault.store, desk, version=version_text) or vault.store.rows(
+            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
+            vault.node.text,
+            desk,
+            str(version_text),
+        ):
+            raise VersionTaken(
+                f"{desk} {version_text} is already released.",
+                hint=f"The next free version is {next_version(vault, desk)}.",
+            )
+        w.is_releasing = True
+        committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
+        if committed is None and version is None and not unreleased(vault, desk):
+            raise nothing_new(vault, desk)
+        return seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
+
+
+def seal_release(
+    w: Writer,
+    vault: Vault,
+    version: Version,
+    message: str,
+    committed: Committed | None = None,
+    *,
+    desk: str = MAIN,
+    together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
+    watch: Watch = Watch(),
+) -> Released:
+    """Release the head of my line inside a write, and share it in my log.
+
+    A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
+    and returns further records to share in that same entry.
+    """
+    from vault.permits import check_readers  # noqa: PLC0415 - to list conflicts needs none
+
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        raise NothingToRelease(
+            f"There is nothing in {desk} yet.", hint="Put files into its folder first, and run the same command again."
+        )
+    first = is_first(vault, desk, head.commit)
+    tree = commit_info(vault.store, head.commit).tree
+    check_readers(vault, desk, tree)
+    content = vault.store.content_sum(tree, watch.cancelled)
+    sealed = w.seal(
+        Release.to_plex(
+            group=vault.group,
+            desk=desk,
+            version=version,
+            commit=head.commit,
+            rev=head.rev,
+            content_sha512=content,
+            message=plain_text(message),
+            tai=w.tai(),
+        )
+    )
+    more = [*together(sealed.hash)]
+    more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
+    watch.cancelled()  # from here on it is released
+    entry = w.log([sealed.hash, *more])
+    told = {"release": sealed.hash.text, "seq": str(entry.seq)}
+    w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
+    files, size = keep_totals(w.store, desk, tree)
+    return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
