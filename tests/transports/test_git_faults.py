@@ -420,6 +420,52 @@ def test_complaints_become_errors_with_a_way_out(complaints: str, expected: type
     assert "secret" not in error.message
 
 
+_NO_REASON = (
+    "\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n"
+    "and the repository exists.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "reason", "way"),
+    [
+        ("Host key verification failed.", AccessRefused, "Host key verification failed", "compare the fingerprint"),
+        (
+            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\nHost key verification failed.",
+            AccessRefused,
+            "Host key verification failed",
+            "ssh-keygen -R",
+        ),
+        (
+            (
+                "Warning: Identity file /k not accessible: No such file or directory.\r\n"
+                "ssh_askpass: exec(): No such file or directory\r\nalice@h: Permission denied (publickey,password)."
+            ),
+            AccessRefused,
+            "h: Permission denied (publickey,password)",
+            "ssh-add",
+        ),
+        (
+            "Connection timed out during banner exchange\r\nConnection to 192.0.2.1 port 22 timed out",
+            PlaceUnreachable,
+            "Connection to 192.0.2.1 port 22 timed out",
+            "network",
+        ),
+        ("command-line: line 0: Bad configuration option: foo", PlaceUnreachable, "option: foo", "network"),
+        ("error: cannot run ssh: No such file or directory\nfatal: unable to fork", GitMissing, "run ssh", "Install"),
+        ("ssh -oBatchMode=yes: 1: ssh: not found", GitMissing, "ssh: not found", "Install"),
+    ],
+)
+def test_what_ssh_says_is_the_reason(said: str, expected: type[PlaceError], reason: str, way: str) -> None:
+    """As OpenSSH 9.2 says it: git's own word after it, that it could not read, helps nobody."""
+    error = fault_of_git(said + _NO_REASON, "h:v")
+    assert type(error) is expected
+    assert reason in error.message
+    assert "Could not read" not in error.message
+    assert "alice" not in error.message
+    assert way in error.hint
+
+
 def test_a_complaint_is_short_and_printable() -> None:
     text = complaint(b"remote: \x1b[31mred\x1b[0m\r\n" * 3 + b"fatal: " + b"x" * 1000 + b"\x07\n")
     assert text.startswith("fatal: xxx")

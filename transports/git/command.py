@@ -94,16 +94,35 @@ _ABSENT = (
     r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
 )
 _REFUSED = (
-    r"permission denied \(|authentication failed|could not read (username|password)|prompts disabled|access denied"
-    r"|invalid credentials|returned error: 40[13]|host key verification failed|http basic: access"
+    r"authentication failed|could not read (username|password)|prompts disabled|access denied"
+    r"|invalid credentials|returned error: 40[13]|http basic: access"
     r"|permission to .* denied|not authorized|service not enabled"
 )
 _READ_ONLY = r"insufficient permission|read-only file system|unpacker error|permission denied"
-_MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError]], ...] = (
-    (re.compile(_FULL, re.IGNORECASE), PlaceFull),
-    (re.compile(_ABSENT, re.IGNORECASE), NotAGitPlace),
-    (re.compile(_REFUSED, re.IGNORECASE), AccessRefused),
-    (re.compile(_READ_ONLY, re.IGNORECASE), PlaceNotWritable),
+_NO_REASON = "fatal: Could not read from remote repository."  # what git says where ssh said why just before
+_OTHER_KEY = (
+    "The host shows another key than before. Ask its owner by another way; only if they changed it, forget the old one"
+    " with ssh-keygen -R HOST, then go there once with ssh."
+)
+_NEW_HOST = "Go there once with ssh, compare the fingerprint it shows with what the host's owner says, and answer yes."
+_BY_KEY = (
+    "Lace asks for no password: let ssh in there by a key that the host knows, and if the key has a passphrase, type"
+    " ssh-add first."
+)
+_SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
+# Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
+_MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), error, way)
+    for pattern, error, way in (
+        (r"remote host identification has changed", AccessRefused, _OTHER_KEY),
+        (r"host key verification failed", AccessRefused, _NEW_HOST),
+        (r"permission denied \(", AccessRefused, _BY_KEY),
+        (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
+        (_FULL, PlaceFull, ""),
+        (_ABSENT, NotAGitPlace, ""),
+        (_REFUSED, AccessRefused, ""),
+        (_READ_ONLY, PlaceNotWritable, ""),
+    )
 )
 
 
@@ -272,6 +291,7 @@ class GitRunner:
             "GIT_TRACE_PACKET": "0",
             "GIT_WORK_TREE": str(self.repository),
             "SSH_ASKPASS": "",
+            "SSH_ASKPASS_REQUIRE": "never",
         }
 
 
@@ -281,6 +301,8 @@ def complaint(errors: bytes | str) -> str:
     lines = [" ".join(line.split()) for line in re.split(r"[\r\n]", text) if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "ssh:"))]
     chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
+    if chosen == _NO_REASON and lines[0] != chosen:
+        chosen = lines[lines.index(chosen) - 1]
     if chosen.endswith(":") and chosen != lines[-1]:  # the reason stands on the next line
         chosen += f" {lines[lines.index(chosen) + 1]}"
     chosen = _USERINFO.sub("", chosen)
@@ -295,9 +317,9 @@ def way_out(repository: Path) -> str:
 def fault_of_git(complaints: str, shown: str) -> PlaceError:
     """Return the error for what git says about a remote, which is named as a person may see it."""
     reason = complaint(complaints)
-    for pattern, error in _MEANINGS:
+    for pattern, error, way in _MEANINGS:
         if pattern.search(complaints):
-            return error(f"The git place {shown} cannot be used: {reason}.")
+            return error(f"The git place {shown} cannot be used: {reason}.", hint=way)
     return PlaceUnreachable(
         f"The git place {shown} cannot be reached: {reason}.",
         hint="Check the address and the network, and run the same command again.",
