@@ -248,7 +248,7 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
         _pass(receiver, path, watch, lambda record, holes=holes: record.hash in holes)  # type: ignore[misc]
         if holes & receiver.holes():
             break  # what was refused stays a hole
-    with vault.writing() as w:
+    with vault.store.proofs.by(lambda _read: watch.cancelled()), vault.writing() as w:
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         note_version_conflicts(w, vault)

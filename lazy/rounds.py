@@ -22,16 +22,20 @@ from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
 from vault.desk_folders import MAIN, desks
-from vault.errors import LaceError
+from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
+from vault.store.sums import PutOff
 from vault.vault import Vault
+from vault.work import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
 
 __all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
+
+_LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
 
 
 def held_back(vault: Vault) -> LaceError | None:
@@ -51,6 +55,7 @@ def close_round(
     receiver: Receiver,
     result: PlaceResult,
     before: ReleasesShown,
+    watch: Watch,
     *,
     also: Callable[[Writer], None] | None = None,
 ) -> None:
@@ -61,9 +66,24 @@ def close_round(
         receiver: what took the records.
         result: filled in.
         before: what was visible.
+        watch: progress and cancel, while what came is proven.
         also: notes what else belongs into that transaction.
+
+    Raises:
+        Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
     """
-    with vault.writing() as w:
+    stopped: list[Cancelled] = []
+
+    def asked(read: int) -> None:
+        if read > _LITTLE:
+            watch.travelled(0, 0, read, 0, "prove")
+            try:
+                watch.cancelled()
+            except Cancelled as wish:
+                stopped.append(wish)
+                raise PutOff from wish
+
+    with vault.store.proofs.by(asked), vault.writing() as w:
         if also is not None:
             also(w)
         receiver.finish(w)
@@ -86,6 +106,8 @@ def close_round(
             result.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
+    if stopped:
+        raise stopped[0]
 
 
 def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> None:

@@ -350,7 +350,7 @@ def carry_out(
             hear_notices(vault, medium, receiver)
             note_scope(vault, scope, result)
     finally:
-        close_round(vault, receiver, result, before, also=note)
+        close_round(vault, receiver, result, before, watch, also=note)
     is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
     if push and pull and refusal is None and not is_told:
         refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)

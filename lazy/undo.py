@@ -246,7 +246,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         set_checkout(w, desk, Checkout(before.commit, new))
         _forget(vault, head, own=info.signer == vault.node.text)
         watch.progress(0, 0, "rebuild")
-        w.store.rebuild(vault.node.text, vault.founding)  # numbers of names follow from all records in their order
+        # The numbers of names follow from all records in their order.
+        w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
     return Undone(what, desk, head.number, written, deleted)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, changed_readable, restore_settings, settings_change
-from vault.errors import DataError, LaceError
+from vault.errors import Cancelled, DataError, LaceError
 from vault.files import make_directory, write_atomic
 from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
@@ -312,7 +312,9 @@ def _views(vault: Vault, watch: Watch) -> list[BadThing]:
     watch.progress(0, 0, "rebuild")
     try:
         with scratch(vault) as built:
-            found = differences(built, vault.node.text, vault.founding)
+            found = differences(built, vault.node.text, vault.founding, watch.cancelled)
+    except Cancelled:
+        raise
     except (LaceError, sqlite3.DatabaseError) as error:
         message = f"The views cannot be built from the records: {error}"
         return [BadThing("view", "all", getattr(error, "code", "") or "unbuildable", message)]
@@ -345,7 +347,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             packcheck.put_right(store.db, store.packs)
             if any(thing.code == "integrity" for thing in _file(vault)):
                 store.run("REINDEX")
-            store.rebuild(store.meta("node"), vault.founding)
+            store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
             store.set_meta("epoch", vault.around.entropy(16).hex())
     except sqlite3.DatabaseError as fault:

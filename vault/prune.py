@@ -178,7 +178,7 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         store.packs.let_go(packs.packs)
         store.run("DELETE FROM dircache")  # it may know files by what is gone
         watch.progress(0, 0, "rebuild")
-        store.rebuild(store.meta("node"), vault.founding)
+        store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
         done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
         w.audit(
             "lace-prune",

@@ -130,7 +130,7 @@ def seal_release(
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)
-    content = vault.store.content_sum(tree, watch.cancelled)
+    content = vault.store.content_sum(tree, lambda _read: watch.cancelled())
     sealed = w.seal(
         Release.to_plex(
             group=vault.group,

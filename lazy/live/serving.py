@@ -33,7 +33,7 @@ from transports.address import AddressKind
 from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
-from vault.errors import LaceError
+from vault.errors import Cancelled, LaceError
 from vault.history import releases_shown
 from vault.profile import Member, Request
 from vault.profile.reading import read
@@ -88,6 +88,7 @@ class Service:
         self._watched: Vault | None = None
         self._version: object = None
         self._state = b""
+        self._is_over = False
 
     def state(self) -> bytes:
         """Return some bytes that are others whenever a visit would bring something else (INT-125, INT-127).
@@ -116,7 +117,8 @@ class Service:
         return self._state
 
     def rest(self) -> None:
-        """Close the vault that `state` keeps open."""
+        """Close the vault that `state` keeps open, and leave what is being proven for another time."""
+        self._is_over = True
         if self._watched is not None:
             self._watched.close()
             self._watched = None
@@ -177,6 +179,10 @@ class Service:
         """Tell of a fault of the server itself; no friend has a part in it."""
         self._tell(Served("lace serve", problem=what))
 
+    def _go_on(self) -> None:
+        if self._is_over:
+            raise Cancelled("This lace serves no longer.")
+
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Take one body and answer it.
 
@@ -185,7 +191,7 @@ class Service:
         """
         with closing(self._open()) as vault:
             try:
-                served = _Request(vault, node).answer(source, write)
+                served = _Request(vault, node, watch=Watch(cancelled=self._go_on)).answer(source, write)
             except LaceError as error:
                 self._tell(Served(label_of(vault, node.text), problem=error.message))
                 raise
@@ -222,8 +228,8 @@ def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes],
 
 
 class _Request:
-    def __init__(self, vault: Vault, node: Verifier, *, is_read_only: bool = False) -> None:
-        self.vault, self.node, self.is_read_only = vault, node, is_read_only
+    def __init__(self, vault: Vault, node: Verifier, *, is_read_only: bool = False, watch: Watch = Watch()) -> None:
+        self.vault, self.node, self.is_read_only, self.watch = vault, node, is_read_only, watch
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
@@ -267,7 +273,8 @@ class _Request:
             intake.take_all(self._sorted(frames))
         finally:
             if intake.records:
-                close_round(vault, self.receiver, PlaceResult(self.label, AddressKind.LIVE.value), before)
+                result = PlaceResult(self.label, AddressKind.LIVE.value)
+                close_round(vault, self.receiver, result, before, self.watch)
         if is_next:
             intake.keep_cursor()
         if intake.records or (not theirs.lists and self._says_more(theirs)):

@@ -245,7 +245,7 @@ class _Visit:
         finally:
             self._report()
             note_scope(self.vault, self._scope, self.result)
-            close_round(self.vault, self.receiver, self.result, before)
+            close_round(self.vault, self.receiver, self.result, before, self.watch)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
         finish(self.vault, self.place, self.count, place_id, self.result, push=self.push, pull=self.pull)
 

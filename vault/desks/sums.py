@@ -51,7 +51,7 @@ def content_sha512(
     root: RecordHash,
     cache: SumCache,
     fresh: Fresh = _NONE,
-    cancelled: Callable[[], None] = lambda: None,
+    asked: Callable[[int], object] = lambda _read: None,
 ) -> str:
     """Return the Content-SHA512 of a tree as 128 hex digits.
 
@@ -64,7 +64,7 @@ def content_sha512(
         root: the tree.
         cache: values already known.
         fresh: size and value of small contents that were stored a moment ago, so that they are not read again.
-        cancelled: called for each piece that is read; raises to stop.
+        asked: told the bytes of each piece that is read; raises to stop.
 
     Raises:
         MissingObject: a page or content is not here.
@@ -72,7 +72,7 @@ def content_sha512(
     """
     turns = Turns()
     try:
-        return _Tree(source, cache, fresh, turns, cancelled).sum(root, None, 0)
+        return _Tree(source, cache, fresh, turns, asked).sum(root, None, 0)
     finally:
         turns.close()
 
@@ -92,13 +92,13 @@ class _Tree:
     """Works out the values of a tree's directories; the files' own are worked out beside."""
 
     def __init__(
-        self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns, cancelled: Callable[[], None]
+        self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns, asked: Callable[[int], object]
     ) -> None:
         self._source = source
         self._cache = cache
         self._fresh = fresh
         self._turns = turns
-        self._cancelled = cancelled
+        self._asked = asked
 
     def sum(self, root: RecordHash, size: int | None, depth: int) -> str:
         """Return the value of one directory."""
@@ -165,7 +165,7 @@ class _Tree:
             begun[entry.hash] = summing = Summing(self._turns)
 
             def take(piece: bytes | memoryview, summing: Summing = summing) -> None:
-                self._cancelled()
+                self._asked(len(piece))
                 summing.add(piece)
 
             check_content(self._source, entry, take)

@@ -5,7 +5,7 @@ The scratch store has the checked one attached as `live`, and no `body` of its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha512
 
 from blake3 import blake3
@@ -26,22 +26,23 @@ _SETTLED_LATER = {
 }
 
 
-def differences(scratch: Store, me: str, founding: str | None) -> list[tuple[str, str]]:
+def differences(scratch: Store, me: str, founding: str | None, cancelled: Callable[[], None]) -> list[tuple[str, str]]:
     """Build all derived tables in the scratch store and name each table that differs, with its first difference.
 
     Args:
         scratch: an empty store with the checked one attached as `live`.
         me: verifier text of the vault's node.
         founding: hash text of the founding Seal, if it is here.
+        cancelled: called while content is read; raises to stop.
 
     Raises:
         LaceError: the records cannot be built into views.
     """
     with scratch.transaction():
-        scratch.rebuild(me, founding)
+        scratch.rebuild(me, founding, cancelled)
         found = dict(_forms(scratch))
         if "sums" not in found:
-            _further_sums(scratch)
+            _further_sums(scratch, cancelled)
         for table in DERIVED_TABLES:
             if table not in found and (what := _first_difference(scratch, table)):
                 found[table] = what
@@ -111,7 +112,7 @@ def _exposure(scratch: Store) -> str:
     return f"position {row[0]} is not shared" if row is not None else ""
 
 
-def _further_sums(scratch: Store) -> None:
+def _further_sums(scratch: Store, cancelled: Callable[[], None]) -> None:
     """Compute what only the checked store has sums of: it is a cache and may hold more.
 
     That is trees that no release names, and files that were committed and not released yet.
@@ -127,7 +128,7 @@ def _further_sums(scratch: Store) -> None:
     for (digest,) in trees:
         if blake3(b"lace-tree-sum/0 " + bytes(digest)).digest() in known:
             try:
-                scratch.content_sum(RecordHash("P", bytes(digest)))
+                scratch.content_sum(RecordHash("P", bytes(digest)), lambda _read: cancelled())
             except DataError:
                 continue  # its content is not whole here, so nothing may be known of it
     for row in scratch.db.execute("SELECT hash FROM live.sums EXCEPT SELECT hash FROM main.sums").fetchall():
@@ -136,6 +137,7 @@ def _further_sums(scratch: Store) -> None:
         try:
             pieces = scratch.pieces(record)
             for piece in pieces or ():
+                cancelled()
                 total.update(piece)
         except DataError:
             continue

@@ -27,7 +27,7 @@ from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
 from vault.store.schema import create_derived
 from vault.store.side import Ahead, blobs, places, rows_of
-from vault.store.sums import Sums
+from vault.store.sums import Leave, Sums
 from vault.store.views import Views
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class Store:
         # Queries ask for a record's bytes wherever they rest; what is damaged answers with nothing, which no record is.
         self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
-        self._views = Views(self.db, self.content_sum)
+        self.proofs = Leave()
+        self._views = Views(self.db, lambda tree: self.content_sum(tree, self.proofs))
         self._summed = 0  # contents that were at hand to be summed
         self._is_writing = False
         self._identity: dict[str, str] = {}  # whose vault it is, asked for a dozen times while nobody else can write
@@ -95,6 +96,7 @@ class Store:
                 return
             self.db.execute("BEGIN IMMEDIATE")
             self._is_writing = True
+            self.proofs.begin()
             try:
                 before = self.db.total_changes
                 yield
@@ -381,13 +383,10 @@ class Store:
         ):
             yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
 
-    def content_sum(self, tree: RecordHash, cancelled: Callable[[], None] = lambda: None) -> str:
+    def content_sum(self, tree: RecordHash, asked: Callable[[int], object] = lambda _read: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
-        sums = Sums(self.db)
-        try:
-            return f"sha512:{content_sha512(self, tree, sums, self._fresh, cancelled)}"
-        finally:
-            sums.keep()
+        with Sums(self.db) as sums:
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh, asked)}"
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
@@ -395,7 +394,7 @@ class Store:
             "INSERT OR REPLACE INTO sums VALUES (?, ?)", [(record.digest, value) for record, value in sums.items()]
         )
 
-    def rebuild(self, me: str | None, founding: str | None) -> None:
+    def rebuild(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
         """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""
         create_derived(self.db)
         self._symbols.forget()
@@ -408,7 +407,8 @@ class Store:
                 self._views.apply(p, record)
         batch.write()
         self._views.write()
-        self.settle(me, founding)
+        with self.proofs.by(lambda _read: cancelled()):
+            self.settle(me, founding)
 
     # Meta
 

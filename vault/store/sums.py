@@ -3,12 +3,61 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, Self
 
 from vault.records import RecordHash
 from vault.store.database import select_in
 
-__all__ = ["Sums"]
+__all__ = ["UNWATCHED_BYTES", "Leave", "PutOff", "Sums"]
+
+UNWATCHED_BYTES: Final = 256 << 20  # that one transaction reads to prove what came, where nobody could stop it
+
+
+class PutOff(Exception):  # noqa: N818 - it is an outcome, not a fault
+    """A content is not proven now: it stays hidden, and a later action proves it."""
+
+
+class Leave:
+    """How much may be read in one transaction to prove what others sent.
+
+    A few kilobytes of manifests may name the same chunks again and again, and stand for terabytes; a sparse file of
+    honest people does as much. So no size is refused: whoever watches the work is asked, and where nobody does it is
+    left to the next sync.
+    """
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._asked: Callable[[int], object] | None = None
+
+    def begin(self) -> None:
+        """Begin to count anew."""
+        self._read = 0
+
+    @contextmanager
+    def by(self, asked: Callable[[int], object]) -> Iterator[None]:
+        """Ask for the block: `asked` is told the bytes that were read so far, and raises to stop.
+
+        With `PutOff` the rest goes on without what could not be proven.
+        """
+        before, self._asked = self._asked, asked
+        try:
+            yield
+        finally:
+            self._asked = before
+
+    def __call__(self, size: int) -> None:
+        """Ask whether these bytes more may be read.
+
+        Raises:
+            PutOff: not now.
+        """
+        self._read += size
+        if self._asked is not None:
+            self._asked(self._read)
+        elif self._read > UNWATCHED_BYTES:
+            raise PutOff
 
 
 class Sums:
@@ -19,6 +68,12 @@ class Sums:
         self._asked: dict[RecordHash, str | None] = {}
         self._new: dict[RecordHash, str] = {}
         self._is_all_here: bool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.keep()
 
     def expect(self, records: Sequence[RecordHash]) -> None:
         """Ask for these keys together, and keep what was put."""

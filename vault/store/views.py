@@ -19,6 +19,7 @@ from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging
 from vault.store.database import insert_many, select_in
 from vault.store.sharing import Found, Sharing
+from vault.store.sums import PutOff
 
 if TYPE_CHECKING:
     from vault.membership import Cut
@@ -379,14 +380,12 @@ class Views:
                 db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
 
     def _matches(self, commit: str, claimed: str) -> bool | None:
-        """Tell whether a commit's content is what its release says; None while the commit is not here."""
+        """Tell whether a commit's content is what its release says; None while it is not here, or was put off."""
         tree = self._db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
-        if tree is None:
-            return None
         try:
-            return self._content_sum(RecordHash.parse(str(tree[0]))) == claimed
-        except DataError:
-            return False  # a tree that contradicts itself harms its own release, never the round
+            return self._content_sum(RecordHash.parse(str(tree[0]))) == claimed if tree is not None else None
+        except (DataError, PutOff) as fault:  # a tree that contradicts itself harms its own release, never the round
+            return False if isinstance(fault, DataError) else None
 
 
 def _log(p: int, value: LogEntry) -> Row:
