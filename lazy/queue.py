@@ -18,7 +18,7 @@ from vault.profile import Member, NodeCard, Release, Resolution, Revocation, rea
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "takers", "waiting_counts", "waiting_records"]
+__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "takers", "waiting_counts", "waiting_records", "without_place"]
 
 MANY = 10_000  # waiting records are not counted further
 _MAILBOXES = frozenset({"drop", "git"})  # kinds of places where this vault leaves what it shares
@@ -62,6 +62,20 @@ def takers(vault: Vault) -> list[Place]:
     return [place for place in hopeful(vault, places(vault)) if place.kind != _ONLY_READ and not is_mine(vault, place)]
 
 
+def without_place(vault: Vault, peer: str = "") -> str:
+    """Return the command that brings what is mine to friends where no place takes it.
+
+    Serving it is for those who came to this vault's own server before, or where its address is a place of mine.
+
+    Args:
+        vault: whose log it is.
+        peer: the node that it is for; without one, any.
+    """
+    met = vault.store.rows("SELECT node, place FROM met WHERE ?1 IN ('', node)", peer)
+    came = any(str(place) == label_of(vault, str(node)) for node, place in met)  # it was met at no place
+    return "lace serve" if came or any(is_mine(vault, place) for place in places(vault)) else "lace place add NAME DIR"
+
+
 def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     """Return what waits, by peer and then in the order shared; works offline from stored state (LAZ-56).
 
@@ -84,9 +98,10 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
+        way = "" if serving else without_place(vault, person.node)
         for one in shared[confirmed.get(person.node, 0)]:
             holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
-            entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving)))
+            entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving), way))
     return entries
 
 
@@ -104,7 +119,7 @@ def next_sync(vault: Vault) -> str:
             continue
         serving = [place for place in configured if place.peer in {None, person.node}]
         if not serving:
-            command = command or "lace place add NAME DIR"
+            command = command or without_place(vault, person.node)
         elif not any(published.get(place.place_id, 0) >= top for place in serving):
             return sync_command(serving[0].name)
     return command
@@ -179,14 +194,14 @@ def _shared(vault: Vault, after: int, most: int = -1) -> list[_Shared]:
     return found
 
 
-def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str, ...]) -> QueueEntry:
+def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str, ...], way: str) -> QueueEntry:
     state = QueueState.ON_MEDIUM if holding else QueueState.QUEUED
     if holding:
         reason = f"on {', '.join(holding)}; {peer} has not confirmed it yet"
     elif serving:
         reason = f"local, not pushed; send it with: {sync_command(serving[0])}"
     else:
-        reason = f"local, not pushed; no place serves {peer}: lace place add NAME DIR"
+        reason = f"local, not pushed; no place serves {peer}: {way}"
     return QueueEntry(peer, one.seq, one.record, one.what, one.since, state, holding or serving, reason)
 
 

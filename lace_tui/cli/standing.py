@@ -122,5 +122,5 @@ def _queue_line(entry: QueueEntry) -> str:
     elif entry.places:
         where = f"(local, not pushed) {inert(sync_command(entry.places[0]))}"
     else:
-        where = "(local, not pushed) no place yet: lace place add NAME DIR"
+        where = inert(entry.reason)
     return f"for {inert(entry.peer)}: {inert(entry.what)}  {where}"

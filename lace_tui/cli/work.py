@@ -160,12 +160,12 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     with context.watching() as watch:
         made = release(vault, version, args.message or "", desk=desk, watch=watch)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    from lazy.queue import takers  # noqa: PLC0415
+    from lazy.queue import takers, without_place  # noqa: PLC0415
     from lazy.results import sync_command  # noqa: PLC0415
     from lazy.status import relation_of  # noqa: PLC0415
 
     known = takers(vault)
-    following = sync_command(known[0].name) if known else "lace place add NAME DIR"
+    following = sync_command(known[0].name) if known else without_place(vault)
     stands = relation_of(vault, desk)
     doubt, is_cut = _doubt(vault)
     if pushed and not any(result.queued for result in pushed):  # it lies at every place already

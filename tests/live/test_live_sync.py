@@ -69,6 +69,24 @@ def test_from_an_invitation_to_a_shared_folder_and_back(alice: Person, bob: Pers
     assert alice.lace("queue")["entries"] == []
 
 
+def test_who_only_serves_goes_on_serving(alice: Person, bob: Person) -> None:
+    """LAZ-46: friends who come to a vault need no place where it leaves what it shares, and none is asked for."""
+    found(alice)
+    alice.write("c.txt", "three\n")
+    assert alice.lace("release", "1.1.0")["next"] == "lace place add NAME DIR"
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+    alice.write("c.txt", "3\n")
+    made = alice.lace("release", "1.2.0")
+    assert made["next"] == "lace serve"
+    (entry,) = alice.lace("queue")["entries"]
+    assert entry["reason"] == "local, not pushed; no place serves bob: lace serve"
+    assert alice.text("queue").strip().endswith("no place serves bob: lace serve")
+    alice.lace("place", "remove", "home")  # her own address, which the invitation carried
+    assert alice.lace("release", "1.2.1", "-m", "again")["next"] == "lace serve"
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_only_who_says_so_is_sent_content_without_its_headers(
     alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, version: int
