@@ -1,4 +1,4 @@
-"""Mailboxes that are encrypted to others: who was revoked learns it from them, by records sealed to them alone."""
+"""What who was revoked is told: by records sealed to them alone in mailboxes encrypted to others, and at each visit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from vault.records import RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
 
-__all__ = ["closed_records", "hear_notices", "note_closed"]
+__all__ = ["closed_records", "hear_notices", "note_closed", "note_revoked"]
+
+_GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
 
 
 def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None:
@@ -63,8 +65,7 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
     if me is not None:
         text = f"{me.by} revoked you from the group. What friends put here since is encrypted, and not to you."
         result.problems = [problem for problem in result.problems if problem not in closed]
-        hint = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
-        result.problems.append(Problem(ClosedToYou.code, text, hint=hint))
+        result.problems.append(Problem(ClosedToYou.code, text, hint=_GO_ON))
     if count:
         what = "1 mailbox here is" if count == 1 else f"{count} mailboxes here are"
         if result.kind == ONE_FILE:
@@ -74,3 +75,12 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
         else:
             why = "the members, and you are none yet: once your friend has synced here, sync again."
         result.problems.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))
+
+
+def note_revoked(vault: Vault, result: PlaceResult) -> None:
+    """Say to a revoked node that it is, unless mailboxes encrypted to others said so."""
+    me = former(vault, vault.node.text)
+    if me is None or any(problem.code == ClosedToYou.code for problem in result.problems):
+        return
+    text = f"{me.by} revoked this device's key: what it says counts here only."
+    result.problems.append(Problem("revoked", text, hint=_GO_ON))

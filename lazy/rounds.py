@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from lazy.admitting import requests
+from lazy.closed import note_revoked
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command, update_desk
 from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks
@@ -163,6 +164,7 @@ def finish(
     result.round_trips = count.trips
     result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
+    note_revoked(vault, result)
     result.next = next_command(vault, place, result)
     for node, commits in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name

@@ -91,7 +91,9 @@ def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path
     assert again.rejected == []
     assert released(alice) == released(bob)
     # She learns of it herself at her next visit, and her own folder goes on.
-    sync(carol, ["stick"])
+    (told,) = sync(carol, ["stick"])
+    (problem,) = told.problems
+    assert (problem.code, "alice revoked" in problem.message, "lace adopt" in problem.hint) == ("revoked", True, True)
     (me,) = status(carol).revoked
     assert (me.me, me.by, status(carol).member) == (True, "alice", False)
     assert late.release in {found.hash for found in releases(carol.store)}
