@@ -18,7 +18,17 @@ from vault.profile import Member, NodeCard, Release, Resolution, Revocation, rea
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 
-__all__ = ["MANY", "QueueEntry", "QueueState", "next_sync", "queue", "takers", "waiting_counts", "waiting_records", "without_place"]
+__all__ = [
+    "MANY",
+    "QueueEntry",
+    "QueueState",
+    "next_sync",
+    "queue",
+    "takers",
+    "waiting_counts",
+    "waiting_records",
+    "without_place",
+]
 
 MANY = 10_000  # waiting records are not counted further
 _MAILBOXES = frozenset({"drop", "git"})  # kinds of places where this vault leaves what it shares

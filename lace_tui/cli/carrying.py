@@ -9,7 +9,8 @@ from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.output import Answer
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.syncing import answer
 from lazy.carry import apply_bundle, create_bundle
 
@@ -35,8 +36,19 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
                 raise BadArguments("This vault knows nothing of its group yet.", hint=way)
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
-            return answer(context, vault, [path.name], [result], "push")
+            made = answer(context, vault, [path.name], [result], "push")
+            return _with_step(made, f"lace bundle apply {shlex.quote(path.name)}")
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
         if args.dry_run:
             result.next = f"lace bundle apply {shlex.quote(args.file)}"
         return answer(context, vault, [path.name], [result], "pull")
+
+
+def _with_step(made: Answer, command: str) -> Answer:
+    """Add to the answer what whoever gets the file types: no command of this vault's own is next."""
+    first = made.text
+
+    def text(paint: Paint) -> str:
+        return f"{first(paint) if callable(first) else first}\nYour friend types: {inert(command)}"
+
+    return Answer({**made.data, "friend_next": command}, text, exit_code=made.exit_code)

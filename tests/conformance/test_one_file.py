@@ -117,7 +117,10 @@ def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, t
         person.write("a.txt", person.name)
         person.lace("init", "--name", person.name)
         person.lace("release", "1.0.0")
-    alice.lace("bundle", "create", str(tmp_path / "hers.lace"))
+    made = alice.lace("bundle", "create", str(tmp_path / "hers.lace"))
+    assert (made["next"], made["friend_next"]) == ("", "lace bundle apply hers.lace")
+    told = alice.text("bundle", "create", str(tmp_path / "for him.lace")).splitlines()
+    assert told[-1] == "Your friend types: lace bundle apply 'for him.lace'"
     refused = cara.run("--json", "bundle", "apply", str(tmp_path / "hers.lace"))
     assert (refused.code, refused.json["error"]["code"]) == (43, "other-group")
     nowhere = cara.run("--json", "sync", "nowhere")
