@@ -20,7 +20,7 @@ from blake3 import blake3
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, read_bounded
 
-__all__ = ["BEGINNING", "END", "KeptFiles"]
+__all__ = ["BEGINNING", "END", "KeptFiles", "kept_name"]
 
 BEGINNING = 56  # bytes compared: `🖧: S.<43>.H3` and LF, the name of a record
 END = 24  # bytes compared: the tag of an encrypted file is its last 16
@@ -29,6 +29,11 @@ _ENTRY = struct.Struct(">32sqI")  # which file, its time in ns, how many bytes f
 _SUM = 32
 _FILE_LIMIT = 128 << 10  # bytes of a file that is kept
 _LIMIT = 1 << 20  # bytes of all: a medium may hold any number of mailboxes
+
+
+def kept_name(path: Path) -> str:
+    """Return how a small file of a medium is called here: group, mailbox, file."""
+    return "/".join(path.parts[-3:])
 
 
 class _Kept(NamedTuple):

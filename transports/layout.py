@@ -9,12 +9,14 @@ import re
 import unicodedata
 
 import zstandard
+from blake3 import blake3
 
 from vault.errors import DataError
 from vault.records import b64a
 from vault.records.hashes import DIGEST_BYTES
 
 __all__ = [
+    "BEACON_NAME",
     "BUNDLE_LIMIT",
     "BUNDLE_NAME",
     "DROP_ID",
@@ -23,13 +25,16 @@ __all__ = [
     "FRAME_RAW_LIMIT",
     "FRAME_STORED",
     "FRAME_STORED_LIMIT",
+    "HEAD_NAME",
     "MIB",
     "ONE_FILE",
+    "REQUEST_NAME",
     "RUN_NAME",
     "RUN_RAW_LIMIT",
     "RUN_TABLES_LIMIT",
     "bundle_name",
     "expand",
+    "group_directory",
     "read_digest",
     "read_line",
     "read_number",
@@ -49,12 +54,20 @@ RUN_RAW_LIMIT = 48 * MIB  # raw bytes, about a million entries; keeps a lying fr
 RUN_TABLES_LIMIT = 16 * MIB  # raw bytes of the tables before the entries
 _WINDOW_LIMIT = 8 * MIB  # the window every zstd decoder must support
 
+HEAD_NAME = "head.rec"
+REQUEST_NAME = "request.rec"
+BEACON_NAME = "beacon.rec"
 RUN_NAME = re.compile(r"r-[0-9a-f]{32}\.run", re.ASCII)
 BUNDLE_NAME = re.compile(r"b-[0-9a-f]{32}\.bnd", re.ASCII)
 DROP_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _DIGEST_CHARACTERS = 43
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"  # excludes skippable frames, which carry no size
+
+
+def group_directory(group: str) -> str:
+    """Return the name of a group's directory: it tells members apart and strangers nothing."""
+    return blake3(group.encode()).hexdigest()[:16]
 
 
 def run_name(digest: bytes) -> str:

@@ -20,9 +20,8 @@ from typing import BinaryIO, Self, cast
 from blake3 import blake3
 
 from transports.bundling import BundleWriter
-from transports.drop import group_directory
 from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
-from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, run_name
+from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, group_directory, run_name
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
 from transports.part import open_part

@@ -15,7 +15,6 @@ from typing import BinaryIO, Self
 
 from blake3 import blake3
 
-from transports.drop import group_directory
 from transports.errors import (
     BadSnapshot,
     MissingFile,
@@ -30,7 +29,7 @@ from transports.git.private import Moved, PrivateRepository
 from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.writer import GitWriter
-from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
+from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
 from vault.errors import DataError, EnvironmentFault, PlaceError
 from vault.records.hashes import Verifier

@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 
 from transports.errors import UnreadableFile
 from transports.git.private import Entry, PrivateRepository
-from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, MIB, RUN_NAME
+from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
 __all__ = ["PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
 
 PIECE = MIB  # bytes of every piece but a file's last
-_HEAD = "head.rec"
-_REQUEST = "request.rec"
-_BEACON = "beacon.rec"
 _FILES = "files"
 _DATA = "data"
 _COUNT = "commits"
@@ -110,7 +107,7 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
         UnreadableFile: it holds none, or a damaged one.
     """
     root = private.tree(tip, _ROWS)
-    box = Mailbox(_small(root.get(_HEAD)), _small(root.get(_REQUEST)), _small(root.get(_BEACON)))
+    box = Mailbox(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)))
     rows = {
         (part, name): entry
         for part in (_FILES, _DATA)
@@ -132,7 +129,7 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
 def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
     """Store a mailbox's tree and return its id."""
     rows: dict[str, tuple[str, str]] = {}
-    for name, small in ((_HEAD, box.head), (_REQUEST, box.request), (_BEACON, box.beacon)):
+    for name, small in ((HEAD_NAME, box.head), (REQUEST_NAME, box.request), (BEACON_NAME, box.beacon)):
         if small is not None:
             rows[name] = ("blob", small.oid)
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
