@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from lace_tui.app import LaceApp
-from lace_tui.screens.home import Panel
+from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
 

@@ -12,8 +12,9 @@ from lace_tui.app import LaceApp
 from lace_tui.keymap import clashes, key_name, keys_of, shown_keys
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.help import Help, help_rows, why_not
-from lace_tui.screens.home import Home, Panel
+from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
+from lace_tui.screens.panel import Panel
 from lace_tui.screens.settings import Settings
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste, read_taste

@@ -14,8 +14,9 @@ from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.help import Help
-from lace_tui.screens.home import Home, Panel
+from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
+from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.viewer import Viewer

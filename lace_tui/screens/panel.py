@@ -1,0 +1,85 @@
+"""A list in a frame beside others, as on Home: it marks its selected row, and keeps it when the list is read anew."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from lace_tui.actions import Scope
+from lace_tui.screens.marks import STRONG
+from lace_tui.screens.place import bindings_of
+
+__all__ = ["Panel"]
+
+_ROW, _SELECTED = Content("  "), Content.styled("> ", STRONG)
+
+
+class Panel(OptionList):
+    """A list in a frame, with the keys of every list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.LIST)
+
+    def __init__(self, title: str, panel_id: str) -> None:
+        super().__init__(id=panel_id, markup=False)
+        self.border_title = title
+        self._texts: list[Content] = []
+        self._marked: int | None = None
+
+    def action_half_down(self) -> None:
+        """Go down by half of what is in sight."""
+        self._leap(1)
+
+    def action_half_up(self) -> None:
+        """Go up by half of what is in sight."""
+        self._leap(-1)
+
+    def _leap(self, way: int) -> None:
+        for _ in range(max(1, self.size.height // 4)):  # a row has two lines or more
+            if way > 0:
+                self.action_cursor_down()
+            else:
+                self.action_cursor_up()
+
+    def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
+        """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
+        before = self.highlighted_id
+        entries = entries or [("", empty)]
+        self._texts = [text for _, text in entries]
+        self._marked = None
+        self.set_options([Option(_ROW + text, id=key or None, disabled=not key) for key, text in entries])
+        keys = [key for key, _ in entries]
+        if before in keys and before:
+            self.highlighted = keys.index(before)
+        elif any(keys):
+            self.highlighted = next(number for number, key in enumerate(keys) if key)
+        self._mark_row()
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Move the sign of the selected row with it."""
+        super().watch_highlighted(highlighted)
+        self._mark_row()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show where the keys go; the sign stays only where another panel's keys still act on it."""
+        super().watch_has_focus(has_focus)
+        self._mark_row()
+
+    def _mark_row(self) -> None:
+        """Put a sign before the selected row, so that nobody needs colours to see it."""
+        wanted = self.highlighted if self.has_focus or self.id == "meet" else None
+        if wanted == self._marked:
+            return
+        for number, sign in ((self._marked, _ROW), (wanted, _SELECTED)):
+            if number is not None and number < min(self.option_count, len(self._texts)):
+                self.replace_option_prompt_at_index(number, sign + self._texts[number])
+        self._marked = wanted
+
+    @property
+    def highlighted_id(self) -> str:
+        """Id of the highlighted row, or nothing."""
+        option = self.highlighted_option
+        return option.id or "" if option is not None else ""
