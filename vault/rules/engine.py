@@ -11,21 +11,22 @@ component with a negation whose predicate gained anything is computed again from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from typing import Final
 
 from vault.rules.check import Checked
+from vault.rules.constants import Constants
 from vault.rules.errors import BadRuleFact, RuleLimitExceeded
 from vault.rules.facts import FactSource, Row, StoreFacts, View, check_row
 from vault.rules.guard import Guard
-from vault.rules.headers import digest_of
 from vault.rules.limits import Limits
 from vault.rules.predicates import RECORD_FACTS
 from vault.rules.sql import Compiler, Select, column_kinds, units_of
 from vault.rules.statistics import Statistics
 from vault.rules.syntax import Literal, Rule
-from vault.rules.units import RECORD, SYMBOL, TEXT, Catalog, Unit, convert
+from vault.rules.units import TEXT, Catalog, Unit, convert
+from vault.rules.visible import VisibleRecords
 
 # ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
 __all__ = ["Engine"]
@@ -33,8 +34,6 @@ __all__ = ["Engine"]
 _BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
 _GIVEN_BATCH: Final = 10_000
 _LONG_BATCH: Final = 2_000
-_FRESH: Final = ("fresh", "fresh_shared")
-"""Tables of the positions that came, and that became shared, since the run before."""
 
 
 class Engine:
@@ -65,7 +64,6 @@ class Engine:
             raise ValueError("A view restricts the records of a store, and there is none.")
         self.checked = checked
         self._facts = facts
-        self._view = view
         self._limits = limits
         self._has_store = facts.store is not None
         kept = facts.kept if isinstance(facts, StoreFacts) else None
@@ -76,9 +74,8 @@ class Engine:
         self._number = {name: n for n, name in enumerate((*self._given, *self._rules))}
         self._count: dict[str, int] = dict.fromkeys(self._number, 0)
         self._gain: dict[str, int] = {}
-        self._constants: dict[tuple[str, str], object] = {}
-        self._schema = self._high = self._high_exposure = 0
-        self._symbols: dict[str, int] = {}
+        self._constants = Constants(self._db, self._has_store)
+        self._visible = VisibleRecords(self._guard, self._has_store, view, self._constants)
         self._is_sound = False
         self._added: dict[str, list[Row]] = {}  # given since the first run
         self._made: set[tuple[str, int]] = set()
@@ -88,7 +85,7 @@ class Engine:
         self._kinds = column_kinds(rules, blank)
         self._catalog = Catalog(self._has_store, tables, self._kinds, checked.derived)
         self._indexes: set[tuple[str, tuple[str, ...]]] = set()
-        self._statistics = Statistics(self._db, self._has_store, self._count, self._constant)
+        self._statistics = Statistics(self._db, self._has_store, self._count, self._constants.value)
         try:
             self._make_tables()
         except BaseException:
@@ -102,9 +99,7 @@ class Engine:
     # Tables
 
     def _make_tables(self) -> None:
-        run = self._db.execute
-        if self._view is not None:
-            run("CREATE TEMP TABLE visible(p INTEGER PRIMARY KEY)")
+        self._visible.make_table()
         recursive = {name for component in self.checked.components for name in component if self._recurs(component)}
         for name in self._number:
             self._make(name, "tde" if name in recursive else "t")
@@ -164,11 +159,10 @@ class Engine:
         rows = {name: list(found) for name, found in given.items() if name in self._given}
         for name in self._number:
             self._make(name, "g" if name in self._given else "gde")
-        for table in _FRESH:  # most programs run once and never need them
-            self._db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table}(p INTEGER PRIMARY KEY)")
+        self._visible.make_fresh_tables()
         was_sound, self._is_sound = self._is_sound, False
         with self._guard.running():
-            if was_sound and self._stand()[0] == self._schema:
+            if was_sound and self._visible.is_going_on():
                 sufficed = self._only_new(rows)
             else:
                 self._everything(rows)
@@ -189,10 +183,9 @@ class Engine:
 
     def _only_new(self, more: Mapping[str, list[Row]]) -> bool:
         """Take in what is new; tell whether that sufficed."""
-        self._constants.clear()
+        self._constants.forget()
         self._statistics.forget()
-        self._gain = {}
-        self._freshen()
+        self._gain = self._visible.freshen()
         for name in self._given:
             self._clear(f"temp.g{self._number[name]}")
             self._gain[name] = self._give(name, more.get(name, ()), gained=True)
@@ -215,71 +208,12 @@ class Engine:
 
     def _start(self) -> None:
         """Forget what was, and note where the store stands."""
-        self._constants.clear()
+        self._constants.forget()
         self._statistics.forget()
-        if self._view is not None:
-            self._clear("temp.visible")
         self._gain = {}
         for name in self._rules:
             self._count[name] = 0
-        self._schema, self._high, self._high_exposure = self._stand()
-        self._show("visible")
-
-    def _stand(self) -> tuple[int, int, int]:
-        """Return where the store stands: its schema's count of changes, its last record and last exposure.
-
-        Whoever makes the views anew makes their tables anew, which the schema counts; symbols then have other numbers.
-        """
-        if not self._has_store:
-            return 0, 0, 0
-        (schema,) = self._db.execute("PRAGMA main.schema_version").fetchone()
-        position, exposure = self._db.execute(
-            "SELECT (SELECT max(p) FROM main.rec), (SELECT max(at) FROM main.exposure)"
-        ).fetchone()
-        return int(schema), int(position or 0), int(exposure or 0)
-
-    def _show(self, table: str) -> None:
-        """Put the records that may be seen, and are not yet seen, into a table."""
-        view = self._view
-        if view is None:
-            return
-        known = "" if table == "visible" else " AND NOT EXISTS (SELECT 1 FROM temp.visible AS v WHERE v.p = r.p)"
-        if view.records is not None:
-            wanted = [(self._constant(text, RECORD),) for text in view.records]
-            sql = f"INSERT OR IGNORE INTO temp.{table} SELECT r.p FROM main.rec AS r WHERE r.p = ?{known}"
-            self._db.executemany(sql, wanted)
-            return
-        shown = f"WITH shown(p) AS ({view.visible_sql}) SELECT r.p FROM shown CROSS JOIN main.rec AS r"
-        with self._guard.trusted():  # our own query may read tables that rules may not
-            self._db.execute(f"INSERT OR IGNORE INTO temp.{table} {shown} WHERE r.p = shown.p{known}")
-
-    def _freshen(self) -> None:
-        """Note which records came or became visible or shared."""
-        for table in _FRESH:
-            self._clear(f"temp.{table}")
-        if not self._has_store:
-            return
-        run = self._db.execute
-        _, position, exposure = self._stand()
-        only = ""
-        if self._view is None:
-            run("INSERT INTO temp.fresh SELECT p FROM main.rec WHERE p > ?", (self._high,))
-        else:
-            self._show("fresh")
-            run("INSERT INTO temp.visible SELECT p FROM temp.fresh")
-            run(
-                "INSERT INTO temp.fresh_shared SELECT f.p FROM temp.fresh AS f CROSS JOIN main.shared AS s"
-                " WHERE s.p = f.p"
-            )
-            only = " AND EXISTS (SELECT 1 FROM temp.visible AS v WHERE v.p = x.p)"
-        run(
-            "INSERT OR IGNORE INTO temp.fresh_shared SELECT x.p FROM main.exposure AS x CROSS JOIN main.shared AS s"
-            f" WHERE s.p = x.p AND x.at > ?{only}",
-            (self._high_exposure,),
-        )
-        self._high, self._high_exposure = position, exposure
-        for name in _FRESH:
-            self._gain[name] = int(run(f"SELECT count(*) FROM temp.{name}").fetchone()[0])
+        self._visible.start()
 
     def _give(self, name: str, rows: Iterable[Row], *, gained: bool = False) -> int:
         """Put given tuples into their table; return how many were new."""
@@ -289,7 +223,7 @@ class Engine:
         new = 0
         rows = iter(rows)
         while batch := list(islice(rows, _GIVEN_BATCH)):
-            values = self._represented([check_row(name, row, arity) for row in batch])
+            values = self._constants.represented([check_row(name, row, arity) for row in batch])
             if gained:
                 for row in values:
                     if self._db.execute(into, row).rowcount:
@@ -300,21 +234,6 @@ class Engine:
             self._guard.spend()
         self._count[name] += new
         return new
-
-    def _represented(self, rows: list[Row]) -> Sequence[Sequence[object]]:
-        """Return given tuples as they stand in tables: texts beside a store, else symbols."""
-        if self._has_store:
-            return rows
-        symbol = self._symbol
-        return [[symbol(value) for value in row] for row in rows]
-
-    def _symbol(self, text: str) -> int:
-        """Return the number of a text, giving it the next one when it is new."""
-        number = self._symbols.get(text)
-        if number is None:
-            number = self._symbols[text] = len(self._symbols) + 1
-            self._db.execute("INSERT INTO main.sym VALUES (?, ?)", (number, text))
-        return number
 
     # Components
 
@@ -377,7 +296,7 @@ class Engine:
         if not self._gain.get(table):
             return False
         select = compiler.exists(literal, f"temp.{table}")
-        return self._db.execute(select.sql, self._bound(select)).fetchone() is not None
+        return self._db.execute(select.sql, self._constants.bound(select)).fetchone() is not None
 
     def _rounds(self, component: tuple[str, ...], compiler: Compiler, *, keep_gains: bool = False) -> None:
         """Join what the last round gained with everything, until a round gains nothing."""
@@ -422,8 +341,7 @@ class Engine:
         return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
     def _compiler(self) -> Compiler:
-        size = None if self._view is None else self._size("temp.visible")
-        return Compiler(self._catalog, self._statistics.estimate, size)
+        return Compiler(self._catalog, self._statistics.estimate, self._visible.count())
 
     # Statements
 
@@ -447,7 +365,7 @@ class Engine:
             f"INSERT INTO temp.{target}{n} SELECT * FROM (SELECT DISTINCT {select.sql}) AS s WHERE {fresh} LIMIT :room"
         )
         batch = max(1, _BATCH_BYTES // (32 + 8 * len(kinds)))
-        values = self._bound(select)
+        values = self._constants.bound(select)
         total = 0
         while True:
             room = min(batch, self._limits.tuples - self._derived() + 1)
@@ -467,7 +385,7 @@ class Engine:
         sql = f"SELECT * FROM (SELECT {select.sql} LIMIT -1) AS s WHERE {fresh}"
         into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(self._kinds[name]))})"
         total = 0
-        cursor = self._db.execute(sql, self._bound(select))
+        cursor = self._db.execute(sql, self._constants.bound(select))
         try:
             while rows := cursor.fetchmany(_LONG_BATCH):
                 added = self._db.executemany(into, rows).rowcount
@@ -489,25 +407,6 @@ class Engine:
 
     def _derived(self) -> int:
         return sum(self._count[name] for name in self._rules)
-
-    def _bound(self, select: Select) -> dict[str, object]:
-        return {name: self._constant(text, kind) for name, (text, kind) in select.constants.items()}
-
-    def _constant(self, text: str, kind: str) -> object:
-        """Return a constant in a representation; -1, which equals nothing, if it has none."""
-        if kind == TEXT:
-            return text
-        if not self._has_store:
-            return self._symbol(text)
-        key = (text, kind)
-        if key not in self._constants:
-            if kind == SYMBOL:
-                row = self._db.execute("SELECT id FROM main.sym WHERE s = ?", (text,)).fetchone()
-            else:
-                sql = "SELECT p FROM main.body WHERE digest = ? AND kind = ?"
-                row = self._db.execute(sql, (digest_of(text), text[:1])).fetchone()
-            self._constants[key] = row[0] if row else -1
-        return self._constants[key]
 
     def _make_indexes(self, select: Select) -> None:
         for table, columns in select.lookups:
