@@ -194,7 +194,7 @@ def reason(conflict: Conflict) -> str:
 
 def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> list[Need]:
     names = side_names(conflict, vault.node.text)
-    detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
+    detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.common_words}"]
     for side, name in zip(conflict.sides, names, strict=True):
         version = f" {side.version}" if side.version else ""
         detail.append(f"{name}{version}, {moment(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")

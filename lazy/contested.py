@@ -83,18 +83,34 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One conflict, with everything a person needs to decide it."""
+    """One conflict, with everything a person needs to decide it.
+
+    `in_common` are the releases that several sides were built upon, the highest first, and which sides they are.
+    """
 
     id: str
     kind: ConflictKind
     desk: str
     version: Version | None
     sides: tuple[Side, ...]
-    ancestor: Version | None
+    in_common: tuple[tuple[Version, tuple[int, ...]], ...]
     detected: str
     status: Status
     proposals: tuple[Proposal, ...]
     results: tuple[RecordHash, ...]
+
+    @property
+    def ancestor(self) -> Version | None:
+        """The highest release that all sides were built upon, or None (LAZ-34)."""
+        return next((version for version, of in self.in_common if len(of) == len(self.sides)), None)
+
+    @property
+    def common_words(self) -> str:
+        """The same in words, and where there is none, which of the sides have one."""
+        if self.ancestor is not None:
+            return str(self.ancestor)
+        some = [f"{version} of {' and '.join(self.sides[at].word for at in of)}" for version, of in self.in_common]
+        return "; ".join(("none of all", *some)) if some else "none released"
 
     @property
     def what(self) -> str:

@@ -5,7 +5,7 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -31,9 +31,9 @@ __all__ = [
     "commit_info",
     "commit_time",
     "has_released",
-    "highest_release_below",
     "highest_version",
     "is_first",
+    "last_in_common",
     "line_head",
     "next_version",
     "relation",
@@ -279,14 +279,21 @@ def has_released(store: Store, desk: str, node: str) -> bool:
     return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND node = ? AND visible = 1 LIMIT 1", desk, node))
 
 
-def highest_release_below(store: Store, desk: str, commits: Iterable[RecordHash]) -> Version | None:
-    """Return the highest release whose commit is a proper ancestor of all these commits, or None (H-18)."""
-    common: set[str] | None = None
-    for commit in commits:
-        up = ancestors(store, commit) - {commit.text}
-        common = up if common is None else common & up
-    found = [release.version for release in releases(store, desk) if release.commit.text in (common or set())]
-    return max(found, default=None)
+def last_in_common(
+    store: Store, desk: str, commits: Sequence[RecordHash]
+) -> tuple[tuple[Version, tuple[int, ...]], ...]:
+    """Return the highest releases that several of these commits were built upon, and which of them were (H-18).
+
+    The highest stands first. After it stand those that others have in common, so that of three commits that have no
+    release in common it is told which two of them have one.
+    """
+    below = [ancestors(store, commit) for commit in commits]
+    found: list[tuple[Version, tuple[int, ...]]] = []
+    for release in sorted(releases(store, desk), key=lambda release: release.version, reverse=True):
+        of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
+        if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
+            found.append((release.version, of))
+    return tuple(found)
 
 
 # My own line

@@ -278,7 +278,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         when = moment(shown["time"])
         said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
         lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
-    lines.append(f"    last in common: {conflict.ancestor or 'none'}")
+    lines.append(f"    last in common: {inert(conflict.common_words)}")
     lines += [f"    {inert(path)}" for path in row["paths"]]
     for proposal in conflict.proposals:
         accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(proposal)}")

@@ -74,7 +74,7 @@ class Conflicts(Listing):
         conflict = self._conflicts.get(self.lines.key)
         if conflict is None:
             return "", (), ""
-        lines = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.ancestor or 'none released'}"]
+        lines = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.common_words}"]
         for side, name in zip(conflict.sides, side_names(conflict, self._me), strict=True):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")

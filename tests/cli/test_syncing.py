@@ -388,6 +388,42 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert alice.lace("status")["conflicts"] == 1
 
 
+def test_what_sides_of_three_have_in_common_is_told(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
+    """LAZ-34: of all sides, or of those that have a release in common where all of them have none."""
+    befriend(stick, alice, bob, cara)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    for person in (alice, bob, cara):  # cara never took what alice released
+        release(person, "2.0.0", text=f"{person.name}'s\n")
+        person.run("sync", "stick")
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    assert (len(conflict["sides"]), conflict["ancestor"]) == (3, None)
+    word = [side["word"] for side in conflict["sides"] if side["word"] != "cara"]
+    assert f"last in common: none of all; 1.0.0 of {word[0]} and {word[1]}\n" in cara.text("conflicts")
+
+
+def test_a_side_that_the_others_were_built_upon_is_what_all_have_in_common(
+    alice: Person, bob: Person, cara: Person, stick: Path
+) -> None:
+    """LAZ-34: two friends went on from where I stand, each in another way."""
+    befriend(stick, alice, bob, cara)
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    for person in (bob, cara):
+        person.lace("sync", "stick")
+        person.lace("update")
+    for person, version in ((bob, "1.1.0"), (cara, "1.2.0")):
+        release(person, version, text=f"{person.name}'s\n")
+        person.run("sync", "stick")
+    alice.run("sync", "stick")
+    alice.run("update")
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    assert (len(conflict["sides"]), conflict["ancestor"]) == (3, "1.0.0")
+    assert "last in common: 1.0.0\n" in alice.text("conflicts")
+
+
 @pytest.mark.parametrize(
     ("side", "content", "status"), [("local", "alice's\n", "resolved-local"), ("bob", "bob's\n", "resolved-remote")]
 )
