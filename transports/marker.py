@@ -15,6 +15,7 @@ __all__ = ["MARKER", "Marker", "marker_text", "parse_marker", "read_marker"]
 
 MARKER = "lace-drop.txt"
 _TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
+_NEWER = re.compile(r"lace-drop/[1-9][0-9]{0,8}\n", re.ASCII)
 _LIMIT = 256  # bytes
 _Stamp = tuple[int, int, int, int, int]  # what tells a file from another that took its place
 
@@ -82,7 +83,10 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
         raise fault_of(error, f"The drop {path}", is_here=False) from error
     drop_id = parse_marker(data)
     if drop_id is None:
-        raise NotADrop(f"{path / MARKER} is damaged, or was written by a newer lace.")
+        if _NEWER.match(data.decode("utf-8", "replace")):
+            raise NotADrop(f"{path / MARKER} was written by a newer lace.", hint="Install a newer lace to meet here.")
+        who = "Write it" if is_known else "Whoever synced here before writes it"
+        raise NotADrop(f"{path / MARKER} is damaged.", hint=f"{who} anew with: lace fsck --repair")
     return Marker(drop_id, len(data), stamp)
 
 

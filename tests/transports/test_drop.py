@@ -142,8 +142,13 @@ def test_what_is_not_the_drop_that_was_expected(drop: Drop, tmp_path: Path) -> N
 )
 def test_a_damaged_marker_is_refused(drop: Drop, text: bytes) -> None:
     (drop.path / MARKER).write_bytes(text)
-    with pytest.raises(NotADrop):
+    with pytest.raises(NotADrop) as caught:
         Drop.open(drop.path)
+    way = "Install a newer lace" if b"/1\n" in text else "Whoever synced here before writes it anew with: lace fsck"
+    assert caught.value.hint.startswith(way)
+    with pytest.raises(NotADrop) as caught:
+        Drop.open(drop.path, ID)
+    assert caught.value.hint.startswith(way.replace("Whoever synced here before writes it", "Write it"))
 
 
 def test_a_swapped_stick_is_noticed_before_the_head_is_written(drop: Drop) -> None:
