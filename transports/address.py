@@ -160,9 +160,14 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
         is_git = text.rstrip("/").endswith(".git")
         return (AddressKind.GIT if is_git else AddressKind.HTTP), None
     if scheme and scheme != "file" and not (cwd / text).exists():
-        if _SCP.fullmatch(text):
+        if _SCP.fullmatch(text) or _is_alias(text):
             return AddressKind.GIT, None
-        raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.")
+        way = (
+            ""
+            if "//" in text
+            else f"If {scheme} is a host that your ssh knows: ssh://{scheme}/PATH, or end it with .git"
+        )
+        raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.", hint=way)
     if not scheme and text.startswith("git@") and not (cwd / text).exists():
         raise UnknownPlaceKind(f"{text[:60]!r} names a git host and no repository on it.", hint=_SCP_HINT)
     path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
@@ -176,6 +181,12 @@ def _git_address(text: str, path: Path | None) -> Address:
         return Address(AddressKind.GIT, git_uri(path), path)
     remote = parse_remote(text)
     return Address(AddressKind.GIT, git_uri(remote.path) if remote.path else text, remote.path)
+
+
+def _is_alias(text: str) -> bool:
+    from transports.git.remote import is_alias  # noqa: PLC0415
+
+    return is_alias(text)
 
 
 def file_uri(path: Path) -> str:

@@ -49,6 +49,8 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
     )
     note_inner_place(context, vault, place)
+    if place.kind == AddressKind.GIT:
+        _note_alias(context, place)
     return Answer(
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
@@ -145,6 +147,14 @@ def _drop_line(one: Plugged) -> str:
     state = "safe to remove" if one.is_safe else f"a write to it was cut off: {inert(sync_command(one.place))}"
     more = f"; {one.waiting} records wait for it" if one.waiting else ""
     return f"{inert(one.place)}  {path}  {state}{more}"
+
+
+def _note_alias(context: Context, place: Place) -> None:
+    from transports.git.remote import is_alias  # noqa: PLC0415 - needed for one kind only
+
+    if is_alias(place.uri):
+        host = inert(place.uri.partition(":")[0])
+        context.say(f"It is found only where ssh knows {host}: whose ssh does not adds it by its full address.")
 
 
 def note_inner_place(context: Context, vault: Vault, place: Place) -> None:

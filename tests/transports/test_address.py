@@ -33,6 +33,8 @@ def test_file_uris_round_trip(tmp_path: Path) -> None:
     [
         ("git@example.org:alice/vault", AddressKind.GIT),
         ("alice@host:vault", AddressKind.GIT),
+        ("friend:us/vault.git", AddressKind.GIT),
+        ("friend:/srv/vault.git/", AddressKind.GIT),
         ("ssh://example.org/vault", AddressKind.GIT),
         ("git+https://example.org/vault", AddressKind.GIT),
         ("git+file:/srv/vault", AddressKind.GIT),
@@ -54,6 +56,9 @@ def test_other_kinds_are_recognised(text: str, kind: AddressKind, tmp_path: Path
         "a\0b",
         "ftp://example.org/vault",
         "rsync://x",
+        "rsync://x/vault.git",
+        "friend:vault",
+        "friend:-v.git",
         "file://server/share",
         "file:relative",
         "file:///a?b",

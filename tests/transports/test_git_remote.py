@@ -20,6 +20,7 @@ from transports.git.remote import git_uri, parse_remote
     ("uri", "url", "protocol", "shown"),
     [
         ("git@example.org:alice/vault", "git@example.org:alice/vault", "ssh", "example.org:alice/vault"),
+        ("friend:us/v.git", "friend:us/v.git", "ssh", "friend:us/v.git"),
         ("https://example.org/v.git", "https://example.org/v.git", "https", "https://example.org/v.git"),
         ("git+https://example.org/v", "https://example.org/v", "https", "https://example.org/v"),
         ("ssh://git@example.org:2222/v", "ssh://git@example.org:2222/v", "ssh", "ssh://example.org:2222/v"),
@@ -52,6 +53,9 @@ def test_addresses_and_the_one_protocol_each_may_use(uri: str, url: str, protoco
         "ssh://-x@example.org/v",
         "git@-oProxyCommand=touch:v",
         "git@example.org:-v",
+        "-oProxyCommand=touch:v.git",
+        "friend:-v.git",
+        "ext:v.git\n",
         "https://example.org",
         "https:///v",
         "https://example.org/v?x=1",

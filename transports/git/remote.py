@@ -13,9 +13,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 from transports.errors import UnknownPlaceKind
 
-__all__ = ["GitRemote", "git_uri", "parse_remote"]
+__all__ = ["GitRemote", "git_uri", "is_alias", "parse_remote"]
 
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
+_ALIAS = re.compile(r"(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]+):(?!//)(?P<path>[^-\s:][^\0\n]*\.git/?)", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
 _SCHEMES = {
     "https": "https",
@@ -62,6 +63,8 @@ def parse_remote(uri: str) -> GitRemote:
     match = _SCP.fullmatch(uri)
     if match:
         return GitRemote(uri, "ssh", f"{match['host']}:{match['path']}")
+    if is_alias(uri):
+        return GitRemote(uri, "ssh", uri)
     if any(character.isspace() or ord(character) < 0x20 for character in uri):
         raise UnknownPlaceKind("The address of a git place holds a space or a control character.")
     try:
@@ -95,6 +98,12 @@ def parse_remote(uri: str) -> GitRemote:
         raise UnknownPlaceKind(f"The address of {where} holds something that is no user name.")
     shown = f"{protocol}://{where}{parts.path}"
     return GitRemote(f"{protocol}://{user}{where}{parts.path}", protocol, shown)
+
+
+def is_alias(text: str) -> bool:
+    """Tell whether a text is `HOST:PATH.git`, where HOST is what this person's own ssh settings call a host."""
+    match = _ALIAS.fullmatch(text)
+    return match is not None and match["host"].lower() not in {*_SCHEMES, "file", "git+file"}
 
 
 def git_uri(path: Path) -> str:
