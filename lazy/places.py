@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of, peers
 from lazy.results import hint_at
-from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted
+from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted, seen_first
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
@@ -335,7 +335,7 @@ def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
     from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
     if create:
-        with closing(GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy)) as made:
+        with seen_first(uri), closing(GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy)) as made:
             return made.place_id
     return ""  # asked for when it is first used: an invitation is accepted without a network too
 
@@ -347,14 +347,8 @@ def keep_place(w: Writer, place: Place) -> None:
         NameTaken: a place got this name since the place was made; nothing of the write stays.
     """
     _refuse_taken(w.store, place.name)
-    w.store.run(
-        "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
-        place.name,
-        place.kind,
-        place.uri,
-        place.place_id,
-        place.peer,
-    )
+    row = place.name, place.kind, place.uri, place.place_id, place.peer
+    w.store.run("INSERT INTO place VALUES (?, ?, ?, ?, ?)", *row)
     w.audit("lazy-join", place.name, {"uri": place.uri, "kind": place.kind})
 
 
@@ -433,5 +427,6 @@ def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:
     from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
 
     if place is None:
-        return StaticMailbox.open(uri, tuple)
+        with seen_first(uri):
+            return StaticMailbox.open(uri, tuple)
     return StaticMailbox.open(uri, place.known, expected_id=place.place_id or None, home=place.home)

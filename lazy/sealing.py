@@ -7,8 +7,8 @@ whoever has the key, and when somebody is no member any more the next writer beg
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterable
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ __all__ = [
     "note_encrypted",
     "open_medium",
     "rebased",
+    "seen_first",
     "set_encrypted",
     "wants_rebase",
 ]
@@ -42,6 +43,10 @@ _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r
 _SHARING = """
 SELECT g.hash FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data
 WHERE s.s = 'entry' AND k.t = ? AND g.node = ? ORDER BY g.seq, g.lamport, g.hash LIMIT 1"""
+_SEEN_FIRST = (
+    "It was not added: lace first looks which place it is, and whether only members may read what lies there. Add it"
+    " once it can be reached; until then a stick, or any directory, needs no network."
+)
 _ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 
 
@@ -119,6 +124,23 @@ def open_medium(vault: Vault, place: Place) -> MailboxPlace:
     if inner.is_read_only:
         return inner
     return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
+
+
+@contextmanager
+def seen_first(uri: str) -> Iterator[None]:
+    """Say why a place on the network is not added unseen: in plain it would be left where others encrypt.
+
+    Raises:
+        PlaceUnreachable: it cannot be reached now.
+    """
+    from transports.errors import PlaceUnreachable  # noqa: PLC0415
+
+    try:
+        yield
+    except PlaceUnreachable as error:
+        if not uri.startswith("git+file:"):
+            error.hint = _SEEN_FIRST
+        raise
 
 
 def _anew(vault: Vault, place: Place) -> str:

@@ -55,8 +55,9 @@ class VaultBehindMark(EnvironmentFault):
     code = "vault-behind-mark"
     exit_code = 19
     hint = (
-        "It is an old copy or a restored backup. Run: lace sync - it fetches what is missing from your "
-        "places. Only if that is lost for good, run: lace adopt - the vault goes on under a new key."
+        "A copy of it wrote since, or it was restored from a backup. Run: lace sync - it fetches what is missing from"
+        " your places. Only if that is lost for good, or both copies are to go on, run: lace adopt - this one goes on"
+        " under a new key."
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from tests.people import Person
+from tests.transports.git_hosts import bare_repository
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
 
@@ -126,6 +128,57 @@ def test_a_place_that_cannot_be_made_names_no_place_to_pull_from(
     monkeypatch.setattr(Drop, "create", refuse)
     told = ann.lace("place", "add", "rom", str(tmp_path / "rom"), expect=23)["error"]
     assert told["hint"] == "Name a directory that you may write."
+
+
+def _plays_ssh(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program = folder / "ssh"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(program))
+    monkeypatch.setenv("GIT_SSH_VARIANT", "ssh")
+
+
+def test_a_place_on_the_network_is_not_added_unseen(
+    ann: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-24: it may be encrypted there, and what is left in plain is read by all who look; the way on is named."""
+    _plays_ssh(tmp_path, monkeypatch, "echo 'ssh: connect to host h port 22: Connection refused' >&2; exit 255")
+    told = ann.lace("place", "add", "host", "git@h:us/v.git", expect=20)["error"]
+    assert told["message"].endswith("cannot be reached: ssh: connect to host h port 22: Connection refused.")
+    assert told["hint"].startswith("It was not added: lace first looks ")
+    assert ann.lace("places")["places"] == []
+
+
+def test_a_host_by_the_name_of_one_s_own_ssh_settings(
+    ann: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-16: `HOST:PATH.git`, as git takes it; others do not know that name."""
+    _plays_ssh(tmp_path, monkeypatch, 'for last; do :; done\nexec sh -c "$last"')
+    bare = bare_repository(tmp_path / "v.git")
+    made = ann.run("place", "add", "host", f"friend:{bare}")
+    assert made.code == 0
+    assert "only where ssh knows friend" in made.err
+    assert ann.lace("sync", "host")["fixed_point"]
+    assert "your ssh knows: ssh://friend/PATH" in ann.lace("place", "add", "b", "friend:v", expect=2)["error"]["hint"]
+
+
+def test_a_folder_that_was_copied_says_so_and_names_both_ways(ann: Person, tmp_path: Path) -> None:
+    """APP-13: the copy that wrote less fetches the rest, or goes on as another node."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    ann.write("a.md", "a\n")
+    ann.lace("release", "1.0.0")
+    shutil.copytree(ann.folder, tmp_path / "copy")
+    ann.write("a.md", "b\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync")
+    (tmp_path / "copy" / "a.md").write_text("c\n")
+    told = ann.lace("release", "2.0.0", expect=19, cwd=tmp_path / "copy")["error"]
+    assert told["code"] == "vault-behind-mark"
+    assert told["hint"].startswith("A copy of it wrote since")
+    assert "lace sync" in told["hint"]
+    assert "both copies are to go on, run: lace adopt" in told["hint"]
+    ann.lace("sync", cwd=tmp_path / "copy")
+    ann.lace("release", "2.0.0", cwd=tmp_path / "copy")
 
 
 def test_what_waits_for_a_place_is_told_where_nobody_waits(ann: Person, tmp_path: Path) -> None:
