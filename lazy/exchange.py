@@ -166,7 +166,7 @@ class MailboxReader:
         """Settle what is to be read of a node's mailbox; None when there is none, or it is mine as I left it.
 
         Raises:
-            RolledBack: its head is older than the one seen here before (CYB-18).
+            RolledBack: its head is older than the one seen here before, or of its number (CYB-18).
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """

@@ -1,7 +1,8 @@
 """What speaks against a peer, as evidence that a person can read: no score, and no decision reads it (LAZ-73).
 
 Refused records, broken mailboxes and states that went back are noted in the sealed audit trail when they are met;
-forks and conflicts follow from the records. Each names what can be looked at.
+forks and conflicts follow from the records. Each names what can be looked at. Whoever has a medium in their hands can
+put an older copy of it back, and no signature tells who did: that is noted of the place, and speaks against nobody.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from lazy.conflicts import Conflict, conflicts
 from lazy.forks import forks
 from lazy.people import NoSuchPeer, former, linked, node_of
+from transports.address import AddressKind
 from vault.nodelog import ForkProof
 from vault.vault import Vault
 
@@ -29,6 +31,9 @@ _OF_THE_MEDIUM = frozenset(
     {"stranger", "sealed-to-others", "closed-to-you", "not-available", "forked", "refused-there"}
 )
 _KNOCKED = "knocked"
+_ROLLED_BACK, _TWO_STATES = "rolled-back", "two-states"
+_MEDIA = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP})
+_SET_BACK = "what lies there is older than what lay there before: the medium was set back"
 _LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
 
 
@@ -151,7 +156,7 @@ def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]
             parameters = {"kind": kind.value, "place": place, "code": code}
             w.audit(_VERB, node, parameters, motivation=reason, relates_to=(record,) if record else ())
         w.flush()  # the entries are among those counted
-        numbers = Counter(who for who, _ in _noted(vault))
+        numbers = Counter(who for who, item in _noted(vault) if who != item.place)
         w.store.set_meta(_COUNTS, "\n".join(f"{node} {number}" for node, number in sorted(numbers.items())))
 
 
@@ -167,9 +172,12 @@ def _met(
             if refusal.code != "stranger":
                 yield node, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
     for problem in result.problems:
+        if problem.code == _ROLLED_BACK and result.kind in _MEDIA:
+            yield result.name, EvidenceKind.ROLLBACK, result.name, problem.code, "", _SET_BACK
+            continue
         node = _node(vault, problem.peer) if problem.peer and problem.code not in _OF_THE_MEDIUM else ""
         if node:
-            kind = EvidenceKind.ROLLBACK if problem.code == "rolled-back" else EvidenceKind.BROKEN
+            kind = EvidenceKind.ROLLBACK if problem.code in {_ROLLED_BACK, _TWO_STATES} else EvidenceKind.BROKEN
             yield node, kind, result.name, problem.code, "", problem.message
 
 

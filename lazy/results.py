@@ -26,7 +26,7 @@ __all__ = [
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
-_MINE_TO_MEND = frozenset({"closed-to-you", "pack-damaged"})
+_NOT_ITS_OWNERS_TO_MEND = frozenset({"closed-to-you", "pack-damaged", "rolled-back", "two-states"})
 _WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missing-file", "unreadable-file"})
 
 
@@ -83,7 +83,7 @@ class Problem:
         """
         if isinstance(error, StoreDamaged):
             raise error
-        if error.code in _MINE_TO_MEND:
+        if error.code in _NOT_ITS_OWNERS_TO_MEND:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
             return cls(error.code, error.message, peer, f"The next sync of {peer} here writes a new one.")

@@ -30,6 +30,7 @@ __all__ = [
     "RefusedThere",
     "RolledBack",
     "SealedToOthers",
+    "TwoStates",
     "UnknownPlaceKind",
     "UnreadableFile",
     "WriteNotKept",
@@ -159,11 +160,19 @@ class NotAGitPlace(PlaceError):
 
 
 class RolledBack(PeerError):
-    """A mailbox shows an older state than it showed before, or two states of one number (CYB-18)."""
+    """A mailbox shows an older state than it showed before: whoever put it there, the medium was set back (CYB-18)."""
 
     code = "rolled-back"
     exit_code = 30
-    hint = "Nothing was deleted here. Ask the owner whether the medium was restored from a backup."
+    hint = "Nothing was deleted here, and nobody did wrong by it. Whoever syncs there next writes their mailbox anew."
+
+
+class TwoStates(RolledBack):
+    """A mailbox showed two states of one number, and its owner's key sealed both (CYB-18)."""
+
+    code = "two-states"
+    exit_code = 30
+    hint = "Nothing was deleted here. Ask its owner whether a copy of their vault wrote there, or a restored one."
 
 
 class WrongServer(PeerError):

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from blake3 import blake3
 
-from transports.errors import BadSnapshot, RolledBack
+from transports.errors import BadSnapshot, RolledBack, TwoStates
 from transports.layout import DROP_ID, RUN_RAW_LIMIT, read_digest, read_line, read_number
 from transports.runs import RunRef
 from vault.errors import DataError
@@ -271,14 +271,16 @@ def check_number(previous: tuple[int, RecordHash] | None, current: tuple[int, Re
         current: number and hash of the head now there.
 
     Raises:
-        RolledBack: the number went down, or stayed while the bytes changed.
+        RolledBack: the number went down.
+        TwoStates: it stayed while the bytes changed.
     """
     if previous is None or current[0] > previous[0]:
         return True
     if current == previous:
         return False
     if current[0] == previous[0]:
-        raise RolledBack(f"Two different snapshot heads carry the number {current[0]}.")
+        raise TwoStates(f"Two different snapshot heads carry the number {current[0]}.")
     raise RolledBack(
-        f"What lies here is older than what was seen here before: number {current[0]} after {previous[0]}."
+        f"The medium was set back: this mailbox is older than it was seen there before, number {current[0]} after"
+        f" {previous[0]}."
     )

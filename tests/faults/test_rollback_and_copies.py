@@ -9,6 +9,7 @@ import pytest
 
 from lazy import circle, places
 from lazy.people import members
+from lazy.reputation import reputation
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import (
@@ -24,7 +25,8 @@ from tests.faults.circle import (
     write,
 )
 from vault import releasing, work
-from vault.audit_trail import verify_trail
+from vault.audit import read_audit
+from vault.audit_trail import entries_of, verify_trail
 from vault.fsck import check
 from vault.history import commit_info, line_head, releases
 from vault.mark import OtherMachine, VaultBehindMark
@@ -61,6 +63,10 @@ def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
 
     result = visit(bob)
     assert [(problem.code, problem.peer) for problem in result.problems] == [("rolled-back", "alice")]
+    assert "The medium was set back" in result.problems[0].message
+    assert reputation(bob, alice.node.text).noted == (), "no signature says who put the older copy there"
+    (noted,) = [read_audit(seal) for seal in entries_of(bob, "lace-evidence")]
+    assert (noted.object, dict(noted.parameters)["kind"]) == (PLACE, "rollback")
     assert before.keys() <= records_in(bob).keys()
     assert all(my_vector(bob)[node].seq >= mark.seq for node, mark in vector.items())  # never down
     assert released in {release.hash for release in releases(bob.store)}
@@ -81,7 +87,8 @@ def test_two_heads_with_one_number_are_named(tmp_path: Path) -> None:
     writer.publish_head(hostile.head((), number=7_000).encode())
     assert visit(alice).problems == []
     writer.publish_head(hostile.head((), number=7_000, unreleased=3).encode())
-    assert [problem.code for problem in visit(alice).problems] == ["rolled-back"]
+    assert [problem.code for problem in visit(alice).problems] == ["two-states"]
+    assert [item.code for item in reputation(alice, mallory.node.text).noted] == ["two-states"], "both are sealed"
     writer.publish_head(hostile.head((), number=7_001).encode())
     assert visit(alice).problems == []
 

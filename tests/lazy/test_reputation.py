@@ -41,7 +41,7 @@ def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
 
 
 def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
-    """LAZ-73, CYB-11: refused records, a mailbox that went back and a broken one, each told once with where."""
+    """LAZ-73, CYB-11: refused records, two states of one number and a broken mailbox, each told once with where."""
     alice = found(tmp_path)
     mallory = befriend(tmp_path, alice, "mallory")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
@@ -66,14 +66,19 @@ def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / PLACE)
         shutil.copytree(tmp_path / "old", tmp_path / PLACE)
         assert {problem.code for problem in visit(alice).problems} >= {"rolled-back"}
+    for unreleased in (1, 2, 3):
+        writer = open_stick(tmp_path).writer(mallory.group, mallory.node)
+        writer.publish_head(hostile.head((), number=7_000, unreleased=unreleased).encode())
+        assert [problem.code for problem in visit(alice).problems] == ["two-states"] * (unreleased > 1)
     (open_stick(tmp_path).mailbox_path(mallory.group, mallory.node) / "head.rec").write_bytes(b"rubbish")
     visit(alice)
 
     known = reputation(alice, mallory.node.text)
     assert [item.kind for item in known.noted] == [EvidenceKind.REFUSED, EvidenceKind.ROLLBACK, EvidenceKind.BROKEN]
+    assert [item.code for item in known.noted][1] == "two-states", "that the medium was set back is nobody's doing"
     assert known.noted[0].record == bad.hash.text
     assert {item.place for item in known.noted} == {PLACE}
-    assert counts(alice)[mallory.node.text] == 3
+    assert dict(counts(alice)) == {mallory.node.text: 3}
     (peer,) = status(alice).peers
     assert (peer.name, peer.evidence) == ("mallory", 3)
     assert verify_trail(alice).ok
