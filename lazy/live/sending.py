@@ -15,7 +15,7 @@ from vault.frames import RAW
 from vault.records import RecordHash
 from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.store.database import select_in
-from vault.store.packs import PackDamaged
+from vault.store.packread import PackDamaged
 from vault.vault import Vault
 from vault.work import Watch
 

@@ -24,7 +24,8 @@ from vault.releasing import release
 from vault.store import Store, schema
 from vault.store import packs as packs_module
 from vault.store.packio import PackIO
-from vault.store.packs import PACK_MIN_BYTES, PackDamaged
+from vault.store.packread import PackDamaged
+from vault.store.packs import PACK_MIN_BYTES
 from vault.vault import Vault
 from vault.work import commit
 

@@ -18,7 +18,7 @@ from vault.profile import Chunk, Manifest, Tree
 from vault.records import RecordHash
 from vault.store import Store
 from vault.store.packio import PackIO
-from vault.store.packs import PackDamaged
+from vault.store.packread import PackDamaged
 
 _GROUP = "friends/0123456789abcdef"
 _SIZE = 6 << 20

@@ -22,7 +22,7 @@ from vault.rules.errors import RulesOutOfReach
 from vault.rules.kept import KeptConnection
 from vault.rules.limits import Limits
 from vault.store.database import StoreDamaged, faults_named
-from vault.store.packs import Packs
+from vault.store.packread import PackReader
 
 __all__ = ["Guard", "num_le", "num_lt"]
 
@@ -101,7 +101,7 @@ class Guard:
         self._steps = 0
         self._deadline = 0.0
         self._stopped: BaseException | None = None
-        self._packs: Packs | None = None
+        self._packs: PackReader | None = None
         if store is not None and not store.is_file():
             raise StoreDamaged(f"The store {store.name} is missing from {store.parent}.")
         with faults_named(self._path):
@@ -136,7 +136,7 @@ class Guard:
             db.close()
             raise
         if store is not None:
-            self._packs = Packs(db, store.parent / "packs")
+            self._packs = PackReader(db, store.parent / "packs")
         return db
 
     def _stored(self, p: int, inline: bytes) -> bytes:

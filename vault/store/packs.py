@@ -11,10 +11,9 @@ Encodings are below records: what is read is compared with the record's own hash
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -22,13 +21,14 @@ from blake3 import blake3
 
 from vault.errors import DataError
 from vault.files import refuse_write
-from vault.frames import MAX_BASES, MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, ZSTD, BadFrame, decode, encode
+from vault.frames import MAX_BASES, MAX_DEPTH, ZSTD, encode
 from vault.store.packio import PackIO
+from vault.store.packread import OpenFrame, PackReader, numbers_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["MAGIC", "PACK_BYTES", "PACK_MIN_BYTES", "SUM_BYTES", "PackDamaged", "Packs"]
+__all__ = ["MAGIC", "PACK_BYTES", "PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
 
 PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
 PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
@@ -40,51 +40,11 @@ _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be 
 _NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
-_CACHED_BYTES: Final = 8 << 20
-_WHERE: Final = (
-    "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
-)
 SUM_BYTES: Final = 16
-_OPEN_PACKS: Final = 8
-_LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a frame, or records that lie side by side
-_FURTHEST: Final = 1 << 62
-
-
-class PackDamaged(DataError):
-    """A record's bytes in a pack are gone or are not that record's."""
-
-    code = "pack-damaged"
-    exit_code = 41
-    hint = "Run: lace fsck --repair, and sync; friends who have the content give it back."
-
-
-class _Row(NamedTuple):
-    """A frame as the store names it."""
-
-    id: int
-    pack: int
-    at: int
-    stored: int
-    raw: int
-    form: int
-    depth: int
-    bases: bytes
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _Open:
-    """The frame that is being filled."""
-
-    id: int
-    bases: tuple[int, ...] = ()
-    prefix: bytes = b""
-    depth: int = 0
-    parts: list[bytes] = field(default_factory=list)
-    raw: int = 0
 
 
 class _Written(NamedTuple):
-    frame: _Open
+    frame: OpenFrame
     form: int
     pack: int
     at: int
@@ -92,8 +52,8 @@ class _Written(NamedTuple):
     sum: bytes
 
 
-class Packs:
-    """The packs of one store connection. Writing happens inside the store's transaction only.
+class Packs(PackReader):
+    """The packs of one store connection, read and written. Writing happens inside the store's transaction only.
 
     Args:
         db: the store's connection.
@@ -102,14 +62,9 @@ class Packs:
     """
 
     def __init__(self, db: sqlite3.Connection, directory: Path, io: PackIO | None = None) -> None:
-        self._db = db
-        self._directory = directory
-        self._io = io or PackIO()
-        self._open: _Open | None = None
-        self._rows: dict[int, tuple[int, int, int]] = {}  # not written yet: frame, offset, size by position
-        self._here: dict[int, bytes] = {}  # frames that are not yet all on the disk, and read all the same
+        super().__init__(db, directory, io)
         self._here_bytes = 0
-        self._closed: list[tuple[_Open, bytes]] = []  # to be handed to the thread that writes
+        self._closed: list[tuple[OpenFrame, bytes]] = []  # to be handed to the thread that writes
         self._waiting: deque[Future[list[_Written]] | list[_Written]] = deque()
         self._pool: ThreadPoolExecutor | None = None
         self._fd = -1
@@ -120,9 +75,6 @@ class Packs:
         self._last = (0, 0)  # the newest pack and how many of its bytes are named
         self._is_sure = True  # whether what is named agrees
         self._grown: dict[int, int] = {}
-        self._readers: dict[int, int] = {}
-        self._cache: OrderedDict[int, bytes] = OrderedDict()
-        self._cached = 0
 
     def close(self) -> None:
         """Close every file, and end the thread that wrote."""
@@ -130,15 +82,7 @@ class Packs:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-        for fd in self._readers.values():
-            self._io.close(fd)
-        self._readers.clear()
-
-    def path(self, pack: int) -> Path:
-        """Return where a pack lies."""
-        return self._directory / f"{pack:08d}.pack"
-
-    # Writing
+        super().close()
 
     def take(self, p: int, stored: bytes, bases: Sequence[int] = ()) -> None:
         """Put the bytes of the new record at position `p` into a frame.
@@ -257,10 +201,10 @@ class Packs:
         self._closed.clear()
         self._grown.clear()
 
-    def _begin_frame(self, bases: tuple[int, ...]) -> _Open:
+    def _begin_frame(self, bases: tuple[int, ...]) -> OpenFrame:
         if self._next == 0:
             self._count_on()
-        self._open = _Open(self._next)
+        self._open = OpenFrame(self._next)
         self._next += 1
         if bases:
             self._rest_on(self._open, bases)
@@ -274,7 +218,7 @@ class Packs:
         newest = self._db.execute("SELECT pack, at + stored FROM frame ORDER BY id DESC LIMIT 1").fetchone()
         self._is_sure = newest is None or newest[0] != self._last[0] or newest[1] == self._last[1]
 
-    def _rest_on(self, frame: _Open, bases: tuple[int, ...]) -> None:
+    def _rest_on(self, frame: OpenFrame, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
         frame.bases = bases
         self.name()  # what rests in a frame that is still on its way has a row by now
@@ -325,7 +269,7 @@ class Packs:
         job = self._waiting.popleft()
         for done in job if isinstance(job, list) else job.result():
             frame = done.frame
-            depth, bases = (frame.depth, _numbers(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
+            depth, bases = (frame.depth, numbers_of(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
             self._db.execute(
                 "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (frame.id, done.pack, done.at, done.stored, frame.raw, done.form, depth, bases, done.sum),
@@ -333,10 +277,10 @@ class Packs:
             self._grown[done.pack] = done.at + done.stored
             self._here_bytes -= len(self._here.pop(frame.id))
 
-    def _write_all(self, frames: list[tuple[_Open, bytes]]) -> list[_Written]:
+    def _write_all(self, frames: list[tuple[OpenFrame, bytes]]) -> list[_Written]:
         return [self._write(frame, data) for frame, data in frames]
 
-    def _write(self, frame: _Open, data: bytes) -> _Written:
+    def _write(self, frame: OpenFrame, data: bytes) -> _Written:
         """Encode a frame and append it; the only thing a second thread does, one frame after the other."""
         form, stored = encode(data, frame.prefix)
         with self._faults():
@@ -391,138 +335,6 @@ class Packs:
         except OSError as error:
             refuse_write(self._directory, error)
 
-    # Reading
-
-    def read(self, p: int) -> bytes | None:
-        """Return the stored bytes of the record at position `p`, unproven; None when they do not rest in a pack.
-
-        Raises:
-            PackDamaged: they are gone.
-            BadFrame: their frame does not decode.
-        """
-        row = self._rows.get(p) or self._db.execute(_WHERE, (p,)).fetchone()
-        if row is None:
-            return None
-        frame, at, size, *rests = row
-        if rests and rests[0] == RAW:
-            found = self._bytes(rests[1], rests[2] + at, size)
-        else:
-            found = self._slice(frame, at, size)
-        if len(found) != size:
-            raise PackDamaged(f"The bytes of the record at position {p} are not whole in its pack.")
-        return found
-
-    def _slice(self, frame: int, at: int, size: int) -> bytes:
-        if self._open is not None and frame == self._open.id:
-            return b"".join(self._open.parts)[at : at + size]
-        data = self._here.get(frame) or self._cache.get(frame)
-        if data is not None:
-            return data[at : at + size]
-        row = self._row(frame)
-        if row.form == RAW:
-            return self._bytes(row.pack, row.at + at, size)
-        data = self._decoded(row, MAX_DEPTH)
-        return data[at : at + size]
-
-    def _decoded(self, row: _Row, depth: int) -> bytes:
-        known = self._cache.get(row.id)
-        if known is not None:
-            self._cache.move_to_end(row.id)
-            return known
-        if depth <= 0 or row.depth >= MAX_DEPTH:
-            raise BadFrame(f"The frame {row.id} rests on more than {MAX_DEPTH} others.")
-        prefix = self._prefix(_positions(row.bases), depth - 1, row.depth) if row.bases else b""
-        data = decode(row.form, self._bytes(row.pack, row.at, row.stored), row.raw, prefix)
-        self._cache[row.id] = data
-        self._cached += len(data)
-        while self._cached > _CACHED_BYTES and len(self._cache) > 1:
-            self._cached -= len(self._cache.popitem(last=False)[1])
-        return data
-
-    def _prefix(self, bases: Sequence[int], depth: int = MAX_DEPTH, below: int = MAX_DEPTH) -> bytes:
-        """Return the bytes of a frame's bases together; each must lie in a frame that is less deep."""
-        parts = []
-        size = 0
-        for p in bases:
-            if p >= _FURTHEST:
-                raise BadFrame("A frame is said to rest on a record that cannot be.")
-            row = self._db.execute(
-                "SELECT k.frame, k.at, k.size, b.bytes FROM body b LEFT JOIN packed k USING (p) WHERE b.p = ?", (p,)
-            ).fetchone()
-            if row is None:
-                raise PackDamaged(f"The record at position {p}, on which others rest, is gone.")
-            if row[0] is None:
-                part = bytes(row[3])
-            else:
-                frame = self._row(int(row[0]))
-                if frame.depth >= below:
-                    raise BadFrame(f"The frame {frame.id} is deeper than what rests on it.")
-                if frame.form == RAW:
-                    part = self._bytes(frame.pack, frame.at + int(row[1]), int(row[2]))
-                else:
-                    part = self._decoded(frame, depth)[int(row[1]) : int(row[1]) + int(row[2])]
-            size += len(part)
-            if size > MAX_PREFIX_BYTES:
-                raise BadFrame("A frame rests on more bytes than any frame may.")
-            parts.append(part)
-        return b"".join(parts)
-
-    def _row(self, frame: int) -> _Row:
-        row = self._db.execute(
-            "SELECT id, pack, at, stored, raw, form, depth, bases FROM frame WHERE id = ?", (frame,)
-        ).fetchone()
-        if row is None:
-            raise PackDamaged(f"The frame {frame} is not named in the store.")
-        return _Row(*row)
-
-    def stretch(self, pack: int, at: int, size: int) -> bytes:
-        """Return a stretch of a pack as it rests, unproven.
-
-        Raises:
-            PackDamaged: it is not all there.
-        """
-        return self._bytes(pack, at, size)
-
-    def _bytes(self, pack: int, at: int, size: int) -> bytes:
-        if not (0 <= at < _FURTHEST and 0 <= size <= _LONGEST):  # before memory is taken
-            raise PackDamaged(f"What is said of {size} bytes in the pack {self.path(pack).name} cannot be.")
-        fd = self._readers.get(pack)
-        try:
-            if fd is None:
-                fd = self._readers[pack] = self._io.open_read(self.path(pack))
-                if len(self._readers) > _OPEN_PACKS:
-                    self._io.close(self._readers.pop(next(iter(self._readers))))
-            found = self._io.read(fd, at, size)
-        except OSError as error:
-            raise PackDamaged(f"The pack {self.path(pack).name} cannot be read: {error.strerror or error}.") from error
-        if len(found) != size:
-            raise PackDamaged(f"The pack {self.path(pack).name} ends before byte {at + size}.")
-        return found
-
-    def bases(self, p: int) -> list[int]:
-        """Return the positions of the records that the one at position `p` is compressed against."""
-        row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
-        found = row.fetchone()
-        positions = _positions(bytes(found[0])) if found else []
-        return [] if any(p >= _FURTHEST for p in positions) else positions
-
-    def resting_on(self, positions: Collection[int]) -> list[int]:
-        """Return the positions of the records whose frames were compressed against one of these."""
-        gone = set(positions)
-        found: list[int] = []
-        for frame, bases in self._db.execute("SELECT id, bases FROM frame WHERE length(bases) > 0").fetchall():
-            if gone.intersection(_positions(bases)):
-                found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
-        return found
-
-    def open_once(self, pack: int) -> None:
-        """Open a pack to read it, and close it.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
-        self._io.close(self._io.open_read(self.path(pack)))
-
     def begin_right(self, pack: int) -> None:
         """Write the first bytes of a pack again, durably.
 
@@ -536,11 +348,3 @@ class Packs:
                 self._io.sync(fd)
             finally:
                 self._io.close(fd)
-
-
-def _numbers(positions: Sequence[int]) -> bytes:
-    return b"".join(p.to_bytes(8, "little") for p in positions)
-
-
-def _positions(numbers: bytes) -> list[int]:
-    return [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.records import RecordHash
 from vault.records.hashes import is_record
-from vault.store.packs import PackDamaged
+from vault.store.packread import PackDamaged
 
 if TYPE_CHECKING:
     from vault.store.store import Store

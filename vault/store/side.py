@@ -15,7 +15,7 @@ from vault.frames import RAW
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.store.database import select_in
-from vault.store.packs import PackDamaged, Packs
+from vault.store.packread import PackDamaged, PackReader
 
 __all__ = ["Ahead", "Place", "Row", "blobs", "places", "rows_of"]
 
@@ -47,7 +47,7 @@ def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes,
 
 
 def blobs(
-    packs: Packs, records: Sequence[RecordHash], found: dict[bytes, Place], *, is_proven: bool = True
+    packs: PackReader, records: Sequence[RecordHash], found: dict[bytes, Place], *, is_proven: bool = True
 ) -> Iterator[memoryview | None]:
     """Yield the Blob's bytes of each record in order; None for what must be read by itself.
 
@@ -68,7 +68,7 @@ def blobs(
 
 
 def read_on(
-    packs: Packs, records: Sequence[RecordHash], at: int, found: dict[bytes, Place], *, is_proven: bool = True
+    packs: PackReader, records: Sequence[RecordHash], at: int, found: dict[bytes, Place], *, is_proven: bool = True
 ) -> list[tuple[memoryview | None, Place]]:
     """Return the stored bytes of the record with number `at`, and of those after it that lie behind it in its pack.
 
@@ -131,7 +131,7 @@ class Ahead:
 
     def __init__(
         self,
-        packs: Packs,
+        packs: PackReader,
         records: Sequence[RecordHash],
         here: dict[RecordHash, Row],
         found: dict[bytes, Place],

@@ -24,7 +24,8 @@ from vault.records.hashes import is_record
 from vault.store import facts
 from vault.store.database import connect, faults_named, select_in
 from vault.store.intake import Intake
-from vault.store.packs import PACK_MIN_BYTES, PackDamaged, Packs
+from vault.store.packread import PackDamaged
+from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.schema import create_derived
 from vault.store.side import Ahead, blobs, places, rows_of
 from vault.store.sums import Leave, Sums
