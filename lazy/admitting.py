@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lazy.people import NoSuchPeer, former, is_member, label_of
-from lazy.receive import forget_strangers
+from lazy.refusals import forget_strangers
 from lazy.revoking import AlreadyRevoked
 from vault.errors import CallerError, DataError
 from vault.names import check_name

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.people import former, is_member, label_of
-from lazy.receive import LAST_BATCH_BYTES, LOOKED_AT, Receiver
+from lazy.receive import LAST_BATCH_BYTES, Receiver
+from lazy.refusals import LOOKED_AT
 from lazy.results import ExchangeResult
 from lazy.terms import hello_facts, terms
 from lazy.vectors import note_met

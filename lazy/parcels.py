@@ -14,7 +14,8 @@ from pathlib import Path
 from lazy.conflicts import note_version_conflicts
 from lazy.forks import forks
 from lazy.people import node_of
-from lazy.receive import Receiver, Refusal
+from lazy.receive import Receiver
+from lazy.refusals import Refusal
 from vault.candidates import candidates, parse_record_address
 from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page

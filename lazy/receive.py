@@ -13,12 +13,24 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from lazy.judging import Judge, RefusedRecord, Sorted, large_files
+from lazy.cuts import cuts_of, leading_to, why_late
+from lazy.judging import Judge, Sorted, large_files
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
+from lazy.refusals import (
+    AFTER_CUT,
+    MAY_COUNT_YET,
+    MISMATCH,
+    STRANGER,
+    UNPROVEN,
+    UNREACHED,
+    Refusal,
+    forget_stored,
+    forget_strangers,
+    remember,
+)
 from vault.errors import LaceError
 from vault.lock import Holder
-from vault.membership import Cut
 from vault.nodelog import reaches
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
 from vault.proofs import LEAST, Proofs
@@ -33,51 +45,18 @@ if TYPE_CHECKING:
 __all__ = [
     "BELONGING_APPS",
     "LAST_BATCH_BYTES",
-    "LOOKED_AT",
     "STASH_BYTES",
     "Receiver",
-    "Refusal",
-    "RefusedRecord",
-    "forget_strangers",
 ]
 
 LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
-_STRANGER, _UNREACHED, _MISMATCH = "stranger", "unreached", "content-mismatch"
-_AFTER_CUT, _UNPROVEN = "after-cut", "unproven-entry"
-LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
-# What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
-_MAY_COUNT_YET = frozenset({_UNREACHED, _UNPROVEN})
 BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
 """The kinds of records that say who belongs."""
 
 
 class _Unproven(Exception):
     """A signature of the batch is wrong; whose, and what follows, tells the slow way."""
-
-
-def forget_strangers(w: Writer) -> None:
-    """Ask again, at the next visit, for what was refused because its signer was no member: trust has changed."""
-    w.store.run("UPDATE seen SET whole = 0 WHERE whole = ?", LOOKED_AT)
-    strangers = w.store.rows("SELECT 1 FROM refused WHERE code = ? LIMIT 1", _STRANGER)
-    if strangers:
-        # What is kept need not be fetched: the end of the next round judges it again.
-        w.store.run(
-            "DELETE FROM refused WHERE code = ? AND NOT EXISTS"
-            " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
-            _STRANGER,
-        )
-        w.store.run("UPDATE seen SET whole = 0")
-        w.store.run("UPDATE live SET at = 0")
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One record that was refused: its hash, the code of the rule, and a sentence."""
-
-    hash: RecordHash
-    code: str
-    reason: str
 
 
 @dataclass(slots=True)
@@ -122,11 +101,11 @@ class Receiver:
 
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
-        rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *_MAY_COUNT_YET)
-        late = {RecordHash(str(kind), bytes(digest)) for kind, digest, code in rows if code == _AFTER_CUT}
+        rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *MAY_COUNT_YET)
+        late = {RecordHash(str(kind), bytes(digest)) for kind, digest, code in rows if code == AFTER_CUT}
         earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest, _ in rows}
-        earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in _MAY_COUNT_YET)
-        late.update(refusal.hash for refusal in self.refusals if refusal.code == _AFTER_CUT)
+        earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in MAY_COUNT_YET)
+        late.update(refusal.hash for refusal in self.refusals if refusal.code == AFTER_CUT)
         return earlier - self.holes(late) if late else earlier
 
     def wants(self, record: RecordHash, app: str) -> bool:
@@ -234,7 +213,7 @@ class Receiver:
                 self._stashed_bytes += len(stored)
             else:
                 self.refuse(
-                    record.hash, _UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
+                    record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )
         if ready or self.strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
@@ -276,7 +255,6 @@ class Receiver:
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         """Store what counts: evidence of members, then whatever that evidence reaches."""
-        store = w.store
         before = len(self.received)
         self._keep(w, ready)
         while True:
@@ -291,13 +269,7 @@ class Receiver:
             self._stashed_bytes -= sum(len(stored) for _, stored in reached)
             self._keep(w, reached)
         if len(self.received) > before:
-            store.run(
-                "DELETE FROM refused WHERE code IN (?, ?, ?) AND EXISTS"
-                " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
-                _UNREACHED,
-                _UNPROVEN,
-                _AFTER_CUT,
-            )
+            forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
 
     def holes_in_stash(self) -> list[RecordHash]:
         """Return stashed records that counted records reach."""
@@ -360,12 +332,12 @@ class Receiver:
 
     def _admit_within_cuts(self, w: Writer) -> bool:
         """Take of revoked nodes their own entries within the cut, and what records that count reach."""
-        cuts = _cuts(w, self.vault.node)
+        cuts = cuts_of(w, self.vault.node)
         waiting = {record: seal for record, (seal, _) in self.strangers.items() if seal.signer in cuts}
         if not waiting:
             return False
         before = _members(w)
-        wanted = self._chains(w, cuts, waiting)
+        wanted = leading_to(w, cuts, waiting)
         w.store.settle(self.vault.node.text, self.vault.founding, final=False)
         wanted |= self.holes(waiting.keys() - wanted)
         following = list(wanted)
@@ -384,32 +356,13 @@ class Receiver:
         self._settle(w, before)
         return bool(taken)
 
-    @staticmethod
-    def _chains(w: Writer, cuts: dict[Verifier, Cut], waiting: dict[RecordHash, Seal]) -> set[RecordHash]:
-        """Return the waiting entries that lead to the cut of their node: from its digest down, each naming the next."""
-        found = set()
-        values = {record: read(seal) for record, seal in waiting.items() if seal.plex.app == LogEntry.APP}
-        entries = {record: value for record, value in values.items() if isinstance(value, LogEntry)}
-        for node, cut in cuts.items():
-            last = {r for r, e in entries.items() if e.signer == node and (e.seq, e.plex_digest) == cut}
-            # Entries here lead on from where the chain that came earlier ends.
-            here = w.store.chain(node.text, cut)
-            steps = list(last) + [RecordHash.parse(prev) for _, _, prev in here if prev is not None]
-            while steps:
-                step = steps.pop()
-                entry = entries.get(step)
-                if entry is not None and entry.signer == node and step not in found:
-                    found.add(step)
-                    steps += [entry.prev] if entry.prev is not None else []
-        return found
-
     def _reconsider(self) -> None:
         """Let the seals of this round that were refused before somebody was admitted be judged anew (decision 4).
 
         What was kept is at hand; the rest is asked for again in the next pass.
         """
-        again = {refusal.hash for refusal in self.refusals if refusal.code == _STRANGER}
-        self.refusals = [refusal for refusal in self.refusals if refusal.code != _STRANGER]
+        again = {refusal.hash for refusal in self.refusals if refusal.code == STRANGER}
+        self.refusals = [refusal for refusal in self.refusals if refusal.code != STRANGER]
         self._refused -= again
         self.strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
         self._strange_bytes += self._kept_bytes
@@ -435,7 +388,7 @@ class Receiver:
 
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
-        cuts = _cuts(self.vault, self.vault.node)
+        cuts = cuts_of(self.vault, self.vault.node)
         for record_hash, (seal, stored) in self.strangers.items():
             if record_hash in self._weighed:
                 continue
@@ -446,31 +399,17 @@ class Receiver:
                 self.awaited.add(record_hash)
             cut = cuts.get(seal.signer)
             if cut is not None:
-                self._refuse_late(seal, who, cut)
+                self.refuse(record_hash, *why_late(seal, who, cut))
                 continue
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
             elif self._kept_bytes + len(stored) <= QUARANTINE_BYTES:
                 self._kept.append((seal, stored))
                 self._kept_bytes += len(stored)
-            self.refuse(record_hash, _STRANGER, reason)
+            self.refuse(record_hash, STRANGER, reason)
         self.strangers.clear()
         self._weighed.clear()
         self._strange_bytes = 0
-
-    def _refuse_late(self, seal: Seal, who: str, cut: Cut) -> None:
-        """Refuse what a revoked node sealed and nothing that counts reaches."""
-        value = read(seal)
-        if isinstance(value, LogEntry) and value.seq <= cut.seq:
-            reason = (
-                f"it is entry {value.seq} of {who}, who was revoked, and does not lead to the entry that counts last"
-            )
-            self.refuse(seal.hash, _UNPROVEN, reason)
-            return
-        last = f"entry {cut.seq}" if cut.seq else "the first entry"
-        self.refuse(
-            seal.hash, _AFTER_CUT, f"it is sealed by {who}, whose log was cut {'after' if cut.seq else 'before'} {last}"
-        )
 
     def _judge_kept(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and whose signer belongs by now."""
@@ -484,11 +423,7 @@ class Receiver:
                 self._strange_bytes += len(stored)
         if rows:
             self._store(w, [])
-            w.store.run(
-                "DELETE FROM refused WHERE code = ? AND EXISTS"
-                " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
-                _STRANGER,
-            )
+            forget_stored(w, STRANGER)
 
     def _note_mismatches(self, w: Writer) -> None:
         """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
@@ -496,7 +431,7 @@ class Receiver:
         for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
             release = RecordHash.parse(str(text))
             if not self._was_refused(release):
-                self.refuse(release, _MISMATCH, "its content is not what it says; it is kept and not shown")
+                self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
 
     def finish(self, w: Writer) -> None:
         """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
@@ -511,24 +446,7 @@ class Receiver:
         self._stash.clear()
         self._stashed_bytes = 0
         self._note_mismatches(w)
-        tai = w.tai().text
-        for refusal in self.refusals:
-            known = w.store.run(
-                "INSERT OR IGNORE INTO refused VALUES (?, ?, ?, ?, ?, ?)",
-                refusal.hash.digest,
-                refusal.hash.kind,
-                refusal.code,
-                refusal.reason,
-                self.source,
-                tai,
-            )
-            if known.rowcount:
-                w.audit(
-                    "lace-refuse",
-                    refusal.hash.text,
-                    {"code": refusal.code, "source": self.source},
-                    motivation=refusal.reason,
-                )
+        remember(w, self.refusals, self.source)
         for seal, stored in self._kept:
             keep(w, seal, stored)
         self._kept.clear()
@@ -543,9 +461,3 @@ def _require(proofs: Proofs | None) -> None:
 
 def _members(w: Writer) -> set[Verifier]:
     return {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")}
-
-
-def _cuts(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
-    """Map the revoked nodes to their cuts; my own records are mine here, whoever cut me."""
-    rows = at.store.rows("SELECT node, seq, plex FROM former WHERE node <> ?", me.text)
-    return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}

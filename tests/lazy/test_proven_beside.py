@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lazy.receive import Receiver, Refusal
+from lazy.receive import Receiver
+from lazy.refusals import Refusal
 from tests.bench.ingest import written
 from tests.vault.vaults import around
 from vault.proofs import Proofs
