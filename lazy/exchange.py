@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from lazy.interlace.plan import GROUP_SHARED
+from lazy.listing_parts import parts_of
 from lazy.people import former, is_member, label_of
 from lazy.receive import LAST_BATCH_BYTES, Receiver
 from lazy.refusals import LOOKED_AT
 from lazy.results import ExchangeResult
+from lazy.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
 from lazy.terms import hello_facts, terms
 from lazy.vectors import note_met
 from transports.errors import MissingFile, SealedToOthers
@@ -25,7 +26,6 @@ from transports.reading import Proven, SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
 from vault.nodelog import VectorEntry
-from vault.profile import TREE_APP
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
 from vault.vault import Vault
@@ -45,9 +45,6 @@ _STRANGE = "This mailbox is of somebody who is no member yet; what lies there is
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
-_PART_RECORDS = 10_000  # of a listing, that the machine looks at together
-_LOOK_RECORDS = 2_000
-_HOLES = 20_000  # records that are reached and missing, which are looked for together: 5 MB
 
 
 class StrangersMailbox(PeerError):
@@ -128,9 +125,6 @@ class Reading:
     head: SeenHead
 
 
-_Seen = tuple[tuple[int, RecordHash], frozenset[str], bool]
-
-
 class MailboxReader:
     """Reads the mailboxes of one place into one vault.
 
@@ -175,8 +169,8 @@ class MailboxReader:
         if head is None or (node == self._vault.node and self._is_mine(head)):
             return None
         self._check(node, head)
-        seen = self._seen(node)
-        check_number(seen[0] if seen else None, head.mark)
+        seen = seen_before(self._vault, self._place.place_id, node)
+        check_number(seen.mark if seen else None, head.mark)
         return Reading(node, head)
 
     def take(self, reading: Reading) -> ExchangeResult | None:
@@ -196,22 +190,22 @@ class MailboxReader:
         node, head = reading.node, reading.head
         # Judged again: what another mailbox brought since may say who belongs.
         proven = self._check(node, head)
-        seen = self._seen(node)
+        seen = seen_before(self._vault, self._place.place_id, node)
         received = len(self._receiver.received)
         if self._is_strange(node):
-            proven = self._prove(node, head, looked_at=seen is not None and seen[0][1] == head.seal.hash)
+            proven = self._prove(node, head, looked_at=seen is not None and seen.mark[1] == head.seal.hash)
         if self._is_read(head, seen):
             self._unchanged[node] = head
             return None
         return self._run(node, head, self._listing(node, head, seen), proven=proven, since=received)
 
-    def _is_read(self, head: SeenHead, seen: _Seen | None) -> bool:
+    def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Tell whether everything that a head names was dealt with before."""
-        return seen is not None and seen[0][1] == head.seal.hash and seen[2] and not self._holes_remain()
+        return seen is not None and seen.mark[1] == head.seal.hash and seen.is_whole and not self._receiver.has_holes()
 
-    def _listing(self, node: Verifier, head: SeenHead, seen: _Seen | None) -> Listing:
+    def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
-        known = seen[1] if seen and seen[2] and not self._holes_remain() else frozenset()
+        known = seen.runs if seen and seen.is_whole and not self._receiver.has_holes() else frozenset()
         return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
 
     def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
@@ -231,7 +225,7 @@ class MailboxReader:
         node, head = reading.node, reading.head
         if self._is_strange(node):
             raise StrangersMailbox(_STRANGE)
-        seen = self._seen(node)
+        seen = seen_before(self._vault, self._place.place_id, node)
         if self._is_read(head, seen):
             return 0, 0
         listing = self._listing(node, head, seen)
@@ -274,7 +268,7 @@ class MailboxReader:
         """
         stranger = StrangersMailbox(_STRANGE)
         receiver, number = self._receiver, len(self._receiver.received)
-        if looked_at and self._whole(node) == LOOKED_AT:
+        if looked_at and was_looked_at(self._vault, self._place.place_id, node):
             raise stranger
         from lazy.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 
@@ -283,7 +277,7 @@ class MailboxReader:
         if not self._is_strange(node):
             return self._is_member(node)
         with self._vault.writing(receiving=True) as w:
-            self._remember(w, node, head, whole=LOOKED_AT if is_whole else 0)
+            remember_seen(w, self._place.place_id, node, head, whole=LOOKED_AT if is_whole else 0)
         if len(receiver.received) > number:
             stranger.exchange = self._told(node, receiver.received[number:])
         raise stranger
@@ -307,12 +301,6 @@ class MailboxReader:
             cursor_updated=False,
         )
 
-    def _whole(self, node: Verifier) -> int:
-        rows = self._vault.store.rows(
-            "SELECT whole FROM seen WHERE place_id = ? AND node = ?", self._place.place_id, node.text
-        )
-        return int(rows[0][0]) if rows else 0
-
     def _is_mine(self, head: SeenHead) -> bool:
         """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
         row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
@@ -321,62 +309,7 @@ class MailboxReader:
     def _members(self) -> int:
         return int(str(self._vault.store.rows("SELECT count(*) FROM member")[0][0]))
 
-    def _holes_remain(self) -> bool:
-        return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
-
-    def _seen(self, node: Verifier) -> _Seen | None:
-        row = self._vault.store.rows(
-            "SELECT number, head, runs, whole FROM seen WHERE place_id = ? AND node = ?",
-            self._place.place_id,
-            node.text,
-        )
-        if not row:
-            return None
-        number, head, runs, whole = row[0]
-        mark = (int(number), RecordHash("S", bytes(head)))
-        return mark, frozenset(str(runs).split()), whole == 1
-
     # The exchange
-
-    def _parts(self, head: SeenHead, listing: Listing) -> Iterator[tuple[dict[RecordHash, str], bool]]:
-        """Yield what is listed as hash and App: whole, or what is missing here of a large listing, a part at a time.
-
-        With each comes whether all of it is missing here and reached.
-
-        What the machine knows of a record takes a kilobyte, so that a million of them would not fit into memory. The
-        group's own policy judges each record by itself, so parts give what the whole would; evidence comes first,
-        then trees, then content as it is reached.
-        """
-        if len(listing) <= _PART_RECORDS or head.head.operand != GROUP_SHARED.id:
-            yield dict(listing.items()), False
-            return
-        yield from self._missing(listing, lambda kind, _app: kind == "S")
-        # In a scope a tree is asked for once the one above it is here, which may be of another part.
-        is_scoped = self._scope is not None
-        if not is_scoped:
-            yield from self._missing(listing, lambda kind, app: kind != "S" and app == TREE_APP)
-        before = -1
-        while before != len(self._receiver.received) and self._holes_remain():
-            before = len(self._receiver.received)
-            yield from self._missing(
-                listing, lambda kind, app: kind != "S" and (is_scoped or app != TREE_APP), reached=True
-            )
-
-    def _missing(
-        self, listing: Listing, belongs: Callable[[str, str], bool], *, reached: bool = False
-    ) -> Iterator[tuple[dict[RecordHash, str], bool]]:
-        part: dict[RecordHash, str] = {}
-        holes = self._receiver.all_holes(_HOLES) if reached else None
-        entries = (entry for entry in listing.by_place(belongs) if holes is None or entry[0] in holes)
-        while some := dict(islice(entries, _LOOK_RECORDS)):
-            gone = self._vault.store.have(some)
-            left = self._receiver.holes(some) if reached and holes is None else some.keys() - gone
-            part.update({record: app for record, app in some.items() if record in left})
-            if len(part) >= _PART_RECORDS:
-                yield part, reached
-                part = {}
-        if part:
-            yield part, reached
 
     def _exchange(
         self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, reached: bool, proven: bool
@@ -414,7 +347,8 @@ class MailboxReader:
         def whole_listing() -> Listing:
             return read_mailbox(self._place, self._vault.group, node, head.head)
 
-        for part, reached in chain(self._parts(head, listing), [({}, False)]):
+        parts = parts_of(listing, head.head.operand, receiver, is_scoped=self._scope is not None)
+        for part, reached in chain(parts, [({}, False)]):
             if not part and result is not None:
                 break
             begin = self._exchange(node, head, part, reached=reached, proven=proven)
@@ -430,9 +364,11 @@ class MailboxReader:
             result = done if result is None or result.is_fixed_point else result
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         # New members make records count that were refused when this exchange began.
-        whole = not unreadable and result.is_fixed_point and not self._holes_remain() and members == self._members()
+        whole = (
+            not unreadable and result.is_fixed_point and not self._receiver.has_holes() and members == self._members()
+        )
         with self._vault.writing(receiving=True) as w:
-            self._remember(w, node, head, whole=int(whole))
+            remember_seen(w, self._place.place_id, node, head, whole=int(whole))
             self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(
@@ -526,20 +462,6 @@ class MailboxReader:
         for node, head in self._unchanged.items():
             self._note_vector(w, node, head)
         self._unchanged.clear()
-
-    def _remember(self, w: Writer, node: Verifier, head: SeenHead, *, whole: int) -> None:
-        number, seal = head.mark
-        w.store.run(
-            "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            self._place.place_id,
-            node.text,
-            number,
-            seal.digest,
-            " ".join(ref.name for ref in head.head.runs),
-            head.head.unreleased,
-            head.head.tai.text,
-            whole,
-        )
 
     def _note_vector(self, w: Writer, node: Verifier, head: SeenHead) -> None:
         """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""

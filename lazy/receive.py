@@ -123,6 +123,10 @@ class Receiver:
             self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
         return record in self._refused or record in self._earlier
 
+    def has_holes(self) -> bool:
+        """Tell whether counted records reach anything that is missing here."""
+        return bool(self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+
     def all_holes(self, most: int) -> set[RecordHash] | None:
         """Return what `holes` returns without an argument, or None where that is more than `most`."""
         rows = self.vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
@@ -133,7 +137,7 @@ class Receiver:
         if among is None:
             rows: Iterable[tuple[object, ...]] = self.vault.store.rows("SELECT DISTINCT want FROM hole")
             return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
-        if not self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"):
+        if not self.has_holes():
             return set()
         named = {record.text: record for record in among}
         rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))

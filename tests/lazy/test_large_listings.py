@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.additions
-import lazy.exchange
+import lazy.listing_parts
 import transports.merging
 from lazy.sync import sync
 from lazy.update import update
@@ -23,8 +23,8 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
-    monkeypatch.setattr(lazy.exchange, "_PART_RECORDS", size)
-    monkeypatch.setattr(lazy.exchange, "_LOOK_RECORDS", 2)
+    monkeypatch.setattr(lazy.listing_parts, "_PART_RECORDS", size)
+    monkeypatch.setattr(lazy.listing_parts, "_LOOK_RECORDS", 2)
     monkeypatch.setattr(lazy.additions, "_LOCATED_TOGETHER", size)
     monkeypatch.setattr(transports.merging, "_PART_ENTRIES", 0)
     alice = found(tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy import exchange
+from lazy import listing_parts
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
@@ -83,8 +83,8 @@ def test_a_large_listing_is_read_in_parts(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """INT-136, INT-169: a directory may be listed before the one above it; each level comes once the way is here."""
-    monkeypatch.setattr(exchange, "_PART_RECORDS", 3)
-    monkeypatch.setattr(exchange, "_LOOK_RECORDS", 2)
+    monkeypatch.setattr(listing_parts, "_PART_RECORDS", 3)
+    monkeypatch.setattr(listing_parts, "_LOOK_RECORDS", 2)
     for path, content in FILES.items():
         alice.write(path, content)
     alice.lace("init", "--name", "alice", "--group", "friends")
