@@ -453,6 +453,17 @@ _NO_REASON = (
         ),
         ("command-line: line 0: Bad configuration option: foo", PlaceUnreachable, "option: foo", "network"),
         ("error: cannot run ssh: No such file or directory\nfatal: unable to fork", GitMissing, "run ssh", "Install"),
+        (
+            (
+                "remote: \nremote: ====\nremote: ERROR: The project could not be found or you don't have permission to"
+                " view it.\nremote: ====\nremote: "
+            ),
+            NotAGitPlace,
+            "don't have permission to view it.",
+            "bare",
+        ),
+        ("remote: \nremote: You may not have access to this repository.\nremote: ", NotAGitPlace, "You may", "bare"),
+        ("Forgejo: Unauthorized", AccessRefused, "Forgejo: Unauthorized.", "ssh key"),
         ("ssh -oBatchMode=yes: 1: ssh: not found", GitMissing, "ssh: not found", "Install"),
     ],
 )

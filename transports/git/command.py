@@ -92,14 +92,16 @@ _ABSENT = (
     r"access denied or repository not exported|does not appear to be a git|not a git repository"
     r"|repository .*not (found|exported)|dubious ownership|mismatched algorithms|is this a git repository"
     r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
+    r"|could not be found or you don't have permission|may not have access to this repository"
 )
 _REFUSED = (
     r"authentication failed|could not read (username|password)|prompts disabled|access denied"
     r"|invalid credentials|returned error: 40[13]|http basic: access"
-    r"|permission to .* denied|not authorized|service not enabled"
+    r"|permission to .* denied|not authorized|unauthorized|service not enabled"
 )
 _READ_ONLY = r"insufficient permission|read-only file system|unpacker error|permission denied"
 _NO_REASON = "fatal: Could not read from remote repository."  # what git says where ssh said why just before
+_SAYS = re.compile(r"(?:remote:)?+\W*[^\W\d_]{2}")
 _OTHER_KEY = (
     "The host shows another key than before. Ask its owner by another way; only if they changed it, forget the old one"
     " with ssh-keygen -R HOST, then go there once with ssh."
@@ -299,10 +301,14 @@ def complaint(errors: bytes | str) -> str:
     """Return the line of git's complaints that says most, printable, short and without user names."""
     text = errors.decode("utf-8", "replace") if isinstance(errors, bytes) else errors
     lines = [" ".join(line.split()) for line in re.split(r"[\r\n]", text) if line.strip()]
-    telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "ssh:"))]
+    telling = [
+        line
+        for line in lines
+        if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "remote: ERROR", "ssh:"))
+    ]
     chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
-    if chosen == _NO_REASON and lines[0] != chosen:
-        chosen = lines[lines.index(chosen) - 1]
+    if chosen == _NO_REASON:  # hosts frame what they say with lines that say nothing
+        chosen = next(filter(_SAYS.match, reversed(lines[: lines.index(chosen)])), chosen)
     if chosen.endswith(":") and chosen != lines[-1]:  # the reason stands on the next line
         chosen += f" {lines[lines.index(chosen) + 1]}"
     chosen = _USERINFO.sub("", chosen)
