@@ -83,10 +83,11 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
         raise fault_of(error, f"The drop {path}", is_here=False) from error
     drop_id = parse_marker(data)
     if drop_id is None:
+        way = f"{'write it' if is_known else 'whoever synced here before writes it'} anew with: lace fsck --repair"
         if _NEWER.match(data.decode("utf-8", "replace")):
-            raise NotADrop(f"{path / MARKER} was written by a newer lace.", hint="Install a newer lace to meet here.")
-        who = "Write it" if is_known else "Whoever synced here before writes it"
-        raise NotADrop(f"{path / MARKER} is damaged.", hint=f"{who} anew with: lace fsck --repair")
+            hint = f"Install a newer lace; where nobody has one, {way}"
+            raise NotADrop(f"{path / MARKER} was written by a newer lace, or is damaged.", hint=hint)
+        raise NotADrop(f"{path / MARKER} is damaged.", hint=f"{way[0].upper()}{way[1:]}")
     return Marker(drop_id, len(data), stamp)
 
 
