@@ -100,7 +100,7 @@ class Help(ModalScreen[str]):
             page.border_title = Content("Help: type to search")
             page.border_subtitle = pressable(("enter does it", "screen.do"), ("esc back", "screen.leave"))
             yield Input(placeholder="what do you want to do?", id="search")
-            yield Lines("", "actions", empty="No action has this in its words.")
+            yield Lines("", "actions", unmatched="No action has this in its words.")
             yield Static(id="about")
 
     def on_mount(self) -> None:

@@ -82,6 +82,7 @@ class Lines(ScrollView, can_focus=True):
         title: shown in the frame.
         widget_id: for `query_one`.
         empty: what stands there while there is no row.
+        unmatched: what stands there where a filter leaves none.
         can_mark: whether rows take marks.
 
     Attributes:
@@ -126,13 +127,22 @@ class Lines(ScrollView, can_focus=True):
             self.lines = lines
             self.key = key
 
-    def __init__(self, title: str, widget_id: str, *, empty: str = "Nothing here.", can_mark: bool = False) -> None:
+    def __init__(
+        self,
+        title: str,
+        widget_id: str,
+        *,
+        empty: str = "Nothing here.",
+        unmatched: str = "No row has this text.",
+        can_mark: bool = False,
+    ) -> None:
         super().__init__(id=widget_id)
         self.title = title
-        self._empty = empty
+        self._empty, self._unmatched = empty, unmatched
+        self._instead = "Reading ..."  # of rows
+        self._is_filled = False
         self._can_mark = can_mark
         self._source: LineSource = Listed([])
-        self._is_filled = False
         self._shown: Sequence[int] = range(0)
         self._filter = ""
         self.marked: frozenset[str] = frozenset()
@@ -181,6 +191,7 @@ class Lines(ScrollView, can_focus=True):
             if self._shown and self._shown[-1] >= total:
                 self._show_numbers(range(total), before)
             self.border_title = f"{self.title} searching: {self._filter}"
+            self._instead = "Searching ..."
             search = partial(self._search, self._source, self._filter, before)
             self.run_worker(search, thread=True, exclusive=True, group="search", exit_on_error=False)
 
@@ -203,6 +214,8 @@ class Lines(ScrollView, can_focus=True):
     def _show_numbers(self, numbers: Sequence[int], before: str) -> None:
         total = len(self._source)
         self._shown = numbers
+        if self._is_filled:
+            self._instead = self._unmatched if self._filter and total else self._empty
         self._line.cache_clear()
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
         count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""
@@ -245,9 +258,7 @@ class Lines(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         base = self.visual_style
         if at >= len(self._shown):
-            empty = self._empty if self._is_filled else "Reading ..."
-            text = mark(empty, QUIET) if at == 0 and not self._filter else mark("")
-            return self._strip(text, width, base)
+            return self._strip(mark(self._instead if at == 0 else "", QUIET), width, base)
         is_here = at == self.cursor
         text = mark("> " if is_here else "  ", STRONG) + self._line(at)
         return self._strip(text, width, base, is_here=is_here and (self.has_focus or self.show_cursor))

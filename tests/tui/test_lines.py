@@ -131,3 +131,19 @@ async def test_a_list_that_shrinks_below_a_search_forgets_what_is_gone() -> None
             await asyncio.sleep(0.01)
         assert lines.marked == frozenset()
         assert int(lines.key) < 6_000
+
+
+async def test_a_search_that_finds_nothing_says_so() -> None:
+    app = Holder()
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = app.query_one(Lines)
+        lines.filter("")
+        assert lines.render_line(0).text.strip() == "Reading ..."
+        lines.fill([])
+        assert lines.render_line(0).text.strip() == "Nothing here."
+        lines.fill([("a", Content("apple"))])
+        lines.filter("pear")
+        await pilot.pause()
+        assert (lines.shown, lines.render_line(0).text.strip()) == (0, "No row has this text.")
+        lines.filter("app")
+        assert "apple" in lines.render_line(0).text
