@@ -7,9 +7,12 @@ byte too: what rotted there I publish anew, since nobody else writes in it.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from lazy.files import write_lazy_files
@@ -20,7 +23,7 @@ from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from transports.address import AddressKind, parse_address
 from transports.drop import Drop
 from transports.errors import NotADrop
-from transports.layout import BUNDLE_NAME
+from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, RUN_NAME
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.marker import MARKER, marker_text
@@ -41,6 +44,7 @@ from vault.work import Watch
 __all__ = ["examine", "mend"]
 
 _CUT_OFF = "The record {} was put aside, and the repair was cut off before it was looked for: lace fsck --repair"
+_FILES = re.compile("|".join((re.escape(HEAD_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)))
 _ORPHANS = "orphans "  # setting of the store: bundles of mine on a place that nothing named at the last repair
 
 
@@ -70,7 +74,8 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     fetched = _fetch(vault, done.lost, watch)
     fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
     healed = _heal_markers(vault)
-    healed += _heal(vault, watch)
+    published, rotten = _heal(vault, watch)
+    healed += published
     tidied = _tidy(vault)
     _settle(vault)
     lost = [record for record in done.lost if record not in fetched]
@@ -103,7 +108,8 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         with suppress(LaceError):  # a folder that cannot be written is named by the check
             write_lazy_files(vault)
     after = check(vault, watch=watch)
-    bad = (*after.bad, *missing)
+    rotten += [bad for _, bad in _markers(vault)]
+    bad = (*after.bad, *missing, *rotten)
     left = {(thing.kind, thing.name) for thing in bad}
     rewritten = (thing for thing in done.bad if (thing.kind, thing.name) not in left)
     return FsckReport(not bad, after.records, bad, (*done.repaired, *rewritten, *healed), done.lost, after.notes)
@@ -293,20 +299,37 @@ def _heal_markers(vault: Vault) -> list[BadThing]:
     return healed
 
 
-def _heal(vault: Vault, watch: Watch) -> list[BadThing]:
-    """Publish my mailbox anew where it rotted; return what is whole again."""
-    healed = []
+def _heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
+    """Publish my mailbox anew where it rotted; return what is whole again, and what is not."""
+    healed, rotten = [], []
     for place, medium, found in list(_rotten(vault, watch)):
+        left = {bad.name for bad in found}
         with suppress(LaceError):
             writer = medium.writer(vault.group, vault.node)
+            _clear(vault, place)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
             with vault.writing(receiving=True) as w:
                 # The number stays: a head never goes back (architecture, decision 4).
                 w.store.run("UPDATE published SET head = x'', at = 0 WHERE place_id = ?", medium.place_id)
             publish_mine(vault, medium, watch)
             left = {bad.name for bad in _rot(vault, place, medium, watch)}
-            healed += [bad for bad in found if bad.name not in left]
-    return healed
+        healed += [bad for bad in found if bad.name not in left]
+        rotten += [bad for bad in found if bad.name in left]
+    return healed, rotten
+
+
+def _clear(vault: Vault, place: Place) -> None:
+    """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
+    path = parse_address(place.uri, Path("/")).path
+    if path is None:
+        return
+    mailbox = Drop.open(path).mailbox_path(vault.group, vault.node)
+    with suppress(OSError):  # what cannot be moved stays in the way, and is named
+        for entry in list(os.scandir(mailbox)):
+            if entry.is_dir(follow_symlinks=False) and _FILES.fullmatch(entry.name):
+                names = (f"{entry.name}.aside{number or ''}" for number in count())
+                free = next(mailbox / name for name in names if not os.path.lexists(mailbox / name))
+                Path(entry.path).rename(free)
 
 
 def _settle(vault: Vault) -> None:

@@ -13,6 +13,8 @@ from lazy.mend import examine, mend
 from lazy.queue import waiting_records
 from lazy.sync import sync
 from tests.vault.vaults import around, lived_in
+from transports.drop import Drop
+from transports.errors import PlaceNotWritable
 from vault.audit_trail import trail, verify_trail
 from vault.fsck import check
 from vault.records import RecordHash
@@ -145,3 +147,47 @@ def test_a_flipped_bit_in_my_mailbox_is_named_and_healed_by_me(alice: Vault, end
             bob.store.run("UPDATE place SET uri = ?", (alice.folder.parent / "stick").as_uri())
         (result,) = sync(bob, ["stick"])
         assert result.problems == []
+
+
+@pytest.mark.parametrize("what", ["head.rec", "*.run", "*.bnd"])
+def test_a_directory_where_a_file_of_my_mailbox_belongs_is_set_aside(alice: Vault, what: str) -> None:
+    """APP-13: it is named, the file is written anew, and what somebody put there is not deleted."""
+    mailbox = next(path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    for _ in range(2):
+        path = max(mailbox.glob(what), key=lambda path: path.stat().st_mtime_ns)
+        path.unlink()
+        path.mkdir()
+        (path / "somebody's").write_text("keep me")
+        named = [bad.name for bad in examine(alice).bad if bad.kind == "place"]
+        assert named
+        report = mend(alice)
+        assert report.ok
+        assert set(named) <= {bad.name for bad in report.repaired}
+        assert examine(alice).ok
+        assert not path.is_dir()
+        (result,) = sync(alice, ["stick"])
+        assert result.problems == []
+    kept = [path.parent.name for path in mailbox.rglob("somebody's")]
+    assert len(kept) == 2
+    assert all(".aside" in name for name in kept)
+
+
+def test_what_could_not_be_published_anew_is_named_by_the_repair_too(
+    alice: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: a repair does not say that all is well where the check before it found something."""
+    (mailbox,) = (path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    head = mailbox / "head.rec"
+    head.write_bytes(_flip(head.read_bytes(), 4000))
+
+    def refused(*_: object) -> None:
+        raise PlaceNotWritable("The stick is write-protected.")
+
+    monkeypatch.setattr(Drop, "writer", refused)
+    (named,) = examine(alice).bad
+    report = mend(alice)
+    assert not report.ok
+    assert report.bad == (named,)
+    assert not report.repaired
+    monkeypatch.undo()
+    assert mend(alice).ok
