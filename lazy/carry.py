@@ -16,7 +16,7 @@ from lazy.places import Place
 from lazy.publish import publish_once
 from lazy.results import PlaceResult
 from lazy.sealing import VaultKeys
-from lazy.sync import visit
+from lazy.visit import visit
 from transports.errors import BadOneFile
 from transports.mailbox import MailboxPlace
 from transports.onefile import OneFile

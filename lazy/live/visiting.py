@@ -66,7 +66,7 @@ def visit_connected(
     watch: Watch,
     scope: ScopedSync | None = None,
 ) -> PlaceResult:
-    """Visit a friend's live server, or another vault's directory; as `lazy.sync.visit`.
+    """Visit a friend's live server, or another vault's directory; as `lazy.visit.visit`.
 
     What may not be written there stays queued.
 

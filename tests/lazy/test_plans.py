@@ -10,7 +10,8 @@ import pytest
 from lazy.places import Place, add_place, places
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.sealing import open_medium
-from lazy.sync import PlanOutdated, carry_out, move, prepare, show, sync
+from lazy.sync import PlanOutdated, move, prepare, sync
+from lazy.visit import carry_out, show
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, found, write
