@@ -11,7 +11,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.syncing import answer
+from lace_tui.cli.sync_report import answer
 from lazy.carry import apply_bundle, create_bundle
 
 __all__ = ["configure", "run"]
