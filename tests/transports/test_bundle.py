@@ -7,8 +7,8 @@ import random
 import struct
 import threading
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 import zstandard
@@ -23,7 +23,6 @@ from transports.bundling import BundleWriter, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
-from vault.errors import LaceError
 from vault.records.hashes import RecordHash, is_record
 from vault.records.model import MAX_BLOB_BYTES, Plex
 from vault.records.tai import Tai
@@ -213,42 +212,40 @@ def test_a_thread_that_compresses_changes_no_byte() -> None:
     assert index == alone
 
 
+def noting(ended: list[Exception]) -> Callable[[], AbstractContextManager[BundleWriter]]:
+    """Return what opens a bundle, and notes what it ended with before its time."""
+
+    @contextmanager
+    def open_bundle() -> Iterator[BundleWriter]:
+        try:
+            yield BundleWriter(io.BytesIO())
+        except Exception as fault:
+            ended.append(fault)
+            raise
+
+    return open_bundle
+
+
 def test_what_fails_in_the_thread_is_heard_and_leaves_no_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     smallest = BundleWriter._smallest
-    ended: list[bool] = []
+    ended: list[Exception] = []
 
     def failing(writer: BundleWriter, raw: bytes) -> bytes:
         if threading.current_thread() is not threading.main_thread():
             raise MemoryError
         return smallest(writer, raw)
 
-    @contextmanager
-    def open_bundle() -> Iterator[BundleWriter]:
-        try:
-            yield BundleWriter(io.BytesIO())
-        except MemoryError:
-            ended.append(True)
-            raise
-
     monkeypatch.setattr(BundleWriter, "_smallest", failing)
     with pytest.raises(MemoryError):
-        write_bundles(open_bundle, ((h, APP, data) for h, data in some_text(800).items()))
-    assert ended == [True]
+        write_bundles(noting(ended), ((h, APP, data) for h, data in some_text(800).items()))
+    assert [type(fault) for fault in ended] == [MemoryError]
     assert not any(thread.name.startswith("lace-frames") for thread in threading.enumerate())
 
 
 def test_a_failing_source_leaves_no_bundle() -> None:
-    ended: list[bool] = []
-
-    @contextmanager
-    def open_bundle() -> Iterator[BundleWriter]:
-        try:
-            yield BundleWriter(io.BytesIO())
-        except LaceError:
-            ended.append(True)
-            raise
+    ended: list[Exception] = []
 
     good = plex(b"a")
     with pytest.raises(BadBundle):
-        write_bundles(open_bundle, [(good.hash, APP, good.encode()), (plex(b"b").hash, APP, b"")])
-    assert ended == [True]
+        write_bundles(noting(ended), [(good.hash, APP, good.encode()), (plex(b"b").hash, APP, b"")])
+    assert [type(fault) for fault in ended] == [BadBundle]

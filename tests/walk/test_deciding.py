@@ -38,6 +38,13 @@ def _meet(*people: Person) -> None:
             person.run("sync", "stick")
 
 
+def _differ(*people: Person) -> None:
+    """Everybody releases a file of their own under one name and one version."""
+    for person in people:
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+
+
 def _text(person: Person, name: str) -> str:
     return (person.folder / name).read_text()
 
@@ -101,9 +108,7 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
     """LAZ-39..41: two resolutions with different content are again a conflict; accepting one ends it for all."""
     alice, bob, cara = trio
     del attempt
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob)
     for person in (alice, bob):
         person.lace("resolve", "2.0.0", "--prefer", "local")
@@ -132,9 +137,7 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
 def test_accepting_a_merge_beside_another_decision_ends_the_conflict(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-39, LAZ-41, LAZ-42: what includes both is shared, so that it counts here and is proposed to the others."""
     alice, bob, cara = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob, cara)
     alice.lace("resolve", "2.0.0", "--prefer", "bob")
     cara.write("a.txt", "both\n")
@@ -157,9 +160,7 @@ def test_whoever_decides_between_two_decisions_has_decided(
 ) -> None:
     """LAZ-39, LAZ-41: a decision includes those its maker saw: it is not asked again, and ends it for all."""
     alice, bob, cara = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob)
     for person in (alice, bob):
         person.lace("resolve", "2.0.0", "--prefer", "local")
@@ -185,9 +186,7 @@ def test_a_decision_takes_nothing_of_a_merge_that_is_only_proposed(
 ) -> None:
     """LAZ-39, APP-13: what else a friend's merged release holds is neither said to be here nor deleted there."""
     alice, bob, cara = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob, cara)
     cara.write("new.txt", "what nobody else has\n")
     cara.lace("resolve", "2.0.0", "--path", "a.txt", "--take", "bob", "--merged", "2.1.0")
@@ -280,9 +279,7 @@ def test_a_newcomer_gets_what_is_agreed_while_the_newest_is_contested(
 ) -> None:
     """An open version conflict keeps its sides out and nothing else."""
     alice, bob, _ = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob)
     assert callable(people)
     dave: Person = people("dave")
@@ -336,9 +333,7 @@ def test_the_sides_of_me_against_me_can_be_told_apart(
 ) -> None:
     """LAZ-39: my own line and the decision that I accepted, which I sealed, are two sides with a word each."""
     alice, bob, _ = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob)
     alice.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
     alice.write("a.txt", "mine, on top\n")
@@ -388,9 +383,7 @@ def test_what_is_named_next_ends_the_conflict_for_both(trio: tuple[Person, Perso
 def test_a_decision_that_somebody_released_on_needs_an_update_only(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-39, LAZ-42: taking the merged release in is taking the decision; with a decision of one's own it is not."""
     alice, bob, cara = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob, cara)
     cara.lace("resolve", "2.0.0", "--prefer", "alice")
     bob.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
@@ -407,9 +400,7 @@ def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Perso
     """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
     alice, bob, cara = trio
     # keys differ each time, so hashes do too
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob, cara)
     for more in ((), ("--dry-run",)):
         refused = cara.lace("resolve", "2.0.0", "--merged", "2.0.1", *more, expect=2)["error"]
@@ -428,9 +419,7 @@ def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Perso
 def test_a_merge_of_nothing_edited_says_whose_work_is_not_in_it(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-41, LAZ-42: each path is named with whose it is; a person at a terminal is asked before it is released."""
     alice, bob, _ = trio
-    for person in (alice, bob):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
+    _differ(alice, bob)
     _meet(alice, bob)
     words = ("resolve", "2.0.0", "--merged", "2.0.0-merged")
     told = "! a.txt: yours as it stands; bob's is not in it\n"

@@ -88,3 +88,11 @@ def models(max_size: int = 8) -> st.SearchStrategy[dict[str, bytes]]:
 
 def _is_folder(model: Model) -> bool:
     return not any(other.startswith(path + "/") for path in model for other in model)
+
+
+def write(desk: Desk, path: str, content: bytes = b"1") -> Path:
+    """Write a file of a desk, with the directories above it."""
+    target = desk.root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target

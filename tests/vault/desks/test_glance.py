@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
-from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of
-from tests.vault.desks.test_worktree import write
+from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of, write
 from vault.desks import glance, scancache
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
@@ -26,14 +25,6 @@ from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.records import RecordHash
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    """An empty desk."""
-    root = tmp_path / "desk"
-    root.mkdir()
-    return Desk(root)
 
 
 def _looks(cache: MemoryCache) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
-from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of
+from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of, write
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
@@ -26,20 +26,6 @@ from vault.desks.tree import lookup, walk
 from vault.desks.worktree import Problem, snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    root = tmp_path / "desk"
-    root.mkdir()
-    return Desk(root)
-
-
-def write(desk: Desk, path: str, content: bytes = b"1") -> Path:
-    target = desk.root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
-    return target
 
 
 def skipped(problems: tuple[Problem, ...]) -> dict[str, str]:
