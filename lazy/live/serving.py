@@ -22,7 +22,7 @@ from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, vector_of
+from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, top_of, vector_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of
 from lazy.receive import Receiver
@@ -357,7 +357,7 @@ class _Request:
         """Tell whether a client that knows tiers and predicted nothing should do so, instead of getting every name."""
         if not theirs.tiers or theirs.hints or theirs.as_of is not None or after is not None:
             return False
-        return int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]) >= HINTS_FROM
+        return top_of(self.vault) >= HINTS_FROM
 
     def _my_cursor(self, theirs: Standing, told: Told | None) -> Cursor | None:
         """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""

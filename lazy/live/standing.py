@@ -41,6 +41,7 @@ __all__ = [
     "my_standing",
     "place_of",
     "plan_with",
+    "top_of",
     "vector_of",
     "went_back",
 ]
@@ -225,6 +226,11 @@ def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:
     return Cursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
 
 
+def top_of(vault: Vault) -> int:
+    """Return the last number of the log of what this vault shares."""
+    return int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+
+
 def mark_at(vault: Vault, at: int) -> str:
     """Return the mark of the record at a place of this vault's exposure log; empty where there is none."""
     rows = vault.store.rows("SELECT b.digest FROM exposure JOIN body b USING (p) WHERE at = ?", at)
@@ -258,7 +264,7 @@ def my_standing(
     """Return what this vault says of itself to a peer, all of one moment."""
     announce = bool(vault.settings.get("announce-unreleased"))
     with vault.store.reading():
-        top = int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        top = top_of(vault)
         vector = vector_of(vault)
     return Standing(
         plan=plan_with(vault, peer).id,

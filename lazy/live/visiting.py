@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lazy.admitting import consider
@@ -16,13 +16,12 @@ from lazy.beacon import hear_beacon
 from lazy.circle import request_record, wants_in
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, damaged_there, with_hashes
-from lazy.live.offering import HINTS_FROM
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, damaged_here, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, went_back
+from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, top_of, went_back
 from lazy.live.terse import Words, in_short, taken_as, takes_short
-from lazy.live.walking import Walk
+from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places import Place
 from lazy.receive import Receiver
@@ -149,12 +148,8 @@ class _Visit:
         self._damaged: set[RecordHash] = set()  # there
         self._lost: set[RecordHash] = set()  # damaged here
         self._sent = 0
-        self._walk: Walk | None = None
-        self._is_walking = False
-        self._knows_tiers = True
+        self._walks = Walks(vault, self.peer)
         self._words = Words(vault, self.peer)
-        self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
-        self._walks = 0
 
     def run(self, *, dry_run: bool) -> PlaceResult:
         """Do all of it, and return what it came to."""
@@ -210,10 +205,10 @@ class _Visit:
 
     def _counted(self) -> PlaceResult:
         memory = known(self.vault, self.peer)
-        self._begin_walk(memory.mine)
+        self._walks.begin(memory.mine)
         answer = self._ask_plan(memory.mine)
         for _ in range(_MAX_TRIPS):
-            if not self._goes_on:
+            if not self._walks.goes_on:
                 break
             answer = self._ask_plan(memory.mine)
         if self.pull:
@@ -225,17 +220,17 @@ class _Visit:
         return self.result
 
     def _ask_plan(self, cursor: Cursor | None) -> _Answer:
-        standing = my_standing(self.vault, self.peer, cursor=cursor, lists=True, tiers=self._knows_tiers * TIERS)
-        answer = self._ask(self._with_walk(standing), self._asking)
+        standing = my_standing(self.vault, self.peer, cursor=cursor, lists=True, tiers=self._walks.knows_tiers * TIERS)
+        answer = self._ask(self._walks.said_in(standing), self._walks.asking)
         answer.names += self._walked(answer) or ()
         return answer
 
     def _to_send(self, answer: _Answer) -> tuple[int, int]:
         """Return how many records the other side lacks, as far as is known, and their bytes."""
-        cursor = self._cursor_of(answer.standing)
-        if cursor or self._walk is None or self._walk.difference is None:
+        cursor, walk = self._cursor_of(answer.standing), self._walks.walk
+        if cursor or walk is None or walk.difference is None:
             return amount(self.vault, cursor)
-        return len(self._walk.difference.missing), self._walk.lacking_bytes()
+        return len(walk.difference.missing), walk.lacking_bytes()
 
     def _exchange_all(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
@@ -257,11 +252,11 @@ class _Visit:
         if after is not None and not 0 < amount(self.vault, after)[1] <= _EAGER_BYTES:
             after = None
         wanted: list[RecordHash] = []
-        self._begin_walk(memory.mine)
+        self._walks.begin(memory.mine)
         for _ in range(_MAX_TRIPS if self._scope is None else _MAX_TRIPS_IN_SCOPE):
             after, wanted = self._next(self._trip(after, wanted))
             self._asked.update(wanted)
-            if after is None and not wanted and not self._goes_on and not self._has_news():
+            if after is None and not wanted and not self._walks.goes_on and not self._has_news():
                 return
 
     def _trip(self, after: int | None, wanted: list[RecordHash]) -> _Answer:
@@ -276,21 +271,21 @@ class _Visit:
             starts_after=after,
             lists=self.pull and self._scope is not None and not self._is_listed,
             is_quiet=not self.pull or (self._is_listed and not wanted),
-            tiers=self._knows_tiers * TIERS,
+            tiers=self._walks.knows_tiers * TIERS,
         )
-        standing = self._with_walk(standing)
+        standing = self._walks.said_in(standing)
         self._told = vector = standing.vector
         if after is None and not wanted and self._words.may_shorten(standing):
             standing = in_short(standing)
 
         def body(writer: StreamWriter) -> Iterator[int]:
             writer.names(wanted)
-            yield from self._asking(writer)
+            yield from self._walks.asking(writer)
             if after is not None:
-                first = after
-                if self._walk is not None and after < self._walk.here.at and self._walk.difference is not None:
-                    yield from send_named(vault, writer, self._walk.lacks(), self.watch, self._lost)
-                    first = self._walk.here.at
+                first, walk = after, self._walks.walk
+                if walk is not None and after < walk.here.at and walk.difference is not None:
+                    yield from send_named(vault, writer, walk.lacks(), self.watch, self._lost)
+                    first = walk.here.at
                 left_out = self._theirs.union(self.receiver.received)
                 yield from send_after(vault, writer, first, standing.here, left_out, self.watch, self._lost)
 
@@ -405,13 +400,19 @@ class _Visit:
         if name is not None:
             self.result.admitted.append(name)
 
+    def _walked(self, answer: _Answer) -> list[RecordHash] | None:
+        """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
+        found = self._walks.take(answer.tier, answer.standing)
+        self._advertised += len(found or ())
+        return found
+
     def _next(self, answer: _Answer) -> tuple[int | None, list[RecordHash]]:
         """Return what the next trip sends and asks for."""
         if answer.outcome is not None:
             self._note_refusals(answer.outcome)
         wanted: list[RecordHash] = []
         names = self._walked(answer)
-        if self._goes_on:
+        if self._walks.goes_on:
             return None, []
         if self.pull:
             if answer.standing.lists or names is not None:
@@ -432,67 +433,11 @@ class _Visit:
         if not self.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
-        if self._should_walk(answer.standing):
-            self._is_walking = not wanted  # else after what is wanted came
+        if self._walks.should_begin(answer.standing, len(self._theirs) + len(self.receiver.received)):
+            self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
-        top = self._top()
+        top = top_of(self.vault)
         return (cursor if top > cursor else None), wanted
-
-    # Where neither side has a cursor of the other
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether something is still to be learned of what they have."""
-        return self._is_walking or self._is_unanswered
-
-    def _begin_walk(self, cursor: Cursor | None) -> None:
-        """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
-        self._is_walking = cursor is None and self._top() >= HINTS_FROM
-
-    def _should_walk(self, theirs: Standing) -> bool:
-        """Tell whether to learn what they have before I send: they have no place in my log, and I hold much."""
-        is_known = place_of(self.vault, theirs.cursor) is not None or self._walk is not None
-        if is_known or not (theirs.tiers and self._knows_tiers) or self._walks > 1:
-            return False
-        return self._top() - len(self._theirs) - len(self.receiver.received) >= HINTS_FROM
-
-    def _with_walk(self, standing: Standing) -> Standing:
-        """Add what the walk says next."""
-        if not self._is_walking:
-            return standing
-        if self._walk is None:
-            self._walks += 1
-            self._walk = Walk(self.vault, self.peer, standing.here)
-        if self._walk.as_of is None:
-            return replace(standing, hints=self._walk.hints)
-        return replace(standing, as_of=self._walk.as_of)
-
-    def _asking(self, writer: StreamWriter) -> Iterator[int]:
-        if self._is_walking and self._walk is not None and self._walk.asks:
-            writer.tier(self._walk.asks)
-        yield 0
-
-    def _walked(self, answer: _Answer) -> list[RecordHash] | None:
-        """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
-        self._is_unanswered = False
-        if self._walk is None:
-            self._is_walking = answer.standing.asks_hints and self._knows_tiers
-        if not self._is_walking or self._walk is None:
-            return None
-        self._is_walking = False
-        if not answer.tier:
-            self._walk = None  # it sends names, or records: it knows no tiers, or I have little of what it has
-        elif not self._walk.take(bytes(answer.tier), answer.standing.here):
-            self._walk, self._knows_tiers, self._is_unanswered = None, False, True
-        elif self._walk.difference is None:
-            self._is_walking = True
-        else:
-            self._advertised += len(self._walk.difference.added)
-            return [record for record, _ in self._walk.difference.added]
-        return None
-
-    def _top(self) -> int:
-        return int(self.vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
 
     def _has_news(self) -> bool:
         """Tell whether my vector is another one than I last said: the evidence that their queue waits for."""

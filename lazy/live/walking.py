@@ -6,15 +6,20 @@ tiers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_offer
+from lazy.live.offering import HINTS_FROM
 from lazy.live.shelves import VaultShelf
-from lazy.live.standing import Cursor
+from lazy.live.standing import Cursor, Standing, place_of, top_of
+from transports.http.stream import StreamWriter
 from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "Walks"]
 
 _PLACES = "SELECT e.at, b.kind, b.digest FROM body b JOIN exposure e USING (p) WHERE b.digest IN"
 _SIZES = "SELECT ifnull(k.size, length(b.bytes)) FROM body b LEFT JOIN packed k USING (p) WHERE b.digest IN"
@@ -71,3 +76,81 @@ class Walk:
         """Return the stored bytes of what the peer lacks."""
         missing = self.difference.missing if self.difference is not None else ()
         return sum(int(row[0]) for row in select_in(self._vault.store.db, _SIZES, [each.digest for each in missing]))
+
+
+class Walks:
+    """Whether a visit takes a walk, and how far it is: where neither side has a cursor of the other.
+
+    Args:
+        vault: whose visit it is.
+        peer: who is visited.
+
+    Attributes:
+        walk: the one that was begun, as long as its answers can be used.
+        is_walking: whether the next trip goes on with it, or begins it.
+        knows_tiers: whether tiers are asked for; no more once an answer was wrong.
+    """
+
+    def __init__(self, vault: Vault, peer: Verifier) -> None:
+        self._vault, self._peer = vault, peer
+        self.walk: Walk | None = None
+        self.is_walking = False
+        self.knows_tiers = True
+        self._is_unanswered = False  # what was told in tiers was wrong, and is asked for by names
+        self._begun = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something is still to be learned of what they have."""
+        return self.is_walking or self._is_unanswered
+
+    def begin(self, cursor: Cursor | None) -> None:
+        """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
+        self.is_walking = cursor is None and top_of(self._vault) >= HINTS_FROM
+
+    def should_begin(self, theirs: Standing, common: int) -> bool:
+        """Tell whether to learn what they have before I send: they have no place in my log, and I hold much.
+
+        Args:
+            theirs: how they stand.
+            common: how many of my records they are known to have.
+        """
+        is_known = place_of(self._vault, theirs.cursor) is not None or self.walk is not None
+        if is_known or not (theirs.tiers and self.knows_tiers) or self._begun > 1:
+            return False
+        return top_of(self._vault) - common >= HINTS_FROM
+
+    def said_in(self, standing: Standing) -> Standing:
+        """Add to my standing what the walk says next."""
+        if not self.is_walking:
+            return standing
+        if self.walk is None:
+            self._begun += 1
+            self.walk = Walk(self._vault, self._peer, standing.here)
+        if self.walk.as_of is None:
+            return replace(standing, hints=self.walk.hints)
+        return replace(standing, as_of=self.walk.as_of)
+
+    def asking(self, writer: StreamWriter) -> Iterator[int]:
+        """Write what the walk asks next."""
+        if self.is_walking and self.walk is not None and self.walk.asks:
+            writer.tier(self.walk.asks)
+        yield 0
+
+    def take(self, tier: bytearray, theirs: Standing) -> list[RecordHash] | None:
+        """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
+        self._is_unanswered = False
+        if self.walk is None:
+            self.is_walking = theirs.asks_hints and self.knows_tiers
+        if not self.is_walking or self.walk is None:
+            return None
+        self.is_walking = False
+        if not tier:
+            self.walk = None  # it sends names, or records: it knows no tiers, or I have little of what it has
+        elif not self.walk.take(bytes(tier), theirs.here):
+            self.walk, self.knows_tiers, self._is_unanswered = None, False, True
+        elif self.walk.difference is None:
+            self.is_walking = True
+        else:
+            return [record for record, _ in self.walk.difference.added]
+        return None
