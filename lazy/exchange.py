@@ -6,7 +6,7 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -35,7 +35,6 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.interlace.ads import Fields
     from lazy.interlace.mailbox import MailboxExchange
-    from lazy.interlace.port import Verdict
     from lazy.interlace.result import InterlaceResult
     from lazy.scoping import ScopedSync
 
@@ -66,50 +65,6 @@ class OtherGroupHead(PeerError):
     code = "other-founding"
     exit_code = 32
     hint = "Its owner has another group of the same name; ask them which one they mean."
-
-
-class _Port:
-    """What the machine may ask of the vault while it reads: a `RecordPort` that sends nothing."""
-
-    def __init__(self, receiver: Receiver, apps: dict[RecordHash, str], *, reached: bool) -> None:
-        self._receiver = receiver
-        self._reached = reached  # whether all of them were missing and reached a moment ago
-        self._store = receiver.vault.store
-        self._apps = apps
-        self._before = receiver.refused_before()
-
-    def have(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
-        return self._store.have(hashes)
-
-    def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
-        """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
-        holes = frozenset(hashes) if self._reached else self._receiver.holes(hashes)
-        return {
-            record
-            for record in hashes
-            if record in self._before
-            or not (record in holes or self._receiver.wants(record, self._apps.get(record, "")))
-        }
-
-    def effective_send(self) -> Iterator[tuple[RecordHash, Fields]]:
-        return iter(())
-
-    def may_send(self, record: RecordHash) -> bool:
-        del record
-        return False
-
-    def load(self, record: RecordHash) -> bytes | None:
-        return self._store.stored(record)
-
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        from lazy.interlace.port import Verdict  # noqa: PLC0415 - as the machine
-
-        self._receiver.take(records, carried=True)  # `fetch` compared each with its hash
-        refused = {r.hash: r for r in self._receiver.refusals}
-        return [
-            Verdict(record, refused[record].code, refused[record].reason) if record in refused else Verdict(record)
-            for record, _ in records
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +273,7 @@ class MailboxReader:
         # The machine is needed where something is new: it takes longer to load than to find that nothing is.
         from lazy.interlace.link import LinkConfig  # noqa: PLC0415
         from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot  # noqa: PLC0415
+        from lazy.mailbox_port import MailboxPort  # noqa: PLC0415
 
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(
@@ -332,7 +288,7 @@ class MailboxReader:
         )
         if self._scope is not None:
             config = replace(config, module=self._scope.module, registry=self._scope.registry)
-        return lambda: MailboxExchange(config, _Port(self._receiver, apps, reached=reached), snapshot)
+        return lambda: MailboxExchange(config, MailboxPort(self._receiver, apps, reached=reached), snapshot)
 
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
