@@ -17,7 +17,7 @@ from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP, AuditEntry, Foun
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
-__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files"]
+__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files", "listed"]
 
 NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
@@ -140,6 +140,11 @@ def large_files(record: Seal | Plex) -> list[Entry]:
         return []
     items = parse_page(record.blob.data).items
     return [item for item in items if isinstance(item, Entry) and not item.is_dir and item.size > MAX_DIRECT_BYTES]
+
+
+def listed(page: Plex) -> list[RecordHash]:
+    """Return the records that a checked tree page lists."""
+    return [item.hash for item in parse_page(page.blob.data).items]
 
 
 def _proven(found: Sorted, refuse: _Refuse) -> Sorted:

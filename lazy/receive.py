@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from lazy.cuts import cuts_of, leading_to, why_late
-from lazy.judging import Judge, Sorted, large_files
+from lazy.judging import Judge, Sorted, large_files, listed
 from lazy.people import label_of
 from lazy.quarantine import QUARANTINE_BYTES, keep, trim
 from lazy.refusals import (
@@ -266,11 +266,9 @@ class Receiver:
                 pass
             if self._settle(w, _members(w)):
                 continue
-            wanted = self.holes_in_stash()
-            if not wanted:
+            reached = self._reached_in_stash()
+            if not reached:
                 break
-            reached = [self._stash.pop(record) for record in wanted]
-            self._stashed_bytes -= sum(len(stored) for _, stored in reached)
             self._keep(w, reached)
         if len(self.received) > before:
             forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
@@ -282,6 +280,24 @@ class Receiver:
         texts = [record.text for record in self._stash]
         rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
         return [RecordHash.parse(str(row[0])) for row in rows]
+
+    def _reached_in_stash(self) -> Sorted:
+        """Take from the stash what counted records reach, and the trees below it: however deep, in one step."""
+        waiting = self.holes_in_stash()
+        reached: Sorted = []
+        while waiting:
+            found = self._stash.pop(waiting.pop(), None)
+            if found is None:
+                continue  # two trees list it
+            reached.append(found)
+            self._stashed_bytes -= len(found[1])
+            if found[0].app == TREE_APP:
+                waiting += [child for child in listed(found[0]) if self._is_stashed_tree(child)]
+        return reached
+
+    def _is_stashed_tree(self, record: RecordHash) -> bool:
+        found = self._stash.get(record)
+        return found is not None and found[0].app == TREE_APP
 
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
