@@ -48,6 +48,7 @@ _HALF = 2
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _REQUESTS = 100  # that wait here at most
 _TURNED = 200  # nodes turned away that one run takes note of
+_BROKEN = "its bytes are not what its name says; whoever sent it looks for the damage with lace fsck --repair"
 _SERVED = "serve"  # the place where requests came in, for those who list them
 
 
@@ -234,7 +235,8 @@ class _Request:
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
         self.asks = bytearray()
-        self.damaged: set[RecordHash] = set()
+        self.damaged: set[RecordHash] = set()  # here
+        self.broken: list[RecordHash] = []  # came so that they are not what their names say
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
         frames = iter(StreamReader(source, shared=shared_words(self.vault, self.node, tiers=TIERS)))
@@ -251,7 +253,7 @@ class _Request:
             sent += count
         writer.end()
         write(b"")
-        received, refused = len(self.receiver.received), len(self.receiver.refusals)
+        received, refused = len(self.receiver.received), len(self._refused())
         lost = damaged_here(self.damaged) if self.damaged else None
         problem = f"{lost.message} {lost.hint}" if lost is not None else ""
         return Served(self.label, received=received, sent=sent, refused=refused, problem=problem)
@@ -268,6 +270,7 @@ class _Request:
         memory = known(vault, self.node)
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
         intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", Watch())
+        self.broken = intake.damaged
         before = releases_shown(vault.store)
         try:
             intake.take_all(self._sorted(frames))
@@ -282,7 +285,13 @@ class _Request:
                 note_vector(w, self.node, theirs, self.label, vault.around.tai())
         if intake.records and held_back(vault) is None:
             self._audit(intake.records)
-        return intake.records
+        return intake.records + len(self.broken)
+
+    def _refused(self) -> tuple[tuple[str, str, str], ...]:
+        """Return name, code and reason of what came and was not taken."""
+        broken = sorted(set(self.broken) - self.vault.store.have(self.broken))
+        refused = [(r.hash.text, r.code, r.reason) for r in self.receiver.refusals]
+        return (*refused, *((name.text, "damaged", _BROKEN) for name in broken))
 
     def _says_more(self, theirs: Standing) -> bool:
         """Tell whether the client told a vector, and another than it was."""
@@ -329,8 +338,7 @@ class _Request:
             standing = in_short(standing)
         writer.info(standing.encode())
         if has_sent:
-            refused = tuple((r.hash.text, r.code, r.reason) for r in self.receiver.refusals)
-            writer.outcome(Outcome(len(self.receiver.received), refused).encode())
+            writer.outcome(Outcome(len(self.receiver.received), self._refused()).encode())
         if told is not None:
             writer.tier(pack_offer(told.offer))
         if theirs.is_quiet or is_mute:

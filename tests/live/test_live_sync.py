@@ -462,6 +462,23 @@ def test_what_rotted_here_comes_back_from_a_friend_who_serves(alice: Person, bob
     assert [bad["code"] for bad in lost["bad"]] == ["lost"]
 
 
+def test_whoever_pushes_what_rotted_is_told_that_it_was_not_taken(alice: Person, bob: Person) -> None:
+    """faults.md row 7: nothing is stored of it there, and both hear of it."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0", "-m", "a needle in a store")
+        _rot(bob, b"needle")
+        (problem,) = bob.lace("sync", "home", expect=1)["problems"]
+        assert problem["code"] == "refused-there"
+        assert "its bytes are not what its name says" in problem["message"]
+        assert "lace fsck --repair" in problem["message"]
+    assert [told["refused"] for told in server.told if told["refused"]] == [1]
+    assert alice.lace("peers", "bob")["evidence"] == [], "what rots is nobody's doing"
+
+
 def test_what_rotted_here_comes_back_from_the_vault_beside(alice: Person) -> None:
     """APP-13: as from a friend who serves, whether or not the key of the other vault lies here."""
     found(alice)
