@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from lazy.conflicts import Conflict, conflicts
 from lazy.forks import forks
 from lazy.people import NoSuchPeer, former, linked, node_of
-from transports.address import AddressKind
 from vault.nodelog import ForkProof
 from vault.vault import Vault
 
@@ -32,7 +31,6 @@ _OF_THE_MEDIUM = frozenset(
 )
 _KNOCKED = "knocked"
 _ROLLED_BACK, _TWO_STATES = "rolled-back", "two-states"
-_MEDIA = frozenset({AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP})
 _SET_BACK = "what lies there is older than what lay there before: the medium was set back"
 _LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
 
@@ -160,6 +158,12 @@ def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]
         w.store.set_meta(_COUNTS, "\n".join(f"{node} {number}" for node, number in sorted(numbers.items())))
 
 
+def _is_medium(kind: str) -> bool:
+    from transports.address import AddressKind  # noqa: PLC0415 - a status counts what is noted, and visits nobody
+
+    return kind in {AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP}
+
+
 def _met(
     vault: Vault, receiver: Receiver, result: PlaceResult
 ) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
@@ -172,7 +176,7 @@ def _met(
             if refusal.code != "stranger":
                 yield node, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
     for problem in result.problems:
-        if problem.code == _ROLLED_BACK and result.kind in _MEDIA:
+        if problem.code == _ROLLED_BACK and _is_medium(result.kind):
             yield result.name, EvidenceKind.ROLLBACK, result.name, problem.code, "", _SET_BACK
             continue
         node = _node(vault, problem.peer) if problem.peer and problem.code not in _OF_THE_MEDIUM else ""

@@ -245,6 +245,22 @@ def test_status_loads_next_to_nothing(here: Person) -> None:
     assert {name for name in loaded if name.split(".")[0] in {"vault", "transports", "lazy", "lace_tui"}} == _OURS
 
 
+def test_a_status_made_anew_loads_no_transports(ann: Person, tmp_path: Path) -> None:
+    """LAZ-54: it tells what is stored, and nothing of how bytes travel belongs to that."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED],
+        cwd=ann.folder,
+        env={**ann.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stderr.splitlines())
+    assert "lazy.status" in loaded
+    assert not {name for name in loaded if name.split(".")[0] == "transports"}
+
+
 def test_a_commit_loads_no_kinds_that_it_does_not_meet(ann: Person) -> None:
     """APP-14: what belongs to members, logs, releases and conflicts stays away from a commit that stays here."""
     ann.write("a.txt", "one\n")
