@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lazy.people import former, is_member
+from lazy.people import former, is_member, label_of
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from transports.errors import ClosedToYou, SealedToOthers
@@ -78,9 +78,11 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
 
 
 def note_revoked(vault: Vault, result: PlaceResult) -> None:
-    """Say to a revoked node that it is, unless mailboxes encrypted to others said so."""
+    """Say to a node that another revoked that it is, unless mailboxes encrypted to others said so."""
     me = former(vault, vault.node.text)
-    if me is None or any(problem.code == ClosedToYou.code for problem in result.problems):
+    if me is None or me.by == label_of(vault, vault.node.text):  # whoever did it themselves was told then
+        return
+    if any(problem.code == ClosedToYou.code for problem in result.problems):
         return
     text = f"{me.by} revoked this device's key: what it says counts here only."
     result.problems.append(Problem("revoked", text, hint=_GO_ON))
