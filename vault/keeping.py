@@ -200,8 +200,9 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
     with vault.writing() as w:
         asked = []
         for name, each in found:
-            gone = w.store.run("UPDATE tomb SET wanted = 1 WHERE hash = ?", each.hash.text).rowcount
-            if gone and w.store.position(each.hash) is None:
+            if w.store.position(each.hash) is not None:
+                continue  # it is here again, or on its way
+            if w.store.run("UPDATE tomb SET wanted = 1 WHERE hash = ?", each.hash.text).rowcount:
                 w.store.run("INSERT OR IGNORE INTO hole VALUES (?, 1)", each.hash.text)
                 asked.append(name)
         if asked:

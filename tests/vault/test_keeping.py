@@ -144,6 +144,22 @@ def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp
     assert update(alice).conflicts == ()
 
 
+def test_what_is_here_again_by_another_way_is_not_asked_for(pair: tuple[Vault, Vault]) -> None:
+    """The same bytes came back in a file of its own; a fetch of the old path changes nothing."""
+    _, bob = pair
+    for vault in pair:
+        set_keep(vault, "main", Keep("films", 1))
+    assert prune(bob).files
+    sync(bob, ["stick"])
+    old = resolve(bob, "alice/main@1.0.2")
+    assert gone(bob, "1.0.2", "films/small.bin")
+    (bob.folder / "again.bin").write_bytes(b"%d" % 2 * 600)
+    release(bob)
+    assert not gone(bob, "1.0.2", "films/small.bin")
+    assert fetch(bob, old.tree, "films/small.bin") == []
+    assert check(bob).bad == ()
+
+
 def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
     """CLAY-79: nobody but alice has her releases, until a friend's vector says otherwise."""
     alice = found(tmp_path)
