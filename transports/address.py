@@ -159,8 +159,10 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
             return AddressKind.LIVE, None
         is_git = text.rstrip("/").endswith(".git")
         return (AddressKind.GIT if is_git else AddressKind.HTTP), None
+    if scheme != "file" and ":" in text and _is_alias(text) and not (cwd / text).exists():  # a number is no scheme
+        return AddressKind.GIT, None
     if scheme and scheme != "file" and not (cwd / text).exists():
-        if _SCP.fullmatch(text) or _is_alias(text):
+        if _SCP.fullmatch(text):
             return AddressKind.GIT, None
         way = (
             ""

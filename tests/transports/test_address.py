@@ -35,6 +35,8 @@ def test_file_uris_round_trip(tmp_path: Path) -> None:
         ("alice@host:vault", AddressKind.GIT),
         ("friend:us/vault.git", AddressKind.GIT),
         ("friend:/srv/vault.git/", AddressKind.GIT),
+        ("192.0.2.5:vault.git", AddressKind.GIT),
+        ("my_hub:vault.git", AddressKind.GIT),
         ("ssh://example.org/vault", AddressKind.GIT),
         ("git+https://example.org/vault", AddressKind.GIT),
         ("git+file:/srv/vault", AddressKind.GIT),
@@ -45,7 +47,9 @@ def test_file_uris_round_trip(tmp_path: Path) -> None:
     ],
 )
 def test_other_kinds_are_recognised(text: str, kind: AddressKind, tmp_path: Path) -> None:
-    assert detect_kind(text, tmp_path)[0] == kind
+    found, path = detect_kind(text, tmp_path)
+    assert found == kind
+    assert path is None or ":" not in text, "no directory of that name is meant"
     assert parse_address(text, tmp_path).kind == kind
 
 
