@@ -275,7 +275,7 @@ class _Request:
         try:
             intake.take_all(self._sorted(frames))
         finally:
-            if intake.records:
+            if intake.records or self._has_unproven():
                 result = PlaceResult(self.label, AddressKind.LIVE.value)
                 close_round(vault, self.receiver, result, before, self.watch)
         if is_next:
@@ -286,6 +286,11 @@ class _Request:
         if intake.records and held_back(vault) is None:
             self._audit(intake.records)
         return intake.records + len(self.broken)
+
+    def _has_unproven(self) -> bool:
+        """Tell whether a proof was stopped or killed: who only serves has no other sync that goes on with it."""
+        hidden = self.vault.store.rows("SELECT 1 FROM release WHERE visible = 0 LIMIT 1")
+        return bool(hidden) and not self.vault.store.rows("SELECT 1 FROM hole LIMIT 1")
 
     def _refused(self) -> tuple[tuple[str, str, str], ...]:
         """Return name, code and reason of what came and was not taken."""

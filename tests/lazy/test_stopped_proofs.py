@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import lazy.live.reaching
 import lazy.rounds
 import vault.store.sums
+from lazy.places import add_place
 from lazy.sync import sync
+from lazy.update import update
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import release_of, visible
-from vault import work
+from vault import releasing, work
 from vault.desks.cutting import ContentWriter
 from vault.desks.ports import MemoryObjects
 from vault.errors import Cancelled
@@ -102,6 +106,50 @@ def test_what_was_stopped_holds_up_nothing_else_and_is_proven_by_the_next_sync(
     assert sum(read) >= _SIZE
     assert release in visible(alice), "an honest file of many equal parts is refused nowhere"
     assert not check(alice).bad
+
+
+@pytest.fixture
+def alice_bob_and_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault, RecordHash]]:
+    """Alice, who stopped the proving of what bob released, bob, and that: many small files in one directory."""
+    monkeypatch.setattr(lazy.rounds, "_LITTLE", _MIB)
+    monkeypatch.setattr(vault.store.sums, "UNWATCHED_BYTES", _MIB)
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for number in range(32):
+        (bob.folder / f"{number}.bin").write_bytes(random.Random(number).randbytes(200_000))
+    release = releasing.release(bob).release
+    visit(bob)
+    with pytest.raises(Cancelled):
+        sync(alice, [PLACE], watch=_Impatient().watch())
+    assert release not in visible(alice)
+    yield alice, bob, release
+    alice.close()
+    bob.close()
+
+
+def test_what_nobody_watches_goes_on_a_little_with_each_action(
+    alice_bob_and_release: tuple[Vault, Vault, RecordHash],
+) -> None:
+    alice, _, release = alice_bob_and_release
+    for number in range(8):
+        (alice.folder / "mine").write_text(f"{number}\n")
+        work.commit(alice, "mine")
+    assert release in visible(alice), "the files that ended are not read again"
+    assert not check(alice).bad
+
+
+def test_who_only_serves_proves_it_at_the_next_visit(
+    alice_bob_and_release: tuple[Vault, Vault, RecordHash], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing comes with that visit, and there is no place to sync with."""
+    alice, bob, release = alice_bob_and_release
+    # Two accounts are one here, so that the vault beside bob's takes in what he brings, as a server does.
+    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(alice.folder, alice.around), True))
+    add_place(bob, "alices", str(alice.folder), cwd=alice.folder)
+    sync(bob, ["alices"])
+    sync(bob, ["alices"])
+    assert release in visible(alice)
 
 
 def test_a_check_proves_it_all_and_can_be_stopped(alice_and_release: tuple[Vault, RecordHash]) -> None:

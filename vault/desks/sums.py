@@ -151,28 +151,34 @@ class _Tree:
         return self._source.apps(records) if isinstance(self._source, RunSource) else {}
 
     def _begun(self, entries: Sequence[Entry]) -> dict[RecordHash, str]:
-        """Return the values of the files and links among some entries; while one is summed the next is read."""
+        """Return the values of the files and links among some entries; while one is summed the next is read.
+
+        Whoever stops it does so between two pieces: the files that ended before are kept, and not read again.
+        """
         self._check_files(entries)
         found: dict[RecordHash, str] = {}
-        begun: dict[RecordHash, Summing] = {}
-        for entry in entries:
-            if entry.is_dir or entry.hash in found or entry.hash in begun:
-                continue
-            known = self._known(entry)
-            if known is not None:
-                found[entry.hash] = known
-                continue
-            begun[entry.hash] = summing = Summing(self._turns)
+        ended: dict[RecordHash, Summing] = {}
+        try:
+            for entry in entries:
+                if entry.is_dir or entry.hash in found or entry.hash in ended:
+                    continue
+                known = self._known(entry)
+                if known is not None:
+                    found[entry.hash] = known
+                    continue
+                summing = Summing(self._turns)
 
-            def take(piece: bytes | memoryview, summing: Summing = summing) -> None:
-                self._asked(len(piece))
-                summing.add(piece)
+                def take(piece: bytes | memoryview, summing: Summing = summing) -> None:
+                    self._asked(len(piece))
+                    summing.add(piece)
 
-            check_content(self._source, entry, take)
-            summing.end()
-        for record, summing in begun.items():
-            found[record] = value = summing.finish()
-            self._cache.put(record, value)
+                check_content(self._source, entry, take)
+                summing.end()
+                ended[entry.hash] = summing
+        finally:
+            for record, summing in ended.items():
+                found[record] = value = summing.finish()
+                self._cache.put(record, value)
         return found
 
     def _known(self, entry: Entry) -> str | None:
