@@ -228,19 +228,24 @@ def test_a_copied_vault_has_no_kept_answer(here: Person, tmp_path: Path, monkeyp
     assert _kept(here, "status") is None
 
 
-def test_status_loads_next_to_nothing(here: Person) -> None:
-    """A kept answer is printed without the program: the modules that may be loaded are pinned."""
-    here.run("--json", "status")
+def _status_loaded(person: Person) -> tuple[str, set[str]]:
+    """Return what a status says in a process of its own, and the modules that it loaded for that."""
     done = subprocess.run(
         [sys.executable, "-c", _LOADED],
-        cwd=here.folder,
-        env={**here.variables, "PYTHONPATH": str(ROOT)},
+        cwd=person.folder,
+        env={**person.variables, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout == here.run("--json", "status").text
-    loaded = set(done.stderr.splitlines())
+    return done.stdout, set(done.stderr.splitlines())
+
+
+def test_status_loads_next_to_nothing(here: Person) -> None:
+    """A kept answer is printed without the program: the modules that may be loaded are pinned."""
+    here.run("--json", "status")
+    said, loaded = _status_loaded(here)
+    assert said == here.run("--json", "status").text
     assert not loaded & _HEAVY
     assert {name for name in loaded if name.split(".")[0] in {"vault", "transports", "lazy", "lace_tui"}} == _OURS
 
@@ -248,15 +253,7 @@ def test_status_loads_next_to_nothing(here: Person) -> None:
 def test_a_status_made_anew_loads_no_transports(ann: Person, tmp_path: Path) -> None:
     """LAZ-54: it tells what is stored, and nothing of how bytes travel belongs to that."""
     ann.lace("place", "add", "stick", str(tmp_path / "stick"))
-    done = subprocess.run(
-        [sys.executable, "-c", _LOADED],
-        cwd=ann.folder,
-        env={**ann.variables, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(done.stderr.splitlines())
+    _, loaded = _status_loaded(ann)
     assert "lazy.status" in loaded
     assert not {name for name in loaded if name.split(".")[0] == "transports"}
 
