@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vault.desks.chunks import MissingObject
+from vault.desks.chunks import MissingObject, check_here
 from vault.desks.paths import join, split_path
 from vault.desks.tree import Entry, lookup, read_directory, walk
 from vault.errors import CallerError
@@ -187,8 +187,10 @@ def explained(store: Store, error: MissingObject) -> MissingObject | LetGo:
 def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
     """Ask the next sync for what was let go at or below a path of a tree; return the paths of those files.
 
+    What was asked for before and is not all here is among them: a large file comes in many records.
+
     Raises:
-        MissingObject, TreeError: the tree cannot be read.
+        MissingObject, TreeError: the tree cannot be read, or says of a content what is not so.
         Locked, StoreUnwritable: it cannot be noted.
     """
     entry = lookup(vault.store, tree, path) if path else None
@@ -200,11 +202,21 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
     with vault.writing() as w:
         asked = []
         for name, each in found:
-            if w.store.position(each.hash) is not None:
-                continue  # it is here again, or on its way
-            if w.store.run("UPDATE tomb SET wanted = 1 WHERE hash = ?", each.hash.text).rowcount:
+            if not w.store.rows("SELECT 1 FROM tomb WHERE hash = ?", each.hash.text) or _is_here(w.store, each):
+                continue
+            w.store.run("UPDATE tomb SET wanted = 1 WHERE hash = ?", each.hash.text)
+            if w.store.position(each.hash) is None:  # else what it lacks is waited for already
                 w.store.run("INSERT OR IGNORE INTO hole VALUES (?, 1)", each.hash.text)
-                asked.append(name)
+            asked.append(name)
         if asked:
             w.audit("lace-fetch", tree.text, {"path": path, "files": str(len(asked))})
     return asked
+
+
+def _is_here(store: Store, entry: Entry) -> bool:
+    """Tell whether all of a content is here."""
+    try:
+        check_here(store, entry)
+    except MissingObject:
+        return False
+    return True

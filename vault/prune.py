@@ -274,15 +274,20 @@ def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
 
 
 def _note(store: Store, tai: str) -> None:
-    """Keep what must be known of content that was let go: its size, and the SHA-512 that its release signs."""
+    """Keep what must be known of content that was let go: its size, and the SHA-512 that its release signs.
+
+    Of what was let go before both are known, and it may be here in part: it was asked for again, and did not all come.
+    """
     rows = store.rows("SELECT b.kind, b.digest FROM temp.prune_tomb t JOIN body b USING (p)")
     for kind, digest in rows:
         record = RecordHash(str(kind), bytes(digest))
+        if store.run("UPDATE tomb SET wanted = 0, tai = ? WHERE hash = ?", tai, record.text).rowcount:
+            continue
         size, total = 0, sha512()
         for piece in store.pieces(record) or ():
             size += len(piece)
             total.update(piece)
-        store.run("INSERT OR REPLACE INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
+        store.run("INSERT INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
 
 
 def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:

@@ -17,15 +17,17 @@ from tests.vault.vaults import befriend, derived, found, write
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
+from vault.errors import Cancelled
 from vault.fsck import check, repair
 from vault.history import releases
 from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, keeps, set_keep
 from vault.names import Version
 from vault.prune import plan_prune, prune
 from vault.reads import Care, Outcome, read_line
+from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of
+from vault.work import Watch, checkout_of
 
 
 def film(number: int) -> bytes:
@@ -332,3 +334,46 @@ def test_content_shared_with_what_stays_is_whole(pair: tuple[Vault, Vault]) -> N
     for number in range(1, 5):
         for path in ("films/small.bin", "films/large.bin", "other.bin"):
             gone(alice, f"1.0.{number}", path)  # there whole, or let go; what is merely missing is an error
+
+
+def top_of(vault: Vault, version: str) -> RecordHash:
+    """Return the record of the large film of a release, which names its parts."""
+    entry = lookup(vault.store, resolve(vault, f"alice/main@{version}").tree, "films/large.bin")
+    assert entry is not None
+    return entry.hash
+
+
+def begin_to_fetch(vault: Vault, version: str) -> None:
+    """Ask for a large film that was let go, and stop the sync that brings it before all of it is here."""
+    top = top_of(vault, version)
+    assert fetch(vault, resolve(vault, f"alice/main@{version}").tree, "films/large.bin") == ["films/large.bin"]
+
+    def cancelled() -> None:
+        if vault.store.position(top) is not None:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        sync(vault, ["stick"], watch=Watch(cancelled=cancelled))
+    assert vault.store.position(top) is not None
+    with pytest.raises(MissingObject):
+        content(vault, version, "films/large.bin")
+
+
+def test_what_came_back_in_part_is_let_go_again_or_fetched_to_its_end(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, APP-13: a fetch was stopped; another one goes on with it, and a prune takes it back."""
+    _, bob = pair
+    for path in ("films", "other.bin"):
+        set_keep(bob, "main", Keep(path, 1))
+    assert prune(bob).files == 6
+    begin_to_fetch(bob, "1.0.2")
+    sync(bob, ["stick"], pull=False)  # what did come lies on the place now
+    assert prune(bob).files == 1
+    assert gone(bob, "1.0.2", "films/large.bin")
+    assert bob.store.rows("SELECT 1 FROM hole") == []
+    assert check(bob).bad == ()
+    begin_to_fetch(bob, "1.0.2")
+    assert fetch(bob, resolve(bob, "alice/main@1.0.2").tree, "other.bin") == ["other.bin"]  # the same content
+    sync(bob, ["stick"])
+    assert content(bob, "1.0.2", "films/large.bin") == film(2)
+    assert bob.store.rows("SELECT wanted FROM tomb WHERE wanted > 0") == []
+    assert check(bob).bad == ()
