@@ -38,6 +38,9 @@ _CONFIRMED = """
 SELECT 1 FROM peer_vector JOIN member USING (node)
 WHERE of_node = ? AND node NOT IN (?, of_node) AND seq >= ? LIMIT 1"""
 
+# Since when: the position of the newest record then, which `Sharing.is_closed` compares. The first time counts.
+_ASKED = "UPDATE tomb SET wanted = CASE wanted WHEN 0 THEN (SELECT max(p) FROM body) ELSE wanted END WHERE hash = ?"
+
 
 class BadKeep(CallerError):
     """A rule about keeping content that cannot be one."""
@@ -204,7 +207,7 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
         for name, each in found:
             if not w.store.rows("SELECT 1 FROM tomb WHERE hash = ?", each.hash.text) or _is_here(w.store, each):
                 continue
-            w.store.run("UPDATE tomb SET wanted = 1 WHERE hash = ?", each.hash.text)
+            w.store.run(_ASKED, each.hash.text)
             if w.store.position(each.hash) is None:  # else what it lacks is waited for already
                 w.store.run("INSERT OR IGNORE INTO hole VALUES (?, 1)", each.hash.text)
             asked.append(name)

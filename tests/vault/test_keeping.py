@@ -377,3 +377,42 @@ def test_what_came_back_in_part_is_let_go_again_or_fetched_to_its_end(pair: tupl
     assert content(bob, "1.0.2", "films/large.bin") == film(2)
     assert bob.store.rows("SELECT wanted FROM tomb WHERE wanted > 0") == []
     assert check(bob).bad == ()
+
+
+def test_a_new_release_that_holds_what_is_being_fetched_is_shown_once_all_of_it_is_here(
+    pair: tuple[Vault, Vault],
+) -> None:
+    """CLAY-79: asked for, it is missing like anything else; what was shown before stays."""
+    alice, bob = pair
+    for path in ("films", "other.bin"):
+        set_keep(alice, "main", Keep(path, 1))
+    assert prune(alice).files == 6
+    before = visible(alice)
+    (bob.folder / "films/large.bin").write_bytes(film(2))
+    release(bob, Version(2, 0, 0))
+    sync(bob, ["stick"])
+    begin_to_fetch(alice, "1.0.2")
+    sync(alice, ["stick"], pull=False)  # judges what the stopped one left
+    assert visible(alice) == before
+    assert update(alice).conflicts == ()
+    assert check(alice).bad == ()
+    sync(alice, ["stick"])
+    assert visible(alice) == [*before, "2.0.0"]
+    update(alice)
+    assert (alice.folder / "films/large.bin").read_bytes() == film(2)
+
+
+def test_what_an_earlier_version_asked_for_stays_shown(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: it kept that it asked, and not when."""
+    _, bob = pair
+    for path in ("films", "other.bin"):
+        set_keep(bob, "main", Keep(path, 1))
+    assert prune(bob).files == 6
+    before = visible(bob)
+    begin_to_fetch(bob, "1.0.2")
+    with bob.store.transaction():
+        bob.store.run("UPDATE tomb SET wanted = 1 WHERE wanted > 0")
+    assert repair(bob).ok
+    assert visible(bob) == before
+    sync(bob, ["stick"])
+    assert content(bob, "1.0.2", "films/large.bin") == film(2)

@@ -103,7 +103,7 @@ class Sharing:
         """
         let_go = {
             RecordHash.parse(str(text)): str(sha512)
-            for text, sha512 in self._db.execute("SELECT hash, sha512 FROM tomb WHERE wanted = 1")
+            for text, sha512 in self._db.execute("SELECT hash, sha512 FROM tomb WHERE wanted > 0")
         }
         for record in self._present(list(let_go)):
             self._db.execute("INSERT OR IGNORE INTO sums VALUES (?, ?)", (record.digest, let_go[record]))
@@ -126,7 +126,15 @@ class Sharing:
             waiting += dict.fromkeys(child for each in inner for child in self._children(each, present[each], True))
 
     def is_closed(self, root: RecordHash) -> bool:
-        """Tell whether everything `root` reaches is here; walks it all, so only asked while there are holes."""
+        """Tell whether everything `root` reaches is here, or let go; walks it all, so only asked while there are holes.
+
+        What was let go and is asked for again counts as here for what came before that, and was shown: whatever came
+        later waits until all of it is here, as for any other content.
+        """
+        known = self._present([root])
+        if root not in known:
+            return False
+        asked = f"(wanted = 1 OR wanted >= {known[root][0]})"  # earlier versions kept 1, and not when that was
         seen: set[Want] = set()
         waiting: list[Want] = [(root, True)]
         while waiting:
@@ -134,10 +142,10 @@ class Sharing:
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
             lacking = {want[0].text for want in step if want[0] not in present}
-            if lacking and lacking != self._let_go(lacking, "0, 1"):
+            if lacking and lacking != self._let_go(lacking, f"(wanted = 0 OR {asked})"):
                 return False
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
-            coming = self._let_go({want[0].text for want in inner}, "1")  # asked for again, and not yet all here
+            coming = self._let_go({want[0].text for want in inner}, asked)  # perhaps not yet all here
             inner = [want for want in inner if want[0].text not in coming]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
             following = {child for want in inner for child in self._children(want[0], present[want[0]], want[1])}
@@ -187,7 +195,7 @@ class Sharing:
                 else:
                     following[child] = None
         if missing:
-            let_go = self._let_go({text for text, _ in missing}, "0")
+            let_go = self._let_go({text for text, _ in missing}, "wanted = 0")
             missing = [want for want in missing if want[0] not in let_go]
         self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", missing)
         insert_many(
@@ -223,9 +231,9 @@ class Sharing:
                 found[2].append((str(word), str(target)))
         return self._before
 
-    def _let_go(self, texts: Collection[str], wanted: str) -> set[str]:
+    def _let_go(self, texts: Collection[str], how: str) -> set[str]:
         """Return those of some records that were let go here on purpose: nothing waits for them but who asks again."""
-        query = f"SELECT hash FROM tomb WHERE wanted IN ({wanted}) AND hash IN"  # noqa: S608 - our own numbers
+        query = f"SELECT hash FROM tomb WHERE {how} AND hash IN"  # noqa: S608 - our own words and numbers
         return {str(row[0]) for row in select_in(self._db, query, list(texts))}
 
     def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, Found]:
