@@ -39,7 +39,7 @@ def ask_for(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch: Wat
         BadStream: what it says breaks the format.
         Cancelled: the person stopped it.
     """
-    with reached(vault, place, only_reads=True) as there:
+    with reached(vault, place, only_reads=True, watch=watch) as there:
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
             watch.cancelled()
             yield from _answered(vault, there, wanted[start : start + _NAMES_AT_ONCE])

@@ -22,6 +22,7 @@ from vault.keys import KeyStore
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault
+from vault.work import Watch
 
 __all__ = ["Beside", "beside"]
 
@@ -60,10 +61,14 @@ class Beside:
         visitor: who visits.
         count: counts bytes and turns.
         may_write: whether the other side takes anything in.
+        watch: stops the other side too, and is told what it proves.
     """
 
-    def __init__(self, other: Vault, visitor: Verifier, count: ByteCount, *, may_write: bool) -> None:
+    def __init__(
+        self, other: Vault, visitor: Verifier, count: ByteCount, *, may_write: bool, watch: Watch = Watch()
+    ) -> None:
         self._other, self._visitor, self._count, self._may_write = other, visitor, count, may_write
+        self._watch = watch
 
     def post(self, path: str, key: SigningKey | None, body: Iterable[bytes]) -> _Spool:
         """Hand one body over and return the answer.
@@ -72,6 +77,7 @@ class Beside:
             RefusedThere: the visitor is no member there.
             PlaceNotWritable: the other vault may not write, or cannot.
             BadStream: the body breaks the format.
+            Cancelled: the person stopped it; what the other vault took in before stays.
         """
         del key  # whose process this is, is proven by the files it may read
         self._count.trips += 1
@@ -89,14 +95,14 @@ class Beside:
 
     def _answered(self, path: str, sent: _Spool, answer: _Spool) -> None:
         folder, around = self._other.folder, self._other.around
-        service = Service(lambda: Vault(folder, around), lambda _served: None)
+        service = Service(lambda: Vault(folder, around), lambda _served: None, self._watch)
         if path == REQUEST_PATH:
             granted = service.request(sent.read()) if self._may_write else None
             if granted is None:
                 raise RefusedThere("The vault there cannot let you in.")
             answer.write(TAKEN if granted else WAITS)
         elif not self._may_write:
-            speak(self._other, self._visitor, sent, answer.write)
+            speak(self._other, self._visitor, sent, answer.write, self._watch)
         elif service.admits(self._visitor):
             try:
                 service.exchange(self._visitor, sent, answer.write)

@@ -20,6 +20,7 @@ from transports.mailbox import ByteCount
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault
+from vault.work import Watch
 
 __all__ = ["Connection", "Reached", "reached"]
 
@@ -50,13 +51,14 @@ class Reached:
 
 
 @contextmanager
-def reached(vault: Vault, place: Place, *, only_reads: bool = False) -> Iterator[Reached]:
+def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watch = Watch()) -> Iterator[Reached]:
     """Connect to a live server, or open a vault beside mine, for the block.
 
     Args:
         vault: who connects.
         place: a live one, or another vault's directory.
         only_reads: leave a vault beside mine as it is, also where its key lies on this machine.
+        watch: stops what a vault beside mine does, which this process does for it.
 
     Raises:
         PlaceUnreachable: nobody answers, or there is no such vault.
@@ -68,7 +70,8 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False) -> Iterator
         other, has_key = beside(vault, place)
         may_write = has_key and not only_reads
         with closing(other):
-            yield Reached(Beside(other, vault.node, count, may_write=may_write), other.node, may_write, count)
+            there = Beside(other, vault.node, count, may_write=may_write, watch=watch)
+            yield Reached(there, other.node, may_write, count)
         return
     address, around = parse_live(place.uri), vault.around
     with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:

@@ -79,11 +79,13 @@ class Service:
     Args:
         open_vault: opens it, for the thread that calls.
         tell: called with every request that was answered; from any thread.
+        watch: of whoever visits, where that is this process too.
     """
 
-    def __init__(self, open_vault: Callable[[], Vault], tell: Callable[[Served], None]) -> None:
+    def __init__(self, open_vault: Callable[[], Vault], tell: Callable[[Served], None], watch: Watch = Watch()) -> None:
         self._open = open_vault
         self._tell = tell
+        self._watch = watch
         self._turned: set[Verifier] = set()
         self._turning = Lock()
         self._watched: Vault | None = None
@@ -181,6 +183,7 @@ class Service:
         self._tell(Served("lace serve", problem=what))
 
     def _go_on(self) -> None:
+        self._watch.cancelled()
         if self._is_over:
             raise Cancelled("This lace serves no longer.")
 
@@ -192,7 +195,7 @@ class Service:
         """
         with closing(self._open()) as vault:
             try:
-                served = _Request(vault, node, watch=Watch(cancelled=self._go_on)).answer(source, write)
+                served = _Request(vault, node, self._watch._replace(cancelled=self._go_on)).answer(source, write)
             except LaceError as error:
                 self._tell(Served(label_of(vault, node.text), problem=error.message))
                 raise
@@ -219,18 +222,20 @@ def _not_mine(vault: Vault, value: Request | Member) -> bool:
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
-def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes], object], watch: Watch) -> None:
     """Answer one body without taking anything in: for a vault that is only read.
 
     Raises:
         BadStream: the body breaks the format.
+        Cancelled: the person stopped it.
     """
-    _Request(vault, node, is_read_only=True).answer(source, write)
+    _Request(vault, node, watch, is_read_only=True).answer(source, write)
 
 
 class _Request:
-    def __init__(self, vault: Vault, node: Verifier, *, is_read_only: bool = False, watch: Watch = Watch()) -> None:
+    def __init__(self, vault: Vault, node: Verifier, watch: Watch, *, is_read_only: bool = False) -> None:
         self.vault, self.node, self.is_read_only, self.watch = vault, node, is_read_only, watch
+        self.stop = Watch(cancelled=watch.cancelled)  # what moves is told at the other end
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
         self.names: list[RecordHash] = []
@@ -269,7 +274,7 @@ class _Request:
             return 0
         memory = known(vault, self.node)
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
-        intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", Watch())
+        intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", self.stop)
         self.broken = intake.damaged
         before = releases_shown(vault.store)
         try:
@@ -353,12 +358,12 @@ class _Request:
         if told is not None or asks_hints:
             return
         if self.names:
-            yield from send_named(vault, writer, self.names, Watch(), self.damaged)
+            yield from send_named(vault, writer, self.names, self.stop, self.damaged)
         if lists:
-            yield from _uncounted(list_after(vault, writer, after or 0, standing.here.at))
+            yield from (0 for _ in list_after(vault, writer, after or 0, standing.here.at))
         elif after is not None or not self.names:
             left_out = set(self.receiver.received)
-            yield from send_after(vault, writer, after or 0, standing.here, left_out, Watch(), self.damaged)
+            yield from send_after(vault, writer, after or 0, standing.here, left_out, self.stop, self.damaged)
 
     def _told(self, theirs: Standing) -> Told | None:
         """Return the answer in tiers, where that was asked and costs less than the records."""
@@ -391,11 +396,6 @@ class _Request:
         mine = [(str(node), int(seq)) for node, seq in self.vault.store.rows("SELECT node, seq FROM vector")]
         common = sum(min(seq, have.get(node, 0)) for node, seq in mine)
         return common * _HALF >= sum(seq for _, seq in mine)
-
-
-def _uncounted(listed: Iterator[int]) -> Iterator[int]:
-    for _ in listed:
-        yield 0
 
 
 def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:

@@ -89,7 +89,7 @@ def visit_connected(
     reason = held_back(vault)
     if reason is not None and not pull:
         raise reason
-    with reached(vault, place) as there:
+    with reached(vault, place, watch=watch) as there:
         if not pull and not there.may_write:
             raise OnlyRead(
                 f"The vault at {place.uri} is only read: its key is not on this machine.",

@@ -152,6 +152,24 @@ def test_who_only_serves_proves_it_at_the_next_visit(
     assert release in visible(alice)
 
 
+def test_who_visits_a_vault_beside_stops_what_that_one_proves(
+    alice_bob_and_release: tuple[Vault, Vault, RecordHash], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-3, INT-164: this process works for both; what was stopped goes on with the next visit."""
+    alice, bob, release = alice_bob_and_release
+    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(alice.folder, alice.around), True))
+    add_place(bob, "alices", str(alice.folder), cwd=alice.folder)
+    impatient = _Impatient()
+    with pytest.raises(Cancelled):
+        sync(bob, ["alices"], watch=impatient.watch())
+    assert _MIB < impatient.read < 3 * _MIB, "it stopped soon"
+    assert release not in visible(alice)
+    sync(bob, ["alices"])
+    assert release in visible(alice)
+    assert not check(alice).bad
+    assert not check(bob).bad
+
+
 def test_a_check_proves_it_all_and_can_be_stopped(alice_and_release: tuple[Vault, RecordHash]) -> None:
     alice, _ = alice_and_release
     visit(alice)
