@@ -54,7 +54,12 @@ class Layer:
         import vault.desks.checkout  # noqa: PLC0415
         import vault.desks.filling  # noqa: PLC0415
         import vault.files  # noqa: PLC0415
+        import vault.store.database  # noqa: PLC0415
+        import vault.store.schema  # noqa: PLC0415
 
+        # A new store is SQLite's commit too, without the word.
+        lay_out = self._wrapped("commit", vault.store.schema.lay_out)
+        vault.store.database.lay_out = lay_out  # type: ignore[attr-defined]
         flush = self._wrapped("syncfs", vault.files.flush_everything)
         for module in (vault.files, vault.desks.checkout, vault.desks.filling):
             module.flush_everything = flush  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_recor
 from vault.releasing import release
 from vault.store import Store
 from vault.store.database import StoreDamaged, insert_many
-from vault.store.schema import SCHEMA_VERSION, StoreTooNew
+from vault.store.guard import install
+from vault.store.schema import SCHEMA_VERSION, StoreTooNew, migrate
 from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.work import adopt_commit, checkout_of, commit
@@ -316,6 +318,22 @@ def test_a_long_line_is_shared_as_if_all_of_it_had_come_at_once(tmp_path: Path) 
     }
     again.close()
     alice.close()
+
+
+def test_a_new_store_is_what_all_steps_make(tmp_path: Path) -> None:
+    """APP-13: laid out at once, and one that was laid out before keeps what is in it."""
+    path = tmp_path / "s.db"
+    asked = ("SELECT * FROM sqlite_master ORDER BY rowid", "SELECT * FROM guard", "PRAGMA user_version")
+    with closing(sqlite3.connect(tmp_path / "steps.db", isolation_level=None)) as steps:
+        install(steps)
+        migrate(steps)
+        with Store(path, create=True) as store:
+            assert [store.rows(sql) for sql in asked] == [steps.execute(sql).fetchall() for sql in asked]
+            assert store.rows("PRAGMA journal_mode") == [("wal",)]
+            with store.transaction():
+                store.set_meta("name", "alice")
+    with Store(path, create=True) as again:
+        assert again.meta("name") == "alice"
 
 
 def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from vault.errors import DataError, EnvironmentFault
 from vault.store.guard import install
-from vault.store.schema import migrate
+from vault.store.schema import lay_out, migrate
 
 __all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "insert_many", "select_in"]
 
@@ -72,6 +72,8 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.execute(f"PRAGMA journal_size_limit={_LOG_BYTES}")
             db.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
             install(db)
+            if create:
+                lay_out(db)
             migrate(db)
         except BaseException:
             db.close()

@@ -13,6 +13,8 @@ text.
 from __future__ import annotations
 
 import sqlite3
+from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 from vault.errors import EnvironmentFault
@@ -24,6 +26,7 @@ __all__ = [
     "VERSION_ORDER",
     "StoreTooNew",
     "create_derived",
+    "lay_out",
     "migrate",
     "misshapen",
 ]
@@ -153,16 +156,14 @@ def misshapen(db: sqlite3.Connection) -> list[str]:
 
     Derived tables are left out: they are compared when they are built a second time.
     """
+    with _TURN:
+        wanted = _definitions(_empty())
+    return sorted({str(row[0]) for row in wanted ^ _definitions(db)})
+
+
+def _definitions(db: sqlite3.Connection) -> set[tuple[object, ...]]:
     sql = "SELECT name, type, tbl_name, CAST(sql AS BLOB) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        install(fresh)
-        migrate(fresh)
-        wanted = {tuple(row) for row in fresh.execute(sql) if row[2] not in DERIVED_TABLES}
-    finally:
-        fresh.close()
-    found = {tuple(row) for row in db.execute(sql) if row[2] not in DERIVED_TABLES}
-    return sorted({str(row[0]) for row in wanted ^ found})
+    return {tuple(row) for row in db.execute(sql) if row[2] not in DERIVED_TABLES}
 
 
 def create_derived(db: sqlite3.Connection) -> None:
@@ -266,6 +267,34 @@ _MIGRATIONS: Final = (
     _tombs,
 )
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
+
+
+def lay_out(db: sqlite3.Connection) -> None:
+    """Bring an empty file to this program's schema in one transaction; one that was begun stays as it is.
+
+    Nobody else may write meanwhile. Made step by step, tables and triggers take ten times as long, and SQLite flushes
+    what it wrote after each step.
+    """
+    if int(db.execute("PRAGMA user_version").fetchone()[0]) == 0:
+        with _TURN:
+            _empty().backup(db, progress=_given_up)
+
+
+def _given_up(code: int, _left: int, _total: int) -> None:
+    if code == sqlite3.SQLITE_BUSY:  # after all the patience of the connection; Python would ask for ever
+        raise sqlite3.OperationalError("database is locked")
+
+
+@lru_cache(maxsize=1)
+def _empty() -> sqlite3.Connection:
+    """Return an empty store in memory, to be used by one thread at a time."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    install(db)
+    migrate(db)
+    return db
+
+
+_TURN: Final = Lock()
 
 
 def migrate(db: sqlite3.Connection) -> None:
