@@ -145,7 +145,8 @@ class WebRoad(_FarRoad):
 
     def __enter__(self) -> Self:
         certificate = certified(self.medium.parent / "tls")
-        self.needs = {"GIT_SSL_CAINFO": str(certificate)}
+        # Else git's TLS also reads every certificate of this machine, for each connection: 60 ms, most of a talk.
+        self.needs = {"GIT_SSL_CAINFO": str(certificate), "GIT_SSL_CAPATH": str(certificate.parent)}
         self.stack.enter_context(variables(self.needs))
         address = self.stack.enter_context(web_host(self.medium.parent, certificate=certificate))
         self.uri = address + self.medium.name

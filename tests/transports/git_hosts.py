@@ -167,7 +167,7 @@ def web_host(root: Path, login: str = "", certificate: Path | None = None) -> It
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield f"http{'s' if certificate is not None else ''}://127.0.0.1:{server.server_port}/"
