@@ -12,10 +12,9 @@ import errno
 import sys
 import traceback
 from collections.abc import Iterable
-from pathlib import Path
 
 from tests.faults.iolayer import fail_from
-from tests.faults.moments import prepared
+from tests.faults.scenes import Scene
 from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
 __all__ = ["CODES", "failing", "main"]
@@ -23,11 +22,10 @@ __all__ = ["CODES", "failing", "main"]
 CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
 
 
-def failing(root: Path, name: str, points: Iterable[int] = (), codes: Iterable[int] = CODES) -> Swept:
+def failing(scene: Scene, points: Iterable[int] = (), codes: Iterable[int] = CODES) -> Swept:
     """Fail every call of one command, or those at `points`, once and for ever."""
-    scene = prepared(root, name)
     numbers = list(points) or range(1, calls_of(scene) + 1)
-    report = root / "report"
+    report = scene.stage.root / "report"
     faults: list[tuple[int, str]] = []
     count = 0
     for number in numbers:
@@ -50,7 +48,7 @@ def failing(root: Path, name: str, points: Iterable[int] = (), codes: Iterable[i
                 except Exception:
                     how = f"{errno.errorcode[code]} {'for ever' if for_ever else 'once'}"
                     faults.append((number, f"{how}: {traceback.format_exc(limit=-3)}"))
-    return Swept(name, count, 0.0, tuple(faults))
+    return Swept(scene.command.name, count, 0.0, tuple(faults))
 
 
 def main(words: list[str]) -> int:

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.iolayer import Call, Layer
-from tests.faults.moments import prepared
 from tests.faults.scenes import Scene
 from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
 
@@ -288,12 +287,9 @@ def write_disk(scene: Scene, found: dict[str, tuple[str, bytes]], sqlite: Path) 
             shutil.copy(path, target)
 
 
-def powercut(
-    root: Path, name: str, cuts: Iterable[int], styles: Iterable[str] = _STYLES, *, liar: bool = False
-) -> Swept:
+def powercut(scene: Scene, cuts: Iterable[int], styles: Iterable[str] = _STYLES, *, liar: bool = False) -> Swept:
     """Cut one command off at the calls given, and once right after it is done (call 0), and try several disks each."""
-    scene = prepared(root, name)
-    now = scene.stage.now
+    name, root, now = scene.command.name, scene.stage.root, scene.stage.now
     journal = root / "journal"
     faults: list[tuple[int, str]] = []
     count = 0
@@ -348,9 +344,9 @@ def main(words: list[str]) -> int:
     parser.add_argument("--liar", action="store_true", help="the stick lies about flushing")
     args = parser.parse_args(words)
 
-    def cut(root: Path, name: str, calls: Iterable[int]) -> Swept:
-        every = list(calls) or range(1, calls_of(prepared(root.with_name(f"{name}-count"), name)) + 1)
-        return powercut(root, name, every, liar=args.liar)
+    def cut(scene: Scene, calls: Iterable[int]) -> Swept:
+        every = list(calls) or range(1, calls_of(scene) + 1)
+        return powercut(scene, every, liar=args.liar)
 
     return disturbed(args.commands, args.cuts, cut, "states")
 

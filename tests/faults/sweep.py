@@ -72,9 +72,8 @@ def calls_of(scene: Scene) -> int:
     return int(report.read_text().split("\n", 1)[0])
 
 
-def sweep(root: Path, name: str, points: Iterable[int] = ()) -> Swept:
+def sweep(scene: Scene, points: Iterable[int] = ()) -> Swept:
     """Kill one command at every call, or at the `points` given."""
-    scene = prepared(root, name)
     count = 0
     slowest = 0.0
     faults: list[tuple[int, str]] = []
@@ -97,7 +96,7 @@ def sweep(root: Path, name: str, points: Iterable[int] = ()) -> Swept:
             compare(scene.state(), scene.goal)
         except Exception:
             faults.append((number, traceback.format_exc(limit=-3)))
-    return Swept(name, count, slowest, tuple(faults))
+    return Swept(scene.command.name, count, slowest, tuple(faults))
 
 
 def compare(found: dict[str, object], goal: dict[str, object]) -> None:
@@ -120,24 +119,22 @@ def parser_of(module: str, description: str | None) -> argparse.ArgumentParser:
 
 
 def disturbed(
-    commands: Iterable[str], samples: int, disturb: Callable[[Path, str, Iterable[int]], Swept], points: str
+    commands: Iterable[str], samples: int, disturb: Callable[[Scene, Iterable[int]], Swept], points: str
 ) -> int:
     """Disturb each of the commands in a directory of its own, print what came of it, and return the exit code.
 
     Args:
         commands: the commands named; all when none is.
         samples: how many of a command's calls are disturbed; 0 for each of them.
-        disturb: given a directory, the command and the calls (none for all of them).
+        disturb: given the moment before a command and the calls (none for all of them).
         points: what its points are called.
     """
     top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
     bad = 0
     try:
         for name in commands or COMMANDS:
-            calls: Iterable[int] = ()
-            if samples:
-                calls = spread(calls_of(prepared(top / f"{name}-count", name)), samples)
-            done = disturb(top / name, name, calls)
+            scene = prepared(top / name, name)
+            done = disturb(scene, spread(calls_of(scene), samples) if samples else ())
             bad += len(done.faults)
             slowest = f", slowest check {done.slowest:.2f} s" if done.slowest else ""
             print(f"{name}: {done.points} {points}, {len(done.faults)} faults{slowest}", flush=True)  # noqa: T201

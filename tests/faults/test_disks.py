@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists() or not hasatt
 @pytest.mark.parametrize("name", ["commit", "update", "push"])
 def test_a_call_that_fails_is_named_and_leaves_nothing_half(tmp_path: Path, name: str) -> None:
     """APP-13: a full disk, a broken one and too many open files, once and for ever."""
-    total = calls_of(prepared(tmp_path / "count", name))
-    done = failing(tmp_path / "sweep", name, spread(total, 3))
+    scene = prepared(tmp_path, name)
+    done = failing(scene, spread(calls_of(scene), 3))
     assert done.points == 3 * len(CODES) * 2
     assert done.faults == ()
 
@@ -32,8 +32,8 @@ def test_a_call_that_fails_is_named_and_leaves_nothing_half(tmp_path: Path, name
 def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, name: str) -> None:
     """APP-13: all or nothing before the command says that it is done, everything from then on."""
     assert name in COMMANDS
-    total = calls_of(prepared(tmp_path / "count", name))
-    done = powercut(tmp_path / "cut", name, spread(total, 2), ("drop", "names", "random"))
+    scene = prepared(tmp_path, name)
+    done = powercut(scene, spread(calls_of(scene), 2), ("drop", "names", "random"))
     assert done.points == 9
     assert done.faults == ()
 
@@ -41,14 +41,14 @@ def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", ["copy", "desk", "drafts", "export"])
 def test_what_is_written_beside_the_records_survives_a_power_cut(tmp_path: Path, name: str) -> None:
     """APP-13: a copy, the folder of a desk, drafts of a conflict and an export, with the directories made for them."""
-    done = powercut(tmp_path, name, (), ("drop", "names", "random"))
+    done = powercut(prepared(tmp_path, name), (), ("drop", "names", "random"))
     assert (done.points, done.faults) == (3, ())
 
 
 def test_a_stick_that_lies_about_flushing_is_repaired_by_the_next_visits(tmp_path: Path) -> None:
     """APP-13, fault 6: the vaults stay sound, and nothing false is taken from the stick."""
-    total = calls_of(prepared(tmp_path / "count", "push"))
-    done = powercut(tmp_path / "cut", "push", spread(total, 2), ("drop", "names", "random"), liar=True)
+    scene = prepared(tmp_path, "push")
+    done = powercut(scene, spread(calls_of(scene), 2), ("drop", "names", "random"), liar=True)
     assert done.faults == ()
 
 
@@ -56,7 +56,7 @@ def test_the_model_would_find_a_program_that_does_not_flush(tmp_path: Path, monk
     """A model that finds nothing anywhere would prove nothing."""
     monkeypatch.setattr("vault.files.flush_everything", lambda _fd: None)
     monkeypatch.setattr("tests.faults.powercut.Disk._lies", lambda _self, _path: True)
-    assert powercut(tmp_path / "cut", "update", (), ("drop", "names")).faults
+    assert powercut(prepared(tmp_path, "update"), (), ("drop", "names")).faults
 
 
 def test_a_directory_that_cannot_be_removed_leaves_the_checkout_to_be_finished(

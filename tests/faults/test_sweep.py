@@ -23,17 +23,19 @@ _SHORT = sorted(set(COMMANDS) - _LONG)
 @pytest.mark.parametrize("name", sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else _SHORT)
 def test_a_killed_command_leaves_everything_sound_and_goes_on(tmp_path: Path, name: str) -> None:
     """APP-13, LAZ-66, LAZ-67: no manual step, a clean fsck, a valid medium, and the same end as undisturbed."""
-    total = calls_of(prepared(tmp_path / "count", name))
+    scene = prepared(tmp_path, name)
+    total = calls_of(scene)
     assert total >= POINTS
-    done = sweep(tmp_path / "sweep", name, spread(total, POINTS))
+    done = sweep(scene, spread(total, POINTS))
     assert done.points >= POINTS - 1  # a file that was written just now may cost one run a call more than another
     assert done.faults == ()
 
 
 def test_every_point_is_met_when_all_are_asked_for(tmp_path: Path) -> None:
     """The sweep ends at the first run that nobody killed, and not before."""
-    total = calls_of(prepared(tmp_path / "count", "commit"))
-    done = sweep(tmp_path / "sweep", "commit")
+    scene = prepared(tmp_path, "commit")
+    total = calls_of(scene)
+    done = sweep(scene)
     assert (done.points, done.faults) == (total, ())
 
 
