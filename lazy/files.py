@@ -56,8 +56,9 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
         DiskFull, NotWritable: a file cannot be written, or one that is out of date cannot be taken away.
     """
     root = vault.dot / READABLE
-    make_directory(root / "conflicts")
-    make_directory(root / "queue")
+    for directory in (root / "conflicts", root / "queue"):
+        if not directory.is_dir():  # what is lost of these is written anew, so no flush is paid for an empty one
+            make_directory(directory)
     touched = set()
     for name, data in wanted.items():
         path = root / name

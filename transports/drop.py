@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self
 
@@ -29,7 +29,7 @@ from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_
 from transports.marker import MARKER, Marker, marker_text, read_marker
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from vault.errors import EnvironmentFault, LaceError
-from vault.files import AtomicFile, fsync_directory, remove_leftovers
+from vault.files import AtomicFile, flush_if_new, fsync_directory, make_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
 if TYPE_CHECKING:
@@ -90,10 +90,14 @@ class Drop:
         try:
             if not path.exists():
                 path.mkdir()
-                fsync_directory(path.parent)
             names = {name.casefold() for name in os.listdir(path)}  # noqa: PTH208 - names only
+            if not names:
+                make_directory(path)  # whoever made it may have been cut off before its name was flushed
             if MARKER in names:
-                return cls.open(path)
+                opened = cls.open(path)
+                with suppress(EnvironmentFault):  # whoever made it may have been cut off; what only reads it cannot
+                    fsync_directory(path)
+                return opened
             strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
             if strangers:
                 raise DropNotEmpty(
@@ -230,7 +234,7 @@ class Drop:
                     raise PlaceNotWritable(f"{level} is a symbolic link, and lace does not write through it.")
                 if not level.exists():
                     level.mkdir(exist_ok=True)
-                    fsync_directory(level.parent)
+                flush_if_new(level)
             remove_leftovers(directory)
         return DropWriter(self, directory)
 

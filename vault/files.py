@@ -29,6 +29,7 @@ __all__ = [
     "Unreadable",
     "can_flush_everything",
     "flush_everything",
+    "flush_if_new",
     "fsync_directory",
     "make_directory",
     "read_bounded",
@@ -236,15 +237,36 @@ def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:
         NotWritable: it cannot be made, or something else stands there.
     """
     path = Path(path)
-    if path.is_dir():
-        return
-    if path.parent != path:
-        make_directory(path.parent)
+    if not path.is_dir():
+        if path.parent != path:
+            make_directory(path.parent)
+        try:
+            path.mkdir(mode=mode, exist_ok=True)
+        except OSError as error:
+            refuse_write(path, error)
+    elif not os.access(path.parent, os.R_OK):
+        return  # it was not made by lace, which would have been told there that it could not be flushed
+    flush_if_new(path)
+
+
+def flush_if_new(path: str | os.PathLike[str]) -> None:
+    """Make the name of a directory survive a power cut before anything is put into it.
+
+    An empty one counts as new: whoever made it may have been cut off before its name was flushed. One that holds
+    something costs no flush.
+
+    Raises:
+        DiskFull: there is no room.
+        NotWritable: the disk fails.
+    """
+    path = Path(path)
     try:
-        path.mkdir(mode=mode, exist_ok=True)
+        with os.scandir(path) as entries:
+            is_new = next(entries, None) is None
     except OSError as error:
         refuse_write(path, error)
-    fsync_directory(path.parent)
+    if is_new:
+        fsync_directory(path.parent)
 
 
 def can_flush_everything() -> bool:

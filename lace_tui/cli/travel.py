@@ -133,7 +133,10 @@ def _write(
             raise FolderInTheWay(f"These files are in the way: {blocking}.")
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         cache = StoredDirCache(vault, found.desk)
-        remove_temporary(folder, _at_and_below(overlay, after, path))
+        # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
+        here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())
+        remove_temporary(folder, here)
+        plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
         w.audit("lace-checkout", found.what, {"desk": found.desk, "path": path}, relates_to=[found.commit.text])
     return result

@@ -13,9 +13,9 @@ import sys
 import traceback
 from collections.abc import Iterable
 
-from tests.faults.iolayer import fail_from
+from tests.faults.iolayer import can_fail, fail_from
 from tests.faults.scenes import Scene
-from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, parser_of
+from tests.faults.sweep import Swept, compare, disturbed, in_child, named_calls, parser_of
 
 __all__ = ["CODES", "failing", "main"]
 
@@ -23,13 +23,14 @@ CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
 
 
 def failing(scene: Scene, points: Iterable[int] = (), codes: Iterable[int] = CODES) -> Swept:
-    """Fail every call of one command, or those at `points`, once and for ever."""
-    numbers = list(points) or range(1, calls_of(scene) + 1)
+    """Fail every call of one command, or those at `points`, once and for ever, with each code that it can fail with."""
+    names = named_calls(scene)
+    numbers = list(points) or range(1, len(names) + 1)
     report = scene.stage.root / "report"
     faults: list[tuple[int, str]] = []
     count = 0
     for number in numbers:
-        for code in codes:
+        for code in (code for code in codes if can_fail(names[number - 1], code)):
             for for_ever in (False, True):
                 count += 1
                 scene.stage.back()

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Call", "Layer", "die", "fail_from", "kill_at"]
+__all__ = ["Call", "Layer", "can_fail", "die", "fail_from", "kill_at"]
 
 _PLAIN = ("fsync", "replace", "rename", "link", "symlink", "unlink", "mkdir", "rmdir", "ftruncate", "write")
 Call = Callable[[], Any]
@@ -30,6 +30,7 @@ class Layer:
 
     def __init__(self, step: Callable[[int, str, tuple[Any, ...], dict[str, Any], Call], Any]) -> None:
         self.count = 0
+        self.names: list[str] = []
         self._step = step
 
     def install(self) -> None:
@@ -67,6 +68,7 @@ class Layer:
     def go(self, name: str, args: tuple[Any, ...], named: dict[str, Any], call: Call) -> Any:
         """Count one call and let the step decide."""
         self.count += 1
+        self.names.append(name)
         return self._step(self.count, name, args, named, call)
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,18 +123,19 @@ def kill_at(number: int) -> Layer:
 _write = os.write
 
 
-def fail_from(number: int, code: int, *, for_ever: bool) -> Layer:
-    """Return a layer in which call `number`, or every call from it on, fails as a broken or full disk does.
-
-    Taking away goes on working on a full disk, and closing always does.
-    """
-    harmless = {"unlink", "rmdir", "ftruncate"} if code in {errno.ENOSPC, errno.EDQUOT} else set()
+def can_fail(name: str, code: int) -> bool:
+    """Tell whether a call can fail so: taking away goes on working on a full disk, and closing always does."""
     if code == errno.EMFILE:
-        harmless = set(_PLAIN) | {"commit", "syncfs"}
+        return name == "create"
+    return code not in {errno.ENOSPC, errno.EDQUOT} or name not in {"unlink", "rmdir", "ftruncate"}
+
+
+def fail_from(number: int, code: int, *, for_ever: bool) -> Layer:
+    """Return a layer in which call `number`, or every call from it on, fails as a broken or full disk does."""
 
     def step(count: int, name: str, args: tuple[Any, ...], _named: dict[str, Any], call: Call) -> Any:
         hit = count >= number if for_ever else count == number
-        if not hit or name in harmless:
+        if not hit or not can_fail(name, code):
             return call()
         if name == "commit":
             raise sqlite3.OperationalError("database or disk is full" if code == errno.ENOSPC else "disk I/O error")

@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from blake3 import blake3
 
@@ -24,6 +26,7 @@ from transports.sealed import SealedPlace
 from vault.errors import LaceError
 from vault.fsck import check
 from vault.history import releases
+from vault.keys import KeyStore
 from vault.records import Verifier
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultUnfinished
@@ -64,6 +67,11 @@ class Stage:
         return self.now / "stick"
 
     @property
+    def other(self) -> Path:
+        """Where a second stick lies."""
+        return self.now / "other"
+
+    @property
     def post(self) -> Path:
         """Where a bundle file is mailed to."""
         return self.now / "post.lace"
@@ -99,6 +107,7 @@ class Command:
         repeats: whether the command run again after it was done changes nothing; else it is only run again when it
             was not done.
         mends: whether something is damaged until it is done.
+        passphrase: what answers when it asks for one.
     """
 
     name: str
@@ -108,6 +117,7 @@ class Command:
     settle: tuple[str, ...] = ()
     repeats: bool = True
     mends: bool = False
+    passphrase: str = ""
 
 
 @dataclass
@@ -138,16 +148,26 @@ class Scene:
 
     def run(self) -> Result:
         """Run the command in this process."""
-        return self.stage.person(self.command.who).run(*self.words)
+        person = self.stage.person(self.command.who)
+        if not self.command.passphrase:
+            return person.run(*self.words)
+        with _light_keys(), _asked(person, self.command.passphrase):
+            return person.run(*self.words)
 
     def finish(self) -> None:
         """Run the same command until it says that it is done, and let friends visit the stick."""
-        command = self.command
-        if command.repeats or self.node() == self.before:
-            done = self.run()
-            assert done.code in command.again, f"again: {done.code}\n{done.err}\n{done.text}"
-            assert "Traceback" not in done.err, done.err
+        self.rerun()
         self.visit()
+
+    def rerun(self) -> bool:
+        """Run the same command again; return whether it says that it did it, and not that there was nothing to do."""
+        command = self.command
+        if not command.repeats and self.node() != self.before:
+            return False
+        done = self.run()
+        assert done.code in command.again, f"again: {done.code}\n{done.err}\n{done.text}"
+        assert "Traceback" not in done.err, done.err
+        return done.code == 0
 
     def visit(self) -> None:
         """Let friends visit the stick."""
@@ -189,7 +209,29 @@ class Scene:
                 found.setdefault("stick", {})[name] = _listed(self.stage.stick, vault)
         found["post"] = self.stage.post.exists()
         found["out"] = _files(self.stage.out)
+        found["other"] = sorted(path.name for path in self.stage.other.rglob("*") if path.suffix != ".tmp")
         return found
+
+
+@contextmanager
+def _asked(person: Person, passphrase: str) -> Iterator[None]:
+    """Let a person's commands read a passphrase from a descriptor."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, f"{passphrase}\n".encode())
+        person.environ["LACE_PASSPHRASE_FD"] = str(reading)
+        yield
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@contextmanager
+def _light_keys() -> Iterator[None]:
+    """Protect keys with the real argon2id, with the least it takes."""
+    given = KeyStore.__init__.__kwdefaults__
+    with patch.dict(given, ops=1, memory=8192):
+        yield
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -224,6 +266,10 @@ def _vault_state(vault: Vault) -> dict[str, Any]:
             rows("SELECT s.s, count(*) FROM rec r JOIN sym s ON s.id = r.app WHERE s.s <> 'lace/audit' GROUP BY s.s")
         ),
         "places": rows("SELECT name FROM place ORDER BY name"),
+        "peers": rows("SELECT name FROM peer ORDER BY name"),
+        "settings": vault.settings.encode(),
+        "key": "protected" if vault.keys_here.is_protected(vault.node) else "plain",
+        "refused": rows("SELECT count(*), (SELECT count(*) FROM quarantine) FROM refused"),
         "tree": rows("SELECT tree FROM checkout") if "friends" in vault.group else [],
     }
 

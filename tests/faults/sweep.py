@@ -25,7 +25,18 @@ from tests.faults.iolayer import Layer, kill_at
 from tests.faults.moments import COMMANDS, prepared
 from tests.faults.scenes import Scene
 
-__all__ = ["Swept", "calls_of", "compare", "disturbed", "in_child", "main", "parser_of", "spread", "sweep"]
+__all__ = [
+    "Swept",
+    "calls_of",
+    "compare",
+    "disturbed",
+    "in_child",
+    "main",
+    "named_calls",
+    "parser_of",
+    "spread",
+    "sweep",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,7 @@ def in_child(scene: Scene, layer: Layer, report: Path | None = None) -> int:
             code = done.code
             if report is not None:
                 with open(report, "w", encoding="utf-8") as file:  # noqa: PTH123
-                    file.write(f"{layer.count}\n{done.code}\n{done.err}")
+                    file.write(f"{' '.join(layer.names)}\n{done.code}\n{done.err}")
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -66,10 +77,15 @@ def in_child(scene: Scene, layer: Layer, report: Path | None = None) -> int:
 
 def calls_of(scene: Scene) -> int:
     """Return how many calls the undisturbed command makes."""
+    return len(named_calls(scene))
+
+
+def named_calls(scene: Scene) -> list[str]:
+    """Return the names of the calls that the undisturbed command makes."""
     scene.stage.back()
     report = scene.stage.root / "report"
     in_child(scene, Layer(lambda _count, _name, _args, _named, call: call()), report)
-    return int(report.read_text().split("\n", 1)[0])
+    return report.read_text().split("\n", 1)[0].split()
 
 
 def sweep(scene: Scene, points: Iterable[int] = ()) -> Swept:
@@ -134,10 +150,12 @@ def disturbed(
     try:
         for name in commands or COMMANDS:
             scene = prepared(top / name, name)
-            done = disturb(scene, spread(calls_of(scene), samples) if samples else ())
+            total = calls_of(scene)
+            done = disturb(scene, spread(total, samples) if samples else ())
             bad += len(done.faults)
             slowest = f", slowest check {done.slowest:.2f} s" if done.slowest else ""
-            print(f"{name}: {done.points} {points}, {len(done.faults)} faults{slowest}", flush=True)  # noqa: T201
+            told = f"{name}: {total} calls, {done.points} {points}, {len(done.faults)} faults{slowest}"
+            print(told, flush=True)  # noqa: T201
             for number, what in done.faults[:6]:
                 print(f"  at call {number}: {what}"[:1200], flush=True)  # noqa: T201
             shutil.rmtree(top / name, ignore_errors=True)

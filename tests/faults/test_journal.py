@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from tests.faults.powercut import Disk, Event
+from tests.faults.disk import Disk, Event
 
 
 def _disk(root: Path, *events: Event) -> Disk:
@@ -51,3 +51,36 @@ def test_a_directory_that_was_lost_takes_its_files_along(tmp_path: Path) -> None
         "/d/x": b"x",
         "/f": b"old",
     }
+
+
+def test_a_flush_may_miss_what_was_written_while_it_was_under_way(tmp_path: Path) -> None:
+    """APP-13: a thread that writes while another one flushes flushes what it wrote itself."""
+    now = str(tmp_path / "now")
+    written = (
+        Event("create", f"{now}/t", file=7),
+        Event("write", f"{now}/t", file=7, data=b"one "),
+        Event("flush", now),
+        Event("write", f"{now}/t", file=7, offset=4, data=b"two"),
+        Event("create", f"{now}/u", file=9),
+    )
+    for flush in (Event("flush", f"{now}/t", file=7, begun=3), Event("syncfs", begun=3)):
+        disk = _disk(tmp_path, *written, flush)
+        assert _after(disk, tmp_path, "drop") == {"/f": b"old", "/t": b"one "}
+        disk = _disk(tmp_path, *written, flush, Event("flush", now), Event("flush", f"{now}/t", file=7))
+        assert _after(disk, tmp_path, "drop") == {"/f": b"old", "/t": b"one two", "/u": b""}
+
+
+def test_an_inode_that_is_used_again_is_another_file(tmp_path: Path) -> None:
+    """A name that a cut brings back leads to the bytes that it had."""
+    now = str(tmp_path / "now")
+    events = (
+        Event("create", f"{now}/t", file=7),
+        Event("write", f"{now}/t", file=7, data=b"first"),
+        Event("flush", f"{now}/t", file=7),
+        Event("flush", now),
+        Event("unlink", f"{now}/t"),
+        Event("create", f"{now}/u", file=7),
+        Event("write", f"{now}/u", file=7, data=b"second"),
+        Event("flush", f"{now}/u", file=7),
+    )
+    assert _after(_disk(tmp_path, *events), tmp_path, "drop") == {"/f": b"old", "/t": b"first"}

@@ -123,7 +123,7 @@ def apply_plan(
                         telling.did()
                     writer.place()
                     writer.sweep()
-                writer.settle()
+                writer.settle(plan.here)
             finally:
                 writer.discard()
     except OSError as error:
@@ -184,7 +184,7 @@ class _Writer:
             os.unlink(step.disk, dir_fd=fd)
             self._cursor.forget()
             self.deleted.append(step.change.path)
-            self._touch(names)
+        self._touch(names)  # also of what is gone: a run that was cut off may have taken it
         self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
 
     def sweep(self) -> None:
@@ -253,9 +253,11 @@ class _Writer:
             self._ready.popleft()
         self._ready_bytes = 0
 
-    def settle(self) -> None:
-        """Make the names that were given and taken survive a power cut."""
-        if not self._durable or not self._touched:
+    def settle(self, here: Iterable[str]) -> None:
+        """Make the names that were given and taken survive a power cut, and those of paths that were here already."""
+        for path in here:
+            self._touch(tuple(path.split("/")))
+        if not self._touched:
             return
         if len(self._touched) > _FEW and can_flush_everything():
             flush_everything(self._cursor.root)

@@ -63,6 +63,8 @@ class CheckoutPlan(NamedTuple):
         deletes: files and links that go, and empty directories.
         writes: files, links and empty directories that come or change.
         skipped: paths left alone.
+        here: paths that differ between the trees and are here as they are to be. A run that was cut off may have
+            written them, and not have flushed their names.
     """
 
     before: RecordHash | None
@@ -70,6 +72,7 @@ class CheckoutPlan(NamedTuple):
     deletes: tuple[Step, ...]
     writes: tuple[Step, ...]
     skipped: tuple[Skip, ...]
+    here: tuple[str, ...] = ()
 
     @property
     def is_blocked(self) -> bool:
@@ -122,7 +125,8 @@ def plan_checkout(
             planner.check_cleared()
     except OSError as error:
         raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
-    return CheckoutPlan(before, after, tuple(planner.deletes), tuple(planner.writes), tuple(sorted(planner.skipped)))
+    skipped = tuple(sorted(planner.skipped))
+    return CheckoutPlan(before, after, tuple(planner.deletes), tuple(planner.writes), skipped, tuple(planner.here))
 
 
 class _Planner:
@@ -140,6 +144,7 @@ class _Planner:
         self.deletes: list[Step] = []
         self.writes: list[Step] = []
         self.skipped: list[Skip] = []
+        self.here: list[str] = []
 
     def look_ahead(self, changes: Sequence[Change]) -> None:
         """Ask for the lengths of what these changes would write, all at once."""
@@ -213,6 +218,7 @@ class _Planner:
         is_dir = stat.S_ISDIR(status.st_mode)
         old, new = change.before, change.after
         if new is not None and new.is_dir and is_dir:
+            self.here.append(change.path)
             return
         if old is not None and old.is_dir and is_dir and new is None:
             self.deletes.append(step)
@@ -225,6 +231,8 @@ class _Planner:
             mode = "x" if status.st_mode & stat.S_IXUSR else "-"
             if new.kind == "f" and mode != new.mode:
                 self.writes.append(step)
+            else:
+                self.here.append(change.path)
             return
         if old is not None and not old.is_dir and self._matches(fd, step, old, status):
             self._cleared.add(change.path)

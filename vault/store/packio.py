@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from vault.files import fsync_directory
+from vault.files import flush_if_new, fsync_directory
 
 __all__ = ["PackIO"]
 
@@ -19,10 +19,10 @@ class PackIO:
     """
 
     def make_directory(self, path: Path) -> None:
-        """Make a directory and the name of it durable; one that is there is left."""
+        """Make a directory and the name of it durable; one that holds something is left."""
         if not path.is_dir():
             path.mkdir()
-            fsync_directory(path.parent)
+        flush_if_new(path)
 
     def create(self, path: Path) -> int:
         """Open a new, empty file for reading and appending; what had its name before was never named by the store."""
