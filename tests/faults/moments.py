@@ -9,9 +9,13 @@ from random import Random
 
 from tests.faults.scenes import Command, Scene, Stage
 from tests.people import Person
+from vault.profile import NodeCard
+from vault.records import Seal, Tai
+from vault.suite import SigningKey
 
 __all__ = ["COMMANDS", "prepared"]
 
+EVE = SigningKey.from_seed(b"\x08" * 32)
 LINES = "".join(f"line {number}\n" for number in range(30))
 
 
@@ -278,6 +282,37 @@ def _fetched(stage: Stage) -> list[str]:
     return ["sync", "stick"]
 
 
+def _carried(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    carried = stage.now / "carried.records"
+    carried.write_bytes(alice.run("record", "export", "shared").out)
+    return ["record", "put", str(carried)]
+
+
+def _stranger(stage: Stage) -> Person:
+    """Alice, who was handed a record of eve's that waits until eve belongs."""
+    alice, _ = _begun(stage)
+    group, tai = str(alice.lace("id")["group"]), Tai.parse("1700000000:000000000")
+    plex = NodeCard.to_plex(group=group, node=EVE.verifier, label="eve", machine=None, tai=tai)
+    strange = stage.now / "eve.records"
+    strange.write_bytes(Seal.sign(plex, EVE).encode())
+    alice.lace("record", "put", str(strange), expect=1)
+    return alice
+
+
+def _admit(stage: Stage) -> list[str]:
+    _stranger(stage)
+    return ["admit", "eve", "--key", EVE.verifier.text]
+
+
+def _quarantine(stage: Stage) -> list[str]:
+    alice = _stranger(stage)
+    alice.lace("admit", "eve", "--key", EVE.verifier.text)
+    return ["quarantine", "admit", str(alice.lace("quarantine")["quarantine"][0]["hash"])]
+
+
 _BOTH = ("alice", "bob", "alice")
 _DONE = frozenset({0, 2})  # 2: it is done already, and there is nothing left to do
 COMMANDS = {
@@ -320,6 +355,12 @@ COMMANDS = {
         Command("prune-releases", "alice", _prune_releases),
         Command("fetch", "alice", _fetch, _DONE),
         Command("fetched", "alice", _fetched, settle=_BOTH),
+        Command("admit", "alice", _admit, _DONE, settle=_BOTH),
+        Command("quarantine", "alice", _quarantine, _DONE),
+        Command("record-put", "bob", _carried, settle=_BOTH),
+        Command("join", "alice", partial(_small, ("join", "eve", "@meeting", "--key", EVE.verifier.text)), _DONE),
+        Command("config", "alice", partial(_small, ("config", "set", "share", "commits"))),
+        Command("protect", "alice", partial(_small, ("key", "protect")), _DONE, passphrase="four words"),
     )
 }
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 POINTS = 5
 _LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fetched", "label", "large-commit"}
 _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
+_LONG |= {"admit", "config", "join", "protect", "quarantine", "record-put"}
 _SHORT = sorted(set(COMMANDS) - _LONG)
 
 
