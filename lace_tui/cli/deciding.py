@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import SHOWN, moved_lines, moved_text
 from lace_tui.cli.inert import inert
@@ -20,21 +21,19 @@ from lazy.merging import merge_heads
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
-from lazy.taking import PathRegions, path_regions
+from lazy.taking import PathRegions
 from lazy.unedited import Unedited, unedited
 from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import FileTooLarge, make_directory, read_bounded, remove_leftovers, write_atomic
+from vault.files import FileTooLarge, read_bounded
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 from vault.work import Watch, checkout_of
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "regions_of_conflict", "run"]
-
-_SHOWN_LINES = 20  # of one side of one region
+__all__ = ["configure", "conflict_line", "conflicts_data", "run"]
 
 
 class _Pick(argparse.Action):
@@ -133,12 +132,17 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         found = conflicts(vault, include_settled=args.all)
         rows = conflicts_data(vault, found)
         blocks: list[list[str]] = [[] for _ in found]
+        drafts: list[list[PathRegions]] = []
         if args.regions or directory is not None:
             for conflict, row, lines in zip(found, rows, blocks, strict=True):
                 shown = regions_of_conflict(vault, conflict)
-                row["regions"] = [_region_data(path) for path in shown if path.regions]
-                lines += [line for path in shown for line in _region_lines(path)]
-                row["drafts"] = _write_drafts(directory, shown) if directory is not None else []
+                row["regions"] = [region_data(path) for path in shown if path.regions]
+                lines += [line for path in shown for line in region_lines(path)]
+                row["drafts"] = drafted(shown) if directory is not None else []
+                lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())
+                drafts.append(shown)
+    if directory is not None:
+        write_drafts(directory, drafts)
 
     def text(paint: Paint) -> str:
         if not found:
@@ -153,57 +157,6 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
     if not (args.all or args.regions or args.drafts):
         keep(vault, CONFLICTS, number, answer)
     return answer
-
-
-def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
-    """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
-    base = checkout_of(vault, conflict.desk)
-    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
-    try:
-        outcome = merge_heads(vault, heads, base.commit if base else None)
-        return path_regions(outcome)
-    except LaceError:
-        return []
-
-
-def _region_data(path: PathRegions) -> dict[str, Any]:
-    clashing = [region for region in path.regions if region.kind == "conflict"]
-    return {
-        "path": path.conflict.path,
-        "regions": [
-            {
-                "number": number,
-                **{side: _shown(getattr(region, side)) for side in ("base", "ours", "theirs")},
-            }
-            for number, region in enumerate(clashing, 1)
-        ],
-    }
-
-
-def _shown(lines: Sequence[bytes]) -> str:
-    return b"".join(lines).decode("utf-8", "backslashreplace")
-
-
-def _region_lines(path: PathRegions) -> list[str]:
-    lines = []
-    clashing = [region for region in path.regions if region.kind == "conflict"]
-    for number, region in enumerate(clashing, 1):
-        lines.append(f"    {inert(path.conflict.path)} region {number}")
-        for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
-            lines += [f"      {sign} {inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
-    return lines
-
-
-def _write_drafts(directory: Path, paths: Sequence[PathRegions]) -> list[str]:
-    written = []
-    for path in paths:
-        if path.draft is not None:
-            target = directory / path.conflict.path
-            make_directory(target.parent)
-            remove_leftovers(target.parent, target.name)  # of a run that was killed
-            write_atomic(target, path.draft)
-            written.append(path.conflict.path)
-    return written
 
 
 def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:

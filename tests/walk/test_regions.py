@@ -106,6 +106,25 @@ def test_a_merged_file_is_taken_when_no_marker_is_left(clash: tuple[Person, Pers
     assert (alice.folder / "logo.png").read_bytes() == b"\0alice"
 
 
+def test_drafts_overwrite_nothing_and_say_how_they_decide(clash: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-39: what was edited where a draft would go stays, be it a draft or a file of the shared folder itself."""
+    alice, _ = clash
+    before = (alice.folder / "song.md").read_bytes()
+    answer = alice.lace("conflicts", "--drafts", str(alice.folder), expect=2)
+    assert answer["error"]["code"] == "folder-in-the-way"
+    assert "song.md" in answer["error"]["message"]
+    assert (alice.folder / "song.md").read_bytes() == before
+    merge = str(tmp_path / "merge")
+    said = alice.text("conflicts", "--drafts", merge)
+    assert f"Drafts in {merge}: song.md" in said
+    assert f"--merged 2.0.1 --files {merge}" in said
+    alice.lace("conflicts", "--drafts", merge)  # as it was written: nothing is lost
+    draft = tmp_path / "merge" / "song.md"
+    draft.write_text("half done\n")
+    assert alice.lace("conflicts", "--drafts", merge, expect=2)["error"]["code"] == "folder-in-the-way"
+    assert draft.read_text() == "half done\n"
+
+
 def test_a_folder_with_markers_is_not_released_by_accident(clash: tuple[Person, Person], tmp_path: Path) -> None:
     """LAZ-39: the folder as edited counts, but not while a draft stands in it."""
     alice, _ = clash

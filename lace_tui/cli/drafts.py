@@ -1,0 +1,114 @@
+"""The lines that clash in a conflict, and drafts of them for an editor (LAZ-39)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.inert import inert, typed
+from lazy.conflicts import Conflict
+from lazy.merging import merge_heads
+from lazy.taking import PathRegions, path_regions
+from lazy.update import FolderInTheWay
+from vault.errors import LaceError
+from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
+from vault.history import next_version
+from vault.vault import Vault
+from vault.work import checkout_of
+
+__all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_conflict", "write_drafts"]
+
+_SHOWN_LINES = 20  # of one side of one region
+_SHOWN_PATHS = 5
+_WAY = "Nothing was written. Name a directory that does not exist yet, or move those files away."
+
+
+def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
+    """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
+    base = checkout_of(vault, conflict.desk)
+    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
+    try:
+        outcome = merge_heads(vault, heads, base.commit if base else None)
+        return path_regions(outcome)
+    except LaceError:
+        return []
+
+
+def region_data(path: PathRegions) -> dict[str, Any]:
+    """Return the clashing regions of a path as `--json` shows them."""
+    clashing = [region for region in path.regions if region.kind == "conflict"]
+    return {
+        "path": path.conflict.path,
+        "regions": [
+            {
+                "number": number,
+                **{side: _shown(getattr(region, side)) for side in ("base", "ours", "theirs")},
+            }
+            for number, region in enumerate(clashing, 1)
+        ],
+    }
+
+
+def _shown(lines: Sequence[bytes]) -> str:
+    return b"".join(lines).decode("utf-8", "backslashreplace")
+
+
+def region_lines(path: PathRegions) -> list[str]:
+    """Return the clashing regions of a path, numbered as `--region` counts them."""
+    lines = []
+    clashing = [region for region in path.regions if region.kind == "conflict"]
+    for number, region in enumerate(clashing, 1):
+        lines.append(f"    {inert(path.conflict.path)} region {number}")
+        for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
+            lines += [f"      {sign} {inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
+    return lines
+
+
+def drafted(paths: Iterable[PathRegions]) -> list[str]:
+    """Return the paths that have a draft."""
+    return [path.conflict.path for path in paths if path.draft is not None]
+
+
+def write_drafts(directory: Path, conflicts: Collection[Sequence[PathRegions]]) -> None:
+    """Write the drafts of conflicts; what lies there stays, be it a draft that was edited or a file of the folder.
+
+    Raises:
+        FolderInTheWay: something else lies where a draft is to be; nothing was written.
+        NotWritable: a file cannot be written there.
+    """
+    drafts: dict[str, list[bytes]] = {}
+    for path in (path for paths in conflicts for path in paths):
+        if path.draft is not None:
+            drafts.setdefault(path.conflict.path, []).append(path.draft)
+    others = [path for path, texts in drafts.items() if not _may_be_written(directory / path, texts)]
+    if others:
+        shown = ", ".join(others[:_SHOWN_PATHS])
+        more = f" and {len(others) - _SHOWN_PATHS} more" if len(others) > _SHOWN_PATHS else ""
+        raise FolderInTheWay(f"{directory} holds {shown}{more} already, with other content.", hint=_WAY)
+    for path, texts in drafts.items():
+        target = directory / path
+        make_directory(target.parent)
+        remove_leftovers(target.parent, target.name)  # of a run that was killed
+        write_atomic(target, texts[-1])
+
+
+def _may_be_written(target: Path, texts: Sequence[bytes]) -> bool:
+    """Tell whether nothing is lost where a draft is written: nothing lies there, or a draft of this very path."""
+    if not os.path.lexists(target):
+        return True
+    try:
+        return not target.is_symlink() and read_bounded(target, max(map(len, texts))) in texts
+    except LaceError:  # larger than any of them, or no plain file
+        return False
+
+
+def draft_lines(vault: Vault, conflict: Conflict, paths: Sequence[str], where: str) -> list[str]:
+    """Return the lines that say which drafts of an open conflict lie where, and how they decide it."""
+    if not conflict.is_open:
+        return []
+    if not paths:
+        return ["    No text clashes in it, so there is no draft."]
+    decide = f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)} --files {typed(where)}"
+    return [f"    Drafts in {inert(where)}: {', '.join(map(inert, paths))}", f"    Edit them, then: {decide}"]
