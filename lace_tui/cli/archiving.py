@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import files_text
+from lace_tui.cli.folder import files_text, note_inside
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -55,6 +55,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             require_room(vault.around, path.parent, tree_totals(vault.store, found.tree)[1], "This archive")
             seconds = max(0, Tai.parse(made.tai).seconds - LEAP_SECONDS)
             done = write_archive(vault.store, found.tree, path, folder=folder, seconds=seconds, progress=told)
+    note_inside(context, path)
     return Answer(
         {
             "archive": path,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import note_inside
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.sync_report import answer
@@ -36,6 +37,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
                 raise BadArguments("This vault knows nothing of its group yet.", hint=way)
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
+            note_inside(context, path)
             made = answer(context, vault, [path.name], [result], "push")
             return _with_step(made, f"lace bundle apply {shlex.quote(path.name)}")
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)

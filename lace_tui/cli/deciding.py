@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import SHOWN, moved_lines, moved_text
+from lace_tui.cli.folder import SHOWN, moved_lines, moved_text, note_inside
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -143,6 +143,7 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
                 drafts.append(shown)
     if directory is not None:
         write_drafts(directory, drafts)
+        note_inside(context, directory)
 
     def text(paint: Paint) -> str:
         if not found:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import note_inside
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
@@ -67,7 +68,9 @@ def _export(context: Context, args: argparse.Namespace) -> Answer:
     scope = Scope(unshared=args.unshared, details=args.details)
     if args.dry_run:
         return _counted(context, scope)
-    done = _exported(context, context.cwd / Path(args.directory).expanduser(), scope)
+    directory = context.cwd / Path(args.directory).expanduser()
+    done = _exported(context, directory, scope)
+    note_inside(context, directory)
     return Answer(
         {
             "tables": done.tables,
@@ -137,7 +140,10 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     shown = [report for report in reports if report.audit in named]
     if args.csv:
         write_atomic(context.cwd / args.csv, _csv(shown[0]).encode())
-    return _answer(shown, everything=everything, written=[name for name in (args.html, args.csv) if name])
+    written = [name for name in (args.html, args.csv) if name]
+    for name in written:
+        note_inside(context, Path(name))
+    return _answer(shown, everything=everything, written=written)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -11,7 +12,8 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.desk_folders import MAIN, desk_at, folder_of, known_desk
 from vault.desks.worktree import Problem
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
+from vault.files import read_bounded
 from vault.vault import Vault
 from vault.work import Changes, Committed
 
@@ -30,6 +32,7 @@ __all__ = [
     "files_text",
     "moved_lines",
     "moved_text",
+    "note_inside",
     "notices",
     "paths_of",
     "say_pushed",
@@ -87,6 +90,27 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
     if len(shown) < len(problems):
         context.say(f"And {len(problems) - len(shown)} more; see all with -v.")
     return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]
+
+
+def note_inside(context: Context, path: Path) -> None:
+    """Say of what was written inside the shared folder that friends would get it, unless `.laceignore` names it."""
+    root = context.find_vault()
+    path = Path(os.path.normpath(context.cwd.absolute() / path))
+    if root is None or root not in path.parents or path.is_relative_to(root / ".vault") or _is_left_out(root, path):
+        return
+    name = inert(path.relative_to(root).as_posix())
+    context.say(f"{name} lies in your shared folder, so a release would share it: move it, or name it in .laceignore.")
+
+
+def _is_left_out(root: Path, path: Path) -> bool:
+    """Tell whether the rules of the shared folder leave a path out; a desk's own are not asked."""
+    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # noqa: PLC0415 - few commands write there
+
+    try:
+        rules = Ignore(read_bounded(root / IGNORE_FILE, MAX_IGNORE_BYTES))
+    except LaceError:
+        return False
+    return rules.matches(path.relative_to(root).as_posix(), is_dir=path.is_dir())
 
 
 def counted(found: Changes | Committed) -> str:

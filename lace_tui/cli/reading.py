@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, notices
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, note_inside, notices
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out
@@ -177,6 +177,7 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
         result = copy_out(vault, found, to, watch)
     for skip in result.skipped:
         context.say(f"{inert(skip.path)} {skip.reason}; it was left out.")
+    note_inside(context, to)
     return Answer(
         {
             "commit": found.commit,

@@ -218,7 +218,7 @@ VERBS: tuple[Verb, ...] = (
         _WORK,
         "Write a state as one file that any system unpacks; equal for whoever writes it.",
         "DESK@CASE FILE",
-        examples=("lace archive main@1.2.0 songs.tar.gz", "lace archive bob/main@2.4.0 ../bobs.tar.zst"),
+        examples=("lace archive main@1.2.0 ../songs.tar.gz", "lace archive bob/main@2.4.0 ../bobs.tar.zst"),
         acts=True,
     ),
     Verb(
@@ -352,7 +352,7 @@ VERBS: tuple[Verb, ...] = (
         _SYNC,
         "Write what you share to one file, to mail or to carry.",
         "FILE [--for NAME] [--encrypt]",
-        examples=("lace bundle create /tmp/for-bob.lace --for bob", "lace bundle create all.lace --encrypt"),
+        examples=("lace bundle create /tmp/for-bob.lace --for bob", "lace bundle create ../all.lace --encrypt"),
         acts=True,
     ),
     Verb(

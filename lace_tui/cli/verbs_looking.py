@@ -138,7 +138,7 @@ LOOKING: tuple[Verb, ...] = (
         _LOOK,
         "Write the history as tables that Spark, pandas and DuckDB read; only what is new is written again.",
         "DIR [--unshared] [--details] [--dry-run]",
-        examples=("lace export history", "lace export /media/stick/history"),
+        examples=("lace export ../history", "lace export /media/stick/history"),
         acts=True,
     ),
     Verb(
@@ -147,7 +147,7 @@ LOOKING: tuple[Verb, ...] = (
         _LOOK,
         "Ask the history of everybody's exports a question; without a name, list the questions.",
         "[NAME | --list] [--input DIR...] [--master URL] [--remote URL] [--html FILE] [--csv FILE]",
-        examples=("lace report", "lace report conflicts --input history", "lace report all --html history.html"),
+        examples=("lace report", "lace report conflicts --input ../history", "lace report all --html ../past.html"),
     ),
     Verb(
         "tui",

@@ -6,6 +6,8 @@ import random
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
 from vault.records import RecordHash, Tai, Verifier
@@ -305,3 +307,33 @@ def test_checkout_brings_one_path_back(ann: Person) -> None:
         (ann.folder / "deep" / name).unlink()
     assert ann.lace("checkout", "main")["written"] == ["deep/b.txt", "deep/run.sh"]
     assert ann.lace("changes")["added"] == ann.lace("changes")["deleted"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("export", "{}"), "history"),
+        (("bundle", "create", "{}"), "for-bob.lace"),
+        (("archive", "main@1.0.0", "{}"), "songs.tar"),
+        (("checkout", "main@1.0.0", "--to", "{}"), "copy"),
+    ],
+)
+def test_what_is_written_into_the_shared_folder_is_told_to_be_shared(
+    alice: Person, words: tuple[str, ...], name: str
+) -> None:
+    """CLAY-71: a release takes in what lies in the folder, so a command that writes there says so."""
+    alice.write("a.md", "a\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+
+    def told(where: str) -> str:
+        done = alice.run(*(word.replace("{}", where) for word in words))
+        assert done.code == 0
+        return done.err
+
+    assert f"{name} lies in your shared folder, so a release would share it" in told(name)
+    assert "shared folder" not in told(f"../{name}")
+    assert any(path.startswith(name) for path in alice.lace("changes")["added"])
+    alice.write(".laceignore", "left/\n")
+    (alice.folder / "left").mkdir()
+    assert "shared folder" not in told(f"left/{name}")
