@@ -25,6 +25,8 @@ __all__ = [
     "NothingToRelease",
     "Released",
     "VersionTaken",
+    "check_new",
+    "free_version",
     "nothing_new",
     "release",
     "seal_release",
@@ -62,11 +64,43 @@ class Released(NamedTuple):
     first: bool
 
 
+def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
+    """Return the version that a release gets: the one that was named, or the next.
+
+    Raises:
+        VersionTaken: it is already released by somebody visible here.
+    """
+    wanted = version or next_version(vault, desk)
+    mine = "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?"
+    taken = releases(vault.store, desk, version=wanted)
+    if taken or vault.store.rows(mine, vault.node.text, desk, str(wanted)):
+        way = f"The next free version is {next_version(vault, desk)}."
+        raise VersionTaken(f"{desk} {wanted} is already released.", hint=way)
+    return wanted
+
+
 def nothing_new(vault: Vault, desk: str) -> NothingToRelease:
     """Return why a release without a version would share nothing."""
     if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
         return NothingToRelease(f"Nothing changed in {desk} since your last release.")
     return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.")
+
+
+def check_new(vault: Vault, desk: str, version: Version | None) -> None:
+    """Refuse what a release of an unchanged folder refuses.
+
+    Raises:
+        NothingToRelease: no commit yet, or nothing new and no version named.
+    """
+    if line_head(vault.store, vault.node.text, desk) is None:
+        raise _nothing_yet(desk)
+    if version is None and not unreleased(vault, desk):
+        raise nothing_new(vault, desk)
+
+
+def _nothing_yet(desk: str) -> NothingToRelease:
+    way = "Put files into its folder first, and run the same command again."
+    return NothingToRelease(f"There is nothing in {desk} yet.", hint=way)
 
 
 def release(
@@ -86,17 +120,7 @@ def release(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        version_text = version or next_version(vault, desk)
-        if releases(vault.store, desk, version=version_text) or vault.store.rows(
-            "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?",
-            vault.node.text,
-            desk,
-            str(version_text),
-        ):
-            raise VersionTaken(
-                f"{desk} {version_text} is already released.",
-                hint=f"The next free version is {next_version(vault, desk)}.",
-            )
+        version_text = free_version(vault, desk, version)
         w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
         if committed is None and version is None and not unreleased(vault, desk):
@@ -124,9 +148,7 @@ def seal_release(
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
-        raise NothingToRelease(
-            f"There is nothing in {desk} yet.", hint="Put files into its folder first, and run the same command again."
-        )
+        raise _nothing_yet(desk)
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)

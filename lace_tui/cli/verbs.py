@@ -146,7 +146,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "release",
-        _CLI + "work",
+        _CLI + "releasing",
         _WORK,
         "Give what you have a version and share it; commits what changed first.",
         "[VERSION] [-m TEXT] [--desk D] [--yes] [--dry-run]",

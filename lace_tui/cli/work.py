@@ -1,4 +1,4 @@
-"""Writing verbs of the family "Work": see what changed, commit, release, update."""
+"""Writing verbs of the family "Work": see what changed, commit, update."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from lace_tui.cli.folder import (
     counted,
     desk_of,
     desk_path,
-    files_text,
     moved_lines,
     moved_text,
     notices,
@@ -26,31 +25,19 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
 from vault.desk_folders import desks, unmapped
-from vault.desks.ports import MemoryObjects
-from vault.errors import CallerError
-from vault.history import Relation, is_first, line_head, next_version, unreleased
+from vault.history import Relation, line_head, next_version
 from vault.names import Version
-from vault.totals import desk_totals
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Committed, changes, checkout_of, commit, shares_commits
+from vault.work import MAIN, Changes, Committed, changes, commit, shares_commits
 
 if TYPE_CHECKING:
     from lazy.update import Updated
-    from vault.releasing import Released
 
-__all__ = ["VersionNeeded", "configure", "run"]
-
-
-class VersionNeeded(CallerError):
-    """A release needs a version, and nobody is there to agree to the one proposed."""
-
-    code = "version-needed"
-    hint = "Name one, or take the proposed one with: lace release --yes"
+__all__ = ["configure", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -143,149 +130,6 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     where = "Friends get it too." if shares_commits(vault) else "It stays with you until a release: lace release"
     say_pushed(context, pushed)
     return Answer(data, f"Committed {desk} revision {made.revision}: {counted(made)}.\n{where}")
-
-
-def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = desk_of(context, vault, args.desk)
-    version = Version.parse(args.version) if args.version else None
-    if args.dry_run:
-        return _planned_release(context, vault, desk, version)
-    if version is None and not args.yes:
-        version = _agreed_version(context, vault, desk)
-        if version is None:
-            return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
-    from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
-    from vault.releasing import release  # noqa: PLC0415
-
-    with context.watching() as watch:
-        made = release(vault, version, args.message or "", desk=desk, watch=watch)
-        pushed = follow(vault, Occasion.RELEASE, watch)
-    from lazy.queue import takers, without_place  # noqa: PLC0415
-    from lazy.results import sync_command  # noqa: PLC0415
-    from lazy.status import relation_of  # noqa: PLC0415
-
-    known = takers(vault)
-    following = sync_command(known[0].name) if known else without_place(vault)
-    stands = relation_of(vault, desk)
-    doubt, is_cut = _doubt(vault)
-    if pushed and not any(result.queued for result in pushed):  # it lies at every place already
-        following = ""
-    following = "lace adopt" if is_cut else following
-    say_pushed(context, pushed)
-    data = {
-        "release": made.release,
-        "version": made.version,
-        "desk": made.desk,
-        "commit": made.commit,
-        "seq": made.seq,
-        "content_sha512": made.content_sha512,
-        "files": made.files,
-        "bytes": made.bytes,
-        "first": made.first,
-        "revision": made.committed.revision if made.committed else None,
-        **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
-        "notices": notices(context, made.committed.problems if made.committed else ()),
-        "pushed": [result.name for result in pushed if not result.queued],
-        "counts": not doubt,
-        "relation": stands,
-        "next": following or None,
-    }
-    lines = [_released(made), *doubt, *_left_out(desk, stands), *([f"Next: {inert(following)}"] if following else [])]
-    return Answer(data, "\n".join(lines))
-
-
-def _left_out(desk: str, stands: Relation) -> list[str]:
-    """Return what friends released and this release does not hold, with the command that deals with it."""
-    from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
-
-    if stands is Relation.CONFLICTING:
-        return [f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts"]
-    if stands in {Relation.SAME, Relation.AHEAD}:
-        return []
-    return [f"! It does not hold what friends released since: {update_desk(desk)}"]
-
-
-def _doubt(vault: Vault) -> tuple[list[str], bool]:
-    """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
-    from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
-
-    if former(vault, vault.node.text) is not None:
-        return ["! This device's key was revoked: it counts for nobody else, now or later."], True
-    if not is_member(vault, vault.node.text):
-        return ["! You are no member yet: it counts for your friends once you are admitted."], False
-    return [], False
-
-
-def _released(made: Released) -> str:
-    what = f"{files_text(made.files)}, {bytes_text(made.bytes)}"
-    if made.first:
-        return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
-    new = f"{counted(made.committed)}; " if made.committed else ""
-    return f"Released {made.desk} {made.version}: {new}{what} in all."
-
-
-def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
-    """Return the proposed version if the person at the terminal agrees to it, else None.
-
-    Raises:
-        VersionNeeded: nobody is at a terminal; the message names the number.
-    """
-    proposed = next_version(vault, desk)
-    if not context.is_terminal or context.json:
-        raise VersionNeeded(
-            f"The next version of {desk} would be {proposed}.",
-            hint=f"Take it with: lace release {proposed} - or: lace release --yes",
-        )
-    with context.watching() as watch:
-        found = changes(vault, desk, watch)
-    if not found.items and not unreleased(vault, desk):
-        from vault.releasing import nothing_new  # noqa: PLC0415 - each verb loads what it needs
-
-        raise nothing_new(vault, desk)
-    files, size = _totals_after(vault, desk, found)
-    context.say(f"{counted(found)}; {files_text(files)}, {bytes_text(size)} in all.")
-    return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
-
-
-def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
-    """Say what a release would share; nothing is written."""
-    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    with context.watching() as watch:
-        found = changes(vault, desk, watch, overlay=overlay)
-    from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
-
-    check_readers(vault, desk, found.tree, overlay)
-    files, size = _totals_after(vault, desk, found)
-    version = version or next_version(vault, desk)
-    base = checkout_of(vault, desk)
-    first = base is None or is_first(vault, desk, base.commit)
-    data = {
-        "planned": True,
-        "release": None,
-        "version": version,
-        "desk": desk,
-        "files": files,
-        "bytes": size,
-        "first": first,
-        **paths_of(found),
-        "notices": notices(context, found.problems),
-    }
-    return Answer(
-        data,
-        f"Would release {desk} {version}: {counted(found)}; {files_text(files)}, {bytes_text(size)} in all.",
-    )
-
-
-def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
-    """Return files and bytes of the folder as it is, from what it stands on and what changed."""
-    base = checkout_of(vault, desk)
-    files, size = desk_totals(vault.store, desk, base.tree) if base else (0, 0)
-    for item in found.items:
-        for entry, factor in ((item.before, -1), (item.after, 1)):
-            if entry is not None and not entry.is_dir:
-                files += factor
-                size += factor * entry.size
-    return files, size
 
 
 # Update
@@ -407,13 +251,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("--changes",), {"metavar": "FILE", "help": "commit what this file changes; - is standard input"}),
         (("paths",), {"metavar": "PATH", "nargs": "*", "help": "only what changed there"}),
     ),
-    "release": (
-        (("version",), {"metavar": "VERSION", "nargs": "?", "help": "X.Y.Z; without it the next one is proposed"}),
-        (("-m",), {"dest": "message", "metavar": "TEXT", "help": "what friends should know"}),
-        _DESK,
-        (("-y", "--yes"), {"action": "store_true", "help": "take the proposed version"}),
-        (("--dry-run",), {"action": "store_true", "help": "say what would be shared, and do nothing"}),
-    ),
     "update": (
         _DESK_FIRST,
         (("--from",), {"dest": "peer", "metavar": "PEER[@CASE]", "help": "only this friend's work"}),
@@ -423,6 +260,5 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
 _VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer]] = {
     "changes": _changes,
     "commit": _commit,
-    "release": _release,
     "update": _update,
 }

@@ -146,6 +146,37 @@ def test_release_commits_numbers_and_shares(ann: Person) -> None:
     assert (entry["hash"], entry["seq"]) == (data["release"], data["seq"])
 
 
+def test_a_release_says_which_earlier_commits_go_with_it(ann: Person) -> None:
+    """LAZ-45: what was committed before and never released is new to friends too, before and after it is done."""
+    ann.write("a.txt", "1")
+    ann.lace("release", "1.0.0")
+    for text in ("2", "3"):
+        ann.write("a.txt", text)
+        ann.lace("commit", "-m", text)
+    assert "main 1.0.1: 2 earlier commits; 1 file" in ann.text("release", "--dry-run")
+    ann.write("b.txt", "b")
+    assert ann.lace("release", "--dry-run")["earlier_commits"] == 2
+    assert "Released main 1.0.1: 1 added and 2 earlier commits; 2 files" in ann.text("release", "1.0.1")
+    ann.write("b.txt", "c")
+    done = ann.lace("release", "1.0.2")
+    assert (done["earlier_commits"], done["changed"]) == (0, ["b.txt"])
+
+
+def test_a_planned_release_refuses_what_the_release_refuses(ann: Person) -> None:
+    """CYB-5: a dry run promises no version that is taken, and nothing where there is nothing."""
+    error_of(ann.run("--json", "release", "--dry-run"), "nothing-to-release")
+    ann.write("a.txt", "1")
+    assert ann.lace("release", "--dry-run")["version"] == "1.0.0"
+    ann.lace("release", "1.0.0")
+    for words in (("1.0.0",), ()):
+        planned, done = (ann.run("--json", "release", *words, *more) for more in (("--dry-run",), ("--yes",)))
+        assert planned.json == done.json
+        assert planned.code == done.code == 2
+    assert ann.lace("release", "1.1.0", "--dry-run")["version"] == "1.1.0"  # the same content again may be named
+    ann.write("a.txt", "2")
+    error_of(ann.run("--json", "release", "1.0.0", "--dry-run"), "version-taken")
+
+
 def test_the_first_release_says_that_all_of_it_goes(ann: Person) -> None:
     ann.write("a.txt", "12345")
     assert "all of it goes to your friends, 1 file, 5 B" in ann.text("release", "1.0.0")
