@@ -37,6 +37,7 @@ __all__ = [
     "join",
     "leave",
     "leave_request",
+    "node_to_leave",
     "request_record",
     "wants_in",
 ]
@@ -222,6 +223,23 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
     return place
 
 
+def node_to_leave(vault: Vault, name: str) -> str:
+    """Return the node that a name means to whoever wants to leave it.
+
+    Raises:
+        NoSuchPeer: nobody has that name; where a place has it, the way out forgets that.
+    """
+    try:
+        return node_of(vault, name)
+    except NoSuchPeer as error:
+        if any(place.name == name for place in places(vault)):
+            import shlex  # noqa: PLC0415 - every visit loads this module, and few leave
+
+            way = f"To forget the place: lace place remove {shlex.quote(name)}"
+            raise NoSuchPeer(f"{name!r} is a place, and nobody.", hint=way) from error
+        raise
+
+
 def leave(vault: Vault, name: str) -> str:
     """Drop a peer from the sync list, with the places that are for it alone; keep what came from it (LAZ-53).
 
@@ -230,7 +248,7 @@ def leave(vault: Vault, name: str) -> str:
     Returns:
         The node left.
     """
-    node = node_of(vault, name)
+    node = node_to_leave(vault, name)
     if node == vault.node.text:
         raise NoSuchPeer(f"{name!r} is you, and you cannot leave yourself.")
     if node in left(vault):

@@ -160,7 +160,7 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
     if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch)
-    if act.verb == "lazy-join" and "uri" in act.parameters:
+    if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
                 remove_place(vault, act.subject)

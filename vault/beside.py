@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READABLE",
+    "can_restore",
     "changed_readable",
     "note_readable",
     "restore_settings",
@@ -64,6 +65,11 @@ def settings_change(vault: Vault) -> str:
     mine = ours[at] if at < len(ours) else ""
     now = theirs[at] if at < len(theirs) else ""
     return f"Line {at + 1} of config.toml is {now[:80]!r}, and lace wrote {mine[:80]!r} there."
+
+
+def can_restore(vault: Vault) -> bool:
+    """Tell whether `restore_settings` has what to put back: not where lace never wrote a settings file."""
+    return bool(vault.store.meta(_CONFIG))
 
 
 def restore_settings(vault: Vault, aside: str) -> bool:

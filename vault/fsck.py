@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
-from vault.beside import READABLE, changed_readable, restore_settings, settings_change
+from vault.beside import READABLE, can_restore, changed_readable, restore_settings, settings_change
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import make_directory, write_atomic
 from vault.fsck_identity import settle_identity
@@ -283,7 +283,8 @@ def _settings(vault: Vault) -> list[BadThing]:
     try:
         _ = vault.settings
     except LaceError as error:
-        bad.append(BadThing("setting", "config.toml", error.code, error.message))
+        way = "" if can_restore(vault) else f" {error.hint}"
+        bad.append(BadThing("setting", "config.toml", error.code, f"{error.message}{way}"))
     for key, problem in identity(vault):
         bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
     if (wrong := key_problem(vault)) is not None:

@@ -16,7 +16,7 @@ from lace_tui.cli.placing import note_inner_place, place_data
 from lazy import circle
 from lazy.admitting import admit, requests
 from lazy.invitations import Invitation
-from lazy.people import former, formers, members, node_of
+from lazy.people import former, formers, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
 from lazy.revoking import waiting
@@ -377,7 +377,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
 
 def _leave(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
-        own = places_of(vault, node_of(vault, args.name))
+        own = places_of(vault, circle.node_to_leave(vault, args.name))
         uri = own[0].uri if own else None
         node = circle.leave(vault, args.name)
         name = inert(args.name)

@@ -15,9 +15,9 @@ from vault.audit import AuditEntry, read_audit
 from vault.audit_chain import ChainVerdict
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
-from vault.beside import save_settings
+from vault.beside import can_restore, save_settings
 from vault.cases import Date, parse_case
-from vault.config import SETTINGS, Setting, Settings
+from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
 from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.store.database import StoreDamaged
@@ -175,6 +175,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
+            helps = can_restore(vault) or any(thing.code != ConfigDamaged.code for thing in report.bad)
     except StoreDamaged as error:
         raise StoreDamaged(error.message, hint=_BEYOND) from error
     data = {
@@ -186,7 +187,9 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         "notes": [_bad(thing) for thing in report.notes],
     }
     return Answer(
-        data, lambda paint: _fsck_text(report, kept, paint, repairing=repairing), exit_code=0 if report.ok else 1
+        data,
+        lambda paint: _fsck_text(report, kept, paint, repairing=repairing, helps=helps),
+        exit_code=0 if report.ok else 1,
     )
 
 
@@ -194,7 +197,7 @@ def _bad(thing: BadThing) -> dict[str, str]:
     return {"kind": thing.kind, "name": thing.name, "code": thing.code, "message": thing.message}
 
 
-def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool) -> str:
+def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool, helps: bool) -> str:
     lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
     lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
     lines += [f"{paint.faint('note')} {inert(thing.message)}" for thing in report.notes]
@@ -203,7 +206,7 @@ def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: 
     if report.ok:
         done = "every view was made anew" if repairing else "every view follows from them"
         lines.append(f"{paint.good('=')} {report.records} records are whole, and {done}.")
-    elif not repairing:
+    elif helps and not repairing:
         lines.append("Next: lace fsck --repair")
     return "\n".join(lines)
 

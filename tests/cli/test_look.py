@@ -185,6 +185,23 @@ def test_settings_are_listed_set_and_returned_to_their_default(settled: Person) 
     assert "announce-unreleased = true" in settled.text("config", "list")
 
 
+def test_a_settings_file_that_no_repair_mends_is_named_with_its_way_out(settled: Person) -> None:
+    """APP-14: a repair is the next step only where it helps, here where lace wrote the file that it puts back."""
+    path = settled.folder / ".vault" / "config.toml"
+    path.write_text("garbage")
+    for words in (("fsck",), ("fsck", "--repair")):
+        said = settled.run(*words)
+        assert said.code == 1
+        assert "or delete the file to return to the defaults" in said.text
+        assert "Next:" not in said.text
+    path.unlink()
+    settled.lace("config", "set", "sync-interval", "60")
+    path.write_text("garbage")
+    assert "Next: lace fsck --repair" in settled.run("fsck").text
+    assert settled.lace("fsck", "--repair")["ok"]
+    assert settled.lace("config", "get", "sync-interval")["value"] == 60
+
+
 def test_a_wrong_setting_is_refused_and_changes_nothing(settled: Person) -> None:
     for words, code in (
         (["get", "sync-strateg"], "unknown-setting"),

@@ -175,6 +175,23 @@ def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
     assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
 
 
+def test_a_peer_that_was_named_is_left_and_not_taken_back(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-4: also where they are met at a place of everybody's, so that the peer has none of its own."""
+    _begin_together(alice, bob, tmp_path)
+    stick = (tmp_path / "stick").as_uri()
+    for uri in (stick, str(tmp_path / "theirs")):
+        bob.lace("leave", "alice")
+        bob.lace("join", "alice", uri, "--key", alice.lace("id")["node"])
+        if uri != stick:
+            assert "no place any more" in bob.lace("undo")["undone"]
+        for words in (("undo",), ("undo", "--dry-run")):
+            error = bob.lace(*words, expect=2)["error"]
+            assert (error["code"], error["hint"]) == ("nothing-to-undo", "Stop syncing with them: lace leave NAME.")
+    error = bob.lace("leave", "stick", expect=2)["error"]
+    assert (error["code"], error["hint"]) == ("no-such-peer", "To forget the place: lace place remove stick")
+    bob.lace("place", "remove", "stick")
+
+
 def test_a_place_comes_back_as_encrypted_as_it_was(alice: Person, tmp_path: Path) -> None:
     """What was to be read by members alone is never left there in plain."""
     _begin(alice)
