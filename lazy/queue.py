@@ -68,8 +68,13 @@ class QueueEntry:
 
 
 def takers(vault: Vault) -> list[Place]:
-    """Return the places that what is mine can go to by a visit, those that failed last behind the others."""
-    return [place for place in hopeful(vault, places(vault)) if place.kind != _ONLY_READ and not is_mine(vault, place)]
+    """Return the places that what is mine can go to by a visit.
+
+    Those where friends were met last come first, and those that failed last come behind all others.
+    """
+    met = {str(place) for (place,) in vault.store.rows("SELECT place FROM met")}
+    found = sorted(places(vault), key=lambda place: place.name not in met)
+    return [place for place in hopeful(vault, found) if place.kind != _ONLY_READ and not is_mine(vault, place)]
 
 
 def without_place(vault: Vault, peer: str = "") -> str:

@@ -12,7 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment
-from lace_tui.cli.placing import note_inner_place, place_data
+from lace_tui.cli.placing import meeting, note_inner_place, place_data
 from lazy import circle
 from lazy.admitting import admit, requests
 from lazy.invitations import Invitation
@@ -115,14 +115,13 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
             "peer_words": invitation.words,
             "places": [place_data(vault, place) for place in known],
         }
-        following = f"Next: {inert(sync_command(known[0].name))}" if known else "Next: lace place add NAME DIR"
         return Answer(
             data,
             f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
             f"Whoever invited you reads out these words: {invitation.words}\n"
             f"Your words: {fingerprint_words(vault.node)}\n"
             f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
-            f"{following}, then lace update. You are a member once your friend has synced too.",
+            f"Next: {meeting(known)}, then lace update. You are a member once your friend has synced too.",
         )
 
 
@@ -176,11 +175,10 @@ def _asks(vault: Vault, was: Verifier) -> str:
         why = "The old key is not on this machine"
     if not members(vault):
         return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
-    known = places(vault)
-    meet = inert(sync_command(known[0].name)) if known else "lace place add NAME DIR, then lace sync"
     return (
         f"{why}: a friend must admit you with lace admit {typed(vault.name)}.\n"
-        f"Next: {meet}. Your request is there then; your friend syncs, admits you, and both sync again."
+        f"Next: {meeting(places(vault))}."
+        " Your request is there then; your friend syncs, admits you, and both sync again."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -21,7 +22,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.drops import Plugged
 
-__all__ = ["configure", "note_inner_place", "place_data", "run"]
+__all__ = ["configure", "meeting", "note_inner_place", "place_data", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -162,6 +163,13 @@ def note_inner_place(context: Context, vault: Vault, place: Place) -> None:
     folder = vault.folder.absolute().as_uri()
     if place.uri == folder or place.uri.startswith(folder + "/"):
         context.say("This place lies inside your shared folder, so it would be committed: name it in .laceignore.")
+
+
+def meeting(known: Sequence[Place]) -> str:
+    """Return the command that meets friends: at the one place there is, or at each of several."""
+    if not known:
+        return "lace place add NAME DIR, then lace sync"
+    return inert(sync_command(known[0].name)) if len(known) == 1 else "lace sync"
 
 
 def place_data(vault: Vault, place: Place) -> dict[str, Any]:

@@ -159,8 +159,25 @@ def test_accept_in_words(alice: Person, bob: Person) -> None:
     line = alice.lace("invite")["invite"]
     text = bob.text("accept", line, "--name", "robert")
     assert "You are robert in the group band." in text
+    assert "Next: lace place add NAME DIR, then lace sync, then lace update." in text
     assert alice.lace("id")["words"] in text
     assert bob.lace("id")["words"] in text
+
+
+def test_the_next_step_is_where_friends_are_met(alice: Person, bob: Person, stick: Path, tmp_path: Path) -> None:
+    """LAZ-56: not the place that comes first by name, where nobody ever was."""
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "attic", str(tmp_path / "attic"))
+    alice.lace("place", "add", "stick", str(stick))
+    accepted = bob.text("accept", alice.lace("invite", "bob")["invite"])
+    assert "Next: lace sync, then lace update." in accepted  # which of them is here he knows best
+    alice.write("song.md", "la\n")
+    assert alice.lace("release", "1.0.0")["next"] == "lace sync attic"
+    for person in (bob, alice, bob, alice):
+        person.lace("sync", "stick")
+    alice.write("song.md", "la la\n")
+    assert alice.lace("release", "1.0.1")["next"] == "lace sync stick"
+    assert alice.lace("queue")["entries"][-1]["reason"].endswith("lace sync stick")
 
 
 def test_accept_when_the_stick_is_elsewhere(alice: Person, bob: Person, stick: Path) -> None:
