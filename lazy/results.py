@@ -31,8 +31,12 @@ _WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missi
 
 
 def sync_command(name: str) -> str:
-    """Return the command that syncs with a place or peer, as it is typed: a name may hold a space."""
-    return f"lace sync {shlex.quote(name)}"
+    """Return the command that syncs with a place or peer, as it is typed: a name may hold a space or begin with a dash.
+
+    >>> sync_command("-x")
+    'lace sync -- -x'
+    """
+    return f"lace sync {'-- ' if name.startswith('-') else ''}{shlex.quote(name)}"
 
 
 def written_anew(peer: str) -> str:

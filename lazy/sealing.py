@@ -133,12 +133,12 @@ def seen_first(uri: str) -> Iterator[None]:
     Raises:
         PlaceUnreachable: it cannot be reached now.
     """
-    from transports.errors import PlaceUnreachable  # noqa: PLC0415
+    from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
 
     try:
         yield
     except PlaceUnreachable as error:
-        if not uri.startswith("git+file:"):
+        if not uri.startswith("git+file:") and not isinstance(error, CertificateUntrusted):
             error.hint = _SEEN_FIRST
         raise
 

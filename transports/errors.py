@@ -15,6 +15,7 @@ __all__ = [
     "BadRun",
     "BadSnapshot",
     "BadStream",
+    "CertificateUntrusted",
     "ClosedToYou",
     "DropEmptied",
     "DropNotEmpty",
@@ -62,6 +63,13 @@ class PlaceUnreachable(PlaceError):
     exit_code = 20
     can_wait = True
     hint = "Plug the stick in, or mount the directory, and run the same command again."
+
+
+class CertificateUntrusted(PlaceUnreachable):
+    """A web server answered with a certificate that this machine does not trust, as a friend's `lace serve` does."""
+
+    code = "certificate-untrusted"
+    hint = "For a friend's lace serve, add the whole line that it printed, with # and the key at its end."
 
 
 class DropEmptied(PlaceUnreachable):

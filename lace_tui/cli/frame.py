@@ -18,6 +18,7 @@ from lace_tui.cli.errors import (
     OutputNotWritable,
     UnknownVerb,
 )
+from lace_tui.cli.inert import typed
 from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Output, ReaderGone
 from lace_tui.cli.verbs import VERBS, Verb
@@ -36,6 +37,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise `BadArguments` as a sentence that names the verb."""
         raise BadArguments(f"{self.prog}: {_plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
+
+    def no_option(self, words: Sequence[str]) -> str:
+        """Return the first word with one dash that is no option, as a name or path may be; empty when there is none."""
+        known = {name for action in self._actions for name in action.option_strings}
+        return next((w for w in words if w[:1] == "-" and w[1:2] not in {"", "-"} and w[:2] not in known), "")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
@@ -183,9 +189,14 @@ def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
     if "--" in rest:  # the intermixed form forgets what the two dashes say
         return parser.parse_args(rest)
     try:
-        return parser.parse_intermixed_args(rest)
-    except TypeError:  # a verb whose arguments have an order of their own
-        return parser.parse_args(rest)
+        try:
+            return parser.parse_intermixed_args(rest)
+        except TypeError:  # a verb whose arguments have an order of their own
+            return parser.parse_args(rest)
+    except BadArguments as error:
+        if word := parser.no_option(rest):
+            error.hint += f" - a name or path such as {typed(word)} goes behind two dashes: -- {typed(word)}"
+        raise
 
 
 def _take_globals(argv: list[str], flags: _Flags, *, is_strict: bool = True) -> list[str]:

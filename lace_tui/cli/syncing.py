@@ -70,7 +70,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         if verb == "due":
             names = [place.name for place in due(vault)]
             if not names:
-                return Answer({"places": [], "exchanges": []}, "Nothing is due.")
+                strategy = str(vault.settings.get("sync-strategy"))
+                way = "; to sync now and then: lace config set sync-strategy periodic"
+                why = "" if strategy == "periodic" else f" The setting sync-strategy is {strategy}{way}"
+                return Answer({"places": [], "exchanges": [], "strategy": strategy}, f"Nothing is due.{why}")
         else:
             names = asked or [place.name for place in places(vault)]
         if not names:

@@ -198,5 +198,6 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
     blocking = [skip for skip in result.skipped if skip.blocking]
     if blocking:
         shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])
-        raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.")
+        way = "Name a folder that does not exist yet, or move those files away, and run the same command again."
+        raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.", hint=way)
     return result

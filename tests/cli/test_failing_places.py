@@ -67,10 +67,16 @@ def test_a_place_that_is_away_beside_another_is_told_by_the_code(pair: tuple[Per
 def test_a_place_that_failed_is_not_the_one_to_sync_next(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """LAZ-46: the command that is named after a release leads to a place that took what was brought last."""
     ann, bob = pair
-    ann.lace("place", "add", "a-first", str(tmp_path / "first"))
+    ann.lace("place", "remove", "stick")  # friends were met there, so that it would come first all the same
+    for name in ("a-first", "second"):
+        ann.lace("place", "add", name, str(tmp_path / name))
     ann.write("ann.md", "ann\n")
-    assert ann.lace("release", "1.1.0")["next"] == "lace sync a-first"
-    (tmp_path / "first").rename(tmp_path / "away")
+    assert ann.lace("release", "1.0.9")["next"] == "lace sync a-first"
+    (tmp_path / "a-first").rename(tmp_path / "away")
+    ann.lace("sync", expect=1)
+    ann.write("ann.md", "more of ann\n")
+    assert ann.lace("release", "1.1.0")["next"] == "lace sync second"
+    ann.lace("place", "add", "stick", bob.lace("places")["places"][0]["uri"])
     bob.write("bob.md", "bob\n")
     bob.lace("release", "1.1.1")
     bob.lace("sync")

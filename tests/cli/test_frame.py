@@ -101,6 +101,8 @@ def test_help_of_a_first_word_lists_what_may_follow(alice: Person) -> None:
         (["-C"], "bad-arguments", "a folder is missing"),
         (["errors", "more"], "bad-arguments", "unrecognized arguments: more"),
         (["errors", "--jso"], "bad-arguments", "unrecognized arguments: --jso"),
+        (["cat", "main", "-x"], "bad-arguments", "a name or path such as -x goes behind two dashes: -- -x"),
+        (["sync", "-x"], "bad-arguments", "goes behind two dashes: -- -x"),
         (["-C", "nowhere", "errors"], "folder-missing", "There is no folder"),
         (["errors", "-C", "nowhere"], "folder-missing", "There is no folder"),
         (["prune", "--keep", "0"], "bad-arguments", "See: lace help prune"),

@@ -263,7 +263,8 @@ def test_checkout_writes_a_copy_elsewhere(pair: tuple[Person, Person], tmp_path:
     assert "files of alice/main@1.0.0 written" in bob.text("checkout", "alice/main@1.0.0", "--to", "../other")
     (target / "list.md").write_text("somebody's own")
     (target / "notes.md").unlink()
-    error_of(bob.run("--json", "checkout", "alice/main@1.0.0", "--to", str(target)), "folder-in-the-way")
+    error = error_of(bob.run("--json", "checkout", "alice/main@1.0.0", "--to", str(target)), "folder-in-the-way")
+    assert error["hint"].startswith("Name a folder that does not exist yet")  # nothing there can be committed
     assert tree_of(target) == {"list.md": b"somebody's own"}
     bob.write("file", "x")
     error_of(bob.run("--json", "checkout", "main", "--to", "file/below"), "folder-not-made", 15)

@@ -70,6 +70,7 @@ def test_due_visits_what_the_interval_says(sharing: tuple[Person, Path]) -> None
     now = 1_795_000_000_000_000_000
     alice.world["now_ns"] = lambda: now
     assert alice.lace("due")["places"] == []  # manual is the default
+    assert "sync-strategy is manual" in alice.text("due")
     alice.lace("config", "set", "sync-strategy", "periodic")
     alice.lace("config", "set", "sync-interval", "60")
     assert [place["name"] for place in alice.lace("due")["places"]] == ["stick"]

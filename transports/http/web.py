@@ -16,7 +16,14 @@ from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import quote, unquote, urlsplit
 
-from transports.errors import AccessRefused, MissingFile, PlaceUnreachable, UnknownPlaceKind, UnreadableFile
+from transports.errors import (
+    AccessRefused,
+    CertificateUntrusted,
+    MissingFile,
+    PlaceUnreachable,
+    UnknownPlaceKind,
+    UnreadableFile,
+)
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
@@ -233,11 +240,11 @@ class Web:
 
     def unreachable(self, error: Exception) -> PlaceUnreachable:
         """Return what went wrong on the way as a sentence."""
-        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        hint = "See that you are online and that the server runs, and run the same command again."
         if isinstance(error, ssl.SSLCertVerificationError):
             reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
-            hint = "For a friend's lace serve, add the whole line that it printed, with # and the key at its end."
+            return CertificateUntrusted(f"{self.address.uri} cannot be reached: {reason[:200]}.")
+        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+        hint = "See that you are online and that the server runs, and run the same command again."
         return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
 
     def _ask(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
