@@ -79,9 +79,9 @@ def write_drafts(directory: Path, conflicts: Collection[Sequence[PathRegions]]) 
         NotWritable: a file cannot be written there.
     """
     drafts: dict[str, list[bytes]] = {}
-    for path in (path for paths in conflicts for path in paths):
-        if path.draft is not None:
-            drafts.setdefault(path.conflict.path, []).append(path.draft)
+    for one in (one for paths in conflicts for one in paths):
+        if one.draft is not None:
+            drafts.setdefault(one.conflict.path, []).append(one.draft)
     others = [path for path, texts in drafts.items() if not _may_be_written(directory / path, texts)]
     if others:
         shown = ", ".join(others[:_SHOWN_PATHS])
