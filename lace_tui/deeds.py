@@ -17,7 +17,7 @@ from vault.history import Relation, next_version
 from vault.names import Version, check_name
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Relation", "Updated", "Version"]
 __all__ += ["add_place", "check_name", "invite", "next_release", "plan_updates", "release", "sync"]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lace_tui.cli.progress import CancelToken
-
-if TYPE_CHECKING:
-    from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Far", "Job"]
 
@@ -58,7 +56,6 @@ class Job:
 
     def watch(self) -> Watch:
         """Return what the work reports to and asks."""
-        from vault.work import Watch  # noqa: PLC0415 - no part of the first frame
 
         def report(done: int, total: int, what: str) -> None:
             self.progress = (done, total, what, 0, 0)

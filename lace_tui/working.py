@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lace_tui.job import Job
     from vault.surroundings import Surroundings
     from vault.vault import Vault
-    from vault.work import Watch
+    from vault.watch import Watch
 
 __all__ = ["Working"]
 

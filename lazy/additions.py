@@ -19,7 +19,7 @@ from vault.profile import Founding, Member, NodeCard, Revocation
 from vault.records import RecordHash, Verifier
 from vault.store.side import Ahead
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["additions", "exposed_sizes", "others"]
 

@@ -16,7 +16,7 @@ from transports.address import AddressKind, parse_live
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import Verifier
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Asked", "ask_beacon"]
 

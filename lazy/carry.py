@@ -26,7 +26,7 @@ from vault.errors import CallerError, PeerError
 from vault.files import FileMissing
 from vault.records import Verifier, b64a
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
 

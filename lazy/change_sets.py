@@ -9,7 +9,8 @@ from vault.history import line_head
 from vault.permits import check_readers
 from vault.unfinished import finish_checkouts
 from vault.vault import Vault
-from vault.work import Committed, Watch, checkout_of, record_commit, shares_commits
+from vault.watch import Watch
+from vault.work import Committed, checkout_of, record_commit, shares_commits
 
 __all__ = ["commit_changes"]
 

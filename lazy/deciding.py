@@ -31,7 +31,8 @@ from vault.history import commit_info, next_version, releases_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
-from vault.work import Watch, changes, checkout_of
+from vault.watch import Watch
+from vault.work import changes, checkout_of
 
 __all__ = ["CHOICES", "Choice", "Content", "OpenFile", "Opened", "Origin", "Pick", "Piece", "SideNeedsFile", "Worked"]
 __all__ += ["decide", "draft_text", "open_conflict", "undecided", "worked_out"]

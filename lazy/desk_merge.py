@@ -20,7 +20,8 @@ from vault.history import Relation, relation
 from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import Watch, adopt_commit, changes, checkout_of, finish_checkouts, record_commit, seal_commit
+from vault.watch import Watch
+from vault.work import adopt_commit, changes, checkout_of, finish_checkouts, record_commit, seal_commit
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]

@@ -29,7 +29,7 @@ from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:

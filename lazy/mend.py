@@ -39,7 +39,7 @@ from vault.files import write_atomic
 from vault.fsck import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["examine", "mend"]
 

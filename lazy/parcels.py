@@ -29,7 +29,7 @@ from vault.ranges import range_answer
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "named", "put", "show"]
 

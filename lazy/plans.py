@@ -17,7 +17,7 @@ from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Amount", "VisitPlan", "amount", "plan_visit"]
 

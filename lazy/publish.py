@@ -26,7 +26,8 @@ from vault.errors import Cancelled, DataError
 from vault.history import unreleased
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
-from vault.work import MAIN, Watch
+from vault.watch import Watch
+from vault.work import MAIN
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
 __all__ += ["settle_published"]

@@ -37,10 +37,10 @@ from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.releasing import VersionTaken, seal_release
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.work import (
     MAIN,
     Checkout,
-    Watch,
     adopt_commit,
     changes,
     checkout_of,

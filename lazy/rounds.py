@@ -28,7 +28,7 @@ from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_si
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.store.sums import PutOff
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vault.errors import Cancelled, LaceError
 from vault.records import Tai
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lazy.places import Place

@@ -25,7 +25,7 @@ from transports.errors import OnlyRead
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope

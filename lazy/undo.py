@@ -20,7 +20,8 @@ from vault.history import Head, commit_info, line_head, revision
 from vault.records import Seal, parse_record
 from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, plan_unfinished
 from vault.vault import Vault
-from vault.work import Checkout, Watch, changes, set_checkout
+from vault.watch import Watch
+from vault.work import Checkout, changes, set_checkout
 from vault.writer import Writer
 
 __all__ = ["NothingToUndo", "Undone", "last_act", "undo"]

@@ -12,7 +12,8 @@ from vault.desks.tree import lookup
 from vault.graph import newest
 from vault.history import commit_info
 from vault.vault import Vault
-from vault.work import Watch, changes, finish_checkouts
+from vault.watch import Watch
+from vault.work import changes, finish_checkouts
 
 __all__ = ["Unedited", "unedited"]
 

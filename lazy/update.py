@@ -24,10 +24,10 @@ from vault.names import Version
 from vault.records import RecordHash
 from vault.unfinished import in_the_way
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.work import (
     MAIN,
     Checkout,
-    Watch,
     adopt_commit,
     changes,
     checkout_of,

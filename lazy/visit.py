@@ -31,7 +31,7 @@ from vault.errors import DataError, PeerError, PlaceError
 from vault.history import releases_shown
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:

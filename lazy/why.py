@@ -19,7 +19,7 @@ from vault.profile.content import MAX_DIRECT_BYTES
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.store.database import select_in
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Decision", "Step", "Why", "why"]
 

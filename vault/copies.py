@@ -11,7 +11,7 @@ from vault.files import make_directory
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["export_tree"]
 

@@ -27,7 +27,7 @@ from vault.store.compare import differences
 from vault.store.database import StoreDamaged
 from vault.store.schema import misshapen
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "forget_put_aside", "put_aside", "repair", "was_put_aside"]
 

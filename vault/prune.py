@@ -23,7 +23,7 @@ from vault.store.repack import Repacking, plan_repack, repack
 from vault.store.sharing import Sharing
 from vault.unfinished import finish_checkouts
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
 

@@ -18,7 +18,8 @@ from vault.records import RecordHash
 from vault.totals import keep_totals
 from vault.unfinished import finish_checkouts
 from vault.vault import Vault
-from vault.work import Committed, Watch, seal_commit
+from vault.watch import Watch
+from vault.work import Committed, seal_commit
 from vault.writer import Writer
 
 __all__ = [

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vault.desks.plan import CheckoutPlan, Skip
     from vault.desks.ports import MemoryObjects, Source
     from vault.vault import Vault
-    from vault.work import Watch
+    from vault.watch import Watch
     from vault.writer import Writer
 
 __all__ = [

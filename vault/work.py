@@ -6,7 +6,7 @@ version and shares it. Nothing here knows a peer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder, within
@@ -28,6 +28,7 @@ from vault.unfinished import (
     tree_if_finished,
 )
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = [
@@ -35,7 +36,6 @@ __all__ = [
     "Changes",
     "Checkout",
     "Committed",
-    "Watch",
     "adopt_commit",
     "changes",
     "checkout_of",
@@ -47,28 +47,6 @@ __all__ = [
     "set_checkout",
     "shares_commits",
 ]
-
-
-class Watch(NamedTuple):
-    """How long work is watched and stopped; passed down to every loop over files or records.
-
-    Args:
-        progress: called with (done, total or 0 when unknown, what).
-        cancelled: raises `Cancelled` when the person asked to stop.
-        moved: called with (records done, records in all, bytes done, bytes in all, what) while records travel;
-            `progress` is told instead when it is absent.
-    """
-
-    progress: Callable[[int, int, str], None] = lambda _done, _total, _what: None
-    cancelled: Callable[[], None] = lambda: None
-    moved: Callable[[int, int, int, int, str], None] | None = None
-
-    def travelled(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
-        """Say how many records and bytes of a transfer are done."""
-        if self.moved is not None:
-            self.moved(done, total, size, total_size, what)
-        else:
-            self.progress(done, total, what)
 
 
 class Checkout(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken, Progress
     from vault.surroundings import Surroundings
     from vault.vault import Vault
-    from vault.work import Watch
+    from vault.watch import Watch
 
 __all__ = ["Context", "World"]
 
@@ -219,7 +219,7 @@ class Context:
     @contextmanager
     def watching(self) -> Iterator[Watch]:
         """Show progress and listen to Ctrl-C for a block of long work; pass the value down."""
-        from vault.work import Watch  # noqa: PLC0415
+        from vault.watch import Watch  # noqa: PLC0415
 
         with self.progress() as progress, self.cancellable() as token:
             yield Watch(progress.report, token.check, progress.moved)

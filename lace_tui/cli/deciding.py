@@ -31,7 +31,8 @@ from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
-from vault.work import Watch, checkout_of
+from vault.watch import Watch
+from vault.work import checkout_of
 
 __all__ = ["configure", "conflict_line", "conflicts_data", "run"]
 

@@ -19,7 +19,7 @@ from lazy.sync import sync
 from transports.address import AddressKind
 from vault.errors import PlaceError
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken

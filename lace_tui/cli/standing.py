@@ -20,7 +20,8 @@ from vault.errors import EnvironmentFault, LaceError
 
 if TYPE_CHECKING:
     from vault.vault import Vault
-    from vault.work import Changes, Watch
+    from vault.watch import Watch
+    from vault.work import Changes
 
 __all__ = ["configure", "run"]
 

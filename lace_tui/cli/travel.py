@@ -24,7 +24,8 @@ from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, plan_folder
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Watch, changes, checkout_of
+from vault.watch import Watch
+from vault.work import MAIN, Changes, changes, checkout_of
 
 __all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "bring_back", "check_out", "copy_out"]
 

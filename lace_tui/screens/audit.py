@@ -17,7 +17,7 @@ from vault.audit import AuditEntry, read_audit
 from vault.audit_chain import ChainVerdict
 from vault.audit_trail import trail, verify_trail
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Audit"]
 

@@ -23,7 +23,7 @@ from lazy.resolve import accept_resolution, next_step, resolve_prefer
 from lazy.update import ending_releases
 from vault.records import Tai
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Conflicts"]
 

@@ -25,7 +25,7 @@ from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES
 from spark_export.session import spark_session
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Export"]
 

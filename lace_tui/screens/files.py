@@ -22,7 +22,7 @@ from lace_tui.screens.viewer import Texts, Viewer, painted
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Files", "offer_checkout", "show_difference"]
 

@@ -33,7 +33,8 @@ from vault.desk_folders import desk_at
 from vault.labels import Labelled, set_label
 from vault.profile import Release, Resolution
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Committed, Watch, changes, commit
+from vault.watch import Watch
+from vault.work import MAIN, Changes, Committed, changes, commit
 
 __all__ = ["History"]
 

@@ -35,7 +35,7 @@ from lazy.resolve import next_step
 from vault.errors import LaceError
 from vault.names import Version
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Resolve"]
 

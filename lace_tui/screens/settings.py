@@ -22,7 +22,7 @@ from vault.beside import save_settings
 from vault.config import SETTINGS
 from vault.errors import LaceError
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Settings"]
 

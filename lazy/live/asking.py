@@ -17,7 +17,7 @@ from transports.http.stream import FrameKind, StreamReader, StreamWriter
 from vault.errors import DataError
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["ask_for"]
 

@@ -22,7 +22,7 @@ from vault.keys import KeyStore
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Beside", "beside"]
 

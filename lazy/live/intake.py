@@ -20,7 +20,7 @@ from vault.records.errors import RecordError
 from vault.records.hashes import MARK, is_record
 from vault.space import require_room
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Intake", "damaged_there", "with_hashes"]
 

@@ -20,7 +20,7 @@ from transports.mailbox import ByteCount
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Connection", "Reached", "reached"]
 

@@ -17,7 +17,7 @@ from vault.records.hashes import MARKLINE_BYTES, is_record
 from vault.store.database import select_in
 from vault.store.packread import PackDamaged
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["amount", "damaged_here", "list_after", "send_after", "send_named"]
 

@@ -39,7 +39,7 @@ from vault.profile import Member, Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 __all__ = ["Served", "Service", "speak"]
 

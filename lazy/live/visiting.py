@@ -39,7 +39,7 @@ from vault.history import releases_shown
 from vault.profile import Member
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync

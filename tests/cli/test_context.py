@@ -13,7 +13,7 @@ from lace_tui.cli.context import Context, World
 from lace_tui.cli.errors import BadPassphraseSource
 from tests.people import Person
 from vault.vault import NoVault, Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 
 def make(person: Person, **world: Any) -> Context:

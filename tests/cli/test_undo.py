@@ -16,7 +16,8 @@ from vault.files import NotWritable
 from vault.history import line_head
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, commit
+from vault.watch import Watch
+from vault.work import commit
 
 
 def _begin(alice: Person) -> None:

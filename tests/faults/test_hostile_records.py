@@ -25,6 +25,7 @@ from vault.history import releases
 from vault.names import Version
 from vault.profile import Founding, group_id
 from vault.records import Plex, RecordHash, Seal, Tai, parse_record
+from vault.watch import Watch
 
 # Sealed records
 
@@ -89,7 +90,7 @@ def test_a_name_that_some_disks_cannot_carry_is_never_written_outside(scene: Sce
     base = work.checkout_of(scene.alice)
     assert base is not None
     with scene.alice.writing() as w:
-        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash, work.Watch())
+        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash, Watch())
     assert sorted(path.name for path in scene.alice.dot.iterdir()) == before
     there = {path.name for path in scene.alice.folder.iterdir()} - {".vault"}
     if is_vault_name(name):

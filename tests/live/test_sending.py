@@ -17,7 +17,8 @@ from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, commit
+from vault.watch import Watch
+from vault.work import commit
 
 
 @pytest.fixture

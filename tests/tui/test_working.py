@@ -18,7 +18,7 @@ from vault.errors import LaceError, all_errors
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 pages()  # imports every module that has errors of its own
 ERRORS = [error for error in all_errors() if not error.__module__.startswith("tests.")]

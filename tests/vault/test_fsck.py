@@ -26,7 +26,8 @@ from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
-from vault.work import Watch, commit
+from vault.watch import Watch
+from vault.work import commit
 
 
 @pytest.fixture(scope="module")

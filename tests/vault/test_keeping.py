@@ -27,7 +27,8 @@ from vault.reads import Care, Outcome, read_line
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import Watch, checkout_of
+from vault.watch import Watch
+from vault.work import checkout_of
 
 
 def film(number: int) -> bytes:

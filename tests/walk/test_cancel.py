@@ -14,7 +14,7 @@ from tests.vault.vaults import befriend, found
 from vault import releasing, work
 from vault.errors import Cancelled
 from vault.history import releases
-from vault.work import Watch
+from vault.watch import Watch
 
 
 @pytest.mark.parametrize("stop_after", [1, 2, 5, 20])

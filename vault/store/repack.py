@@ -16,7 +16,7 @@ from vault.store.packread import PackDamaged
 
 if TYPE_CHECKING:
     from vault.store.store import Store
-    from vault.work import Watch
+    from vault.watch import Watch
 
 __all__ = ["Repacking", "plan_repack", "repack"]
 
