@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,28 @@ from lace_tui.screenshots import Story, app_of, make_story
 __all__ = ["is_showing", "settle", "text_of"]
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    """Return alice, bob and cara with a stick and one open conflict, their vaults closed."""
-    made = make_story(tmp_path)
+@pytest.fixture(scope="session")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Return the story as it was told once; to tell it takes as long as fifty copies of it."""
+    made = make_story(tmp_path_factory.mktemp("told") / "now")
     made.close()
+    shutil.copytree(made.root, _kept(made), symlinks=True)
     return made
+
+
+def _kept(story: Story) -> Path:
+    return story.root.with_name("kept")
+
+
+@pytest.fixture
+def story(told: Story) -> Story:
+    """Return alice, bob and cara with a stick and one open conflict, their vaults closed.
+
+    They lie where all this happened, and not where the test is: their vaults know the way to the stick.
+    """
+    shutil.rmtree(told.root)
+    shutil.copytree(_kept(told), told.root, symlinks=True)
+    return replace(told, vaults={})
 
 
 @pytest.fixture
