@@ -23,7 +23,7 @@ from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from transports.address import AddressKind, parse_address
 from transports.drop import Drop
 from transports.errors import NotADrop
-from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, RUN_NAME
+from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.marker import MARKER, marker_text
@@ -44,7 +44,8 @@ from vault.watch import Watch
 __all__ = ["examine", "mend"]
 
 _CUT_OFF = "The record {} was put aside, and the repair was cut off before it was looked for: lace fsck --repair"
-_FILES = re.compile("|".join((re.escape(HEAD_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)))
+_NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
+_FILES = re.compile("|".join(_NAMES))
 _ORPHANS = "orphans "  # setting of the store: bundles of mine on a place that nothing named at the last repair
 
 
@@ -306,7 +307,7 @@ def _heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
         left = {bad.name for bad in found}
         with suppress(LaceError):
             writer = medium.writer(vault.group, vault.node)
-            _clear(vault, place)
+            _clear(vault, place, medium)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
             with vault.writing(receiving=True) as w:
                 # The number stays: a head never goes back (architecture, decision 4).
@@ -318,18 +319,22 @@ def _heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
     return healed, rotten
 
 
-def _clear(vault: Vault, place: Place) -> None:
+def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
     path = parse_address(place.uri, Path("/")).path
     if path is None:
         return
-    mailbox = Drop.open(path).mailbox_path(vault.group, vault.node)
-    with suppress(OSError):  # what cannot be moved stays in the way, and is named
-        for entry in list(os.scandir(mailbox)):
-            if entry.is_dir(follow_symlinks=False) and _FILES.fullmatch(entry.name):
-                names = (f"{entry.name}.aside{number or ''}" for number in count())
-                free = next(mailbox / name for name in names if not os.path.lexists(mailbox / name))
-                Path(entry.path).rename(free)
+    drop = Drop.open(path)
+    mailboxes = [drop.mailbox_path(vault.group, vault.node)]
+    if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
+        mailboxes.append(drop.mailbox_path(medium.room(vault.group), medium.keys.alias()))
+    for mailbox in mailboxes:
+        with suppress(OSError):  # what cannot be moved stays in the way, and is named
+            for entry in list(os.scandir(mailbox)):
+                if entry.is_dir(follow_symlinks=False) and _FILES.fullmatch(entry.name):
+                    names = (f"{entry.name}.aside{number or ''}" for number in count())
+                    free = next(mailbox / name for name in names if not os.path.lexists(mailbox / name))
+                    Path(entry.path).rename(free)
 
 
 def _settle(vault: Vault) -> None:

@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol, cast
 
 from transports.bundling import BundleWriter, ByteSink
 from transports.cipher import fixed_salt
-from transports.errors import BadEnvelope, ClosedToYou, MissingFile, SealedToOthers
+from transports.errors import BadEnvelope, BadSnapshot, ClosedToYou, MissingFile, SealedToOthers, UnreadableFile
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
 from transports.notices import open_notices
@@ -280,14 +280,12 @@ class SealedPlace:
         try:
             head = self._contents(self._inner.read_head(room, alias), alias, _HEAD)
             request = self._contents(self._inner.read_request(room, alias), alias, _REQUEST)
-        except BadEnvelope as error:
-            if expected is not None:
-                raise BadEnvelope(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
-            return False
-        except SealedToOthers as error:
-            if expected is not None:
+        except (BadEnvelope, BadSnapshot, SealedToOthers, UnreadableFile) as error:
+            if expected is None:
+                return False  # it stops nobody else's, and whoever is known to have it is named when it is read
+            if isinstance(error, SealedToOthers):
                 raise ClosedToYou(_CLOSED) from error
-            return False
+            raise BadEnvelope(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
         owners = {owner for owner, _ in (head, request) if owner is not None}
         if not owners:  # begun, and nothing in it yet
             self._boxes.pop(expected or self.me, None)

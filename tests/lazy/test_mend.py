@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from lazy.mend import examine, mend
+from lazy.places import places
 from lazy.queue import waiting_records
+from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
 from tests.vault.vaults import around, lived_in
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
+from transports.sealed import SealedPlace
 from vault.audit_trail import trail, verify_trail
 from vault.fsck import check
 from vault.records import RecordHash
@@ -170,6 +173,38 @@ def test_a_directory_where_a_file_of_my_mailbox_belongs_is_set_aside(alice: Vaul
     kept = [path.parent.name for path in mailbox.rglob("somebody's")]
     assert len(kept) == 2
     assert all(".aside" in name for name in kept)
+
+
+@pytest.mark.parametrize("what", ["head.rec", "*.run", "*.bnd"])
+def test_a_directory_in_my_encrypted_mailbox_is_set_aside_too(alice: Vault, what: str) -> None:
+    """APP-13, CYB-17: no name there says whose it is, and meanwhile a friend reads everybody else's."""
+    root = alice.folder.parent
+    with Vault(root / "bob", around(root, "bob")) as bob:
+        with bob.store.transaction():
+            bob.store.run("UPDATE place SET uri = ?", (root / "stick").as_uri())
+        for vault in (alice, bob):
+            set_encrypted(vault, places(vault)[0])
+        for vault in (alice, bob, alice, bob):
+            sync(vault, ["stick"])
+        medium = open_medium(alice, places(alice)[0])
+        assert isinstance(medium, SealedPlace)
+        mailbox = Drop.open(root / "stick").mailbox_path(medium.room(alice.group), medium.keys.alias())
+        path = max(mailbox.glob(what), key=lambda path: path.stat().st_mtime_ns)
+        path.unlink()
+        path.mkdir()
+        (path / "somebody's").write_text("keep me")
+        (result,) = sync(bob, ["stick"])
+        assert {problem.peer for problem in result.problems} <= {"alice"}
+        named = [bad.name for bad in examine(alice).bad if bad.kind == "place"]
+        assert named
+        report = mend(alice)
+        assert report.ok
+        assert set(named) <= {bad.name for bad in report.repaired}
+        assert not path.is_dir()
+        assert [kept.parent.name for kept in mailbox.rglob("somebody's")] == [f"{path.name}.aside"]
+        for vault in (alice, bob):
+            (result,) = sync(vault, ["stick"])
+            assert result.problems == []
 
 
 def test_what_could_not_be_published_anew_is_named_by_the_repair_too(
