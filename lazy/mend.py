@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -148,7 +148,7 @@ def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> se
     """Make content anew that was never shared and whose files still lie in the folders as they were."""
     sink = _Wanted(wanted)
     for desk in desks(vault) if wanted else ():
-        with suppress(LaceError):
+        with _as_far_as_it_goes():
             snapshot(
                 folder_of(vault, desk.name),
                 group=vault.group,
@@ -305,7 +305,7 @@ def _heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
     healed, rotten = [], []
     for place, medium, found in list(_rotten(vault, watch)):
         left = {bad.name for bad in found}
-        with suppress(LaceError):
+        with _as_far_as_it_goes():
             writer = medium.writer(vault.group, vault.node)
             _clear(vault, place, medium)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
@@ -335,6 +335,17 @@ def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
                     names = (f"{entry.name}.aside{number or ''}" for number in count())
                     free = next(mailbox / name for name in names if not os.path.lexists(mailbox / name))
                     Path(entry.path).rename(free)
+
+
+@contextmanager
+def _as_far_as_it_goes() -> Iterator[None]:
+    """Leave what fails as it is, for the check that follows to name; who stops the repair stops all of it."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except LaceError:
+        return
 
 
 def _settle(vault: Vault) -> None:

@@ -19,9 +19,11 @@ from transports.drop import Drop
 from transports.errors import PlaceNotWritable
 from transports.sealed import SealedPlace
 from vault.audit_trail import trail, verify_trail
+from vault.errors import Cancelled
 from vault.fsck import check
 from vault.records import RecordHash
 from vault.vault import Vault
+from vault.work import Watch
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +207,26 @@ def test_a_directory_in_my_encrypted_mailbox_is_set_aside_too(alice: Vault, what
         for vault in (alice, bob):
             (result,) = sync(vault, ["stick"])
             assert result.problems == []
+
+
+def test_a_repair_that_is_stopped_while_it_publishes_ends_there(alice: Vault) -> None:
+    """APP-3, APP-13: nothing follows on what was stopped, and the next repair does all of it."""
+    mailbox = next(path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    bundle, left = max(mailbox.glob("*.bnd")), mailbox / f"r-{'0' * 32}.run"
+    bundle.write_bytes(_flip(bundle.read_bytes(), 800))
+    left.write_bytes(b"left")
+    trail_before = len(list(trail(alice)))
+
+    def cancelled() -> None:
+        if alice.store.rows("SELECT 1 FROM published WHERE head = x''"):
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        mend(alice, watch=Watch(cancelled=cancelled))
+    assert left.exists(), "what nothing names is deleted after my mailbox is whole"
+    assert len(list(trail(alice))) == trail_before
+    assert mend(alice).ok
+    assert not left.exists()
 
 
 def test_what_could_not_be_published_anew_is_named_by_the_repair_too(
