@@ -172,7 +172,10 @@ class RolledBack(PeerError):
 
     code = "rolled-back"
     exit_code = 30
-    hint = "Nothing was deleted here, and nobody did wrong by it. Whoever syncs there next writes their mailbox anew."
+    hint = (
+        "Nothing was deleted here, and nobody did wrong by it. Whoever syncs there next writes their mailbox anew; a"
+        " copy that is only read, as on a web server, is made anew by whoever keeps it."
+    )
 
 
 class TwoStates(RolledBack):

@@ -161,7 +161,7 @@ def test_a_damaged_byte_on_the_server_costs_its_record_and_no_more(alice: Person
 
 
 def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, friends: Path, tmp_path: Path) -> None:
-    # CYB-18: the number of a head rises
+    # CYB-18: the number of a head rises; and nobody who reads there writes anything anew
     old = tmp_path / "old"
     alice.write("notes.txt", "one\n")
     alice.lace("release", "1.0.0", "-m", "first")
@@ -177,6 +177,7 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         shutil.copytree(old, friends)
         problems = bob.lace("sync", "site", expect=1)["problems"]
     assert [problem["code"] for problem in problems] == ["rolled-back"]
+    assert "made anew by whoever keeps it" in problems[0]["hint"]
 
 
 @pytest.mark.parametrize(
