@@ -2,7 +2,8 @@
 
 Refused records, broken mailboxes and states that went back are noted in the sealed audit trail when they are met;
 forks and conflicts follow from the records. Each names what can be looked at. Whoever has a medium in their hands can
-put an older copy of it back, and no signature tells who did: that is noted of the place, and speaks against nobody.
+put an older copy of it back, or write rubbish over a mailbox, and no signature tells who did: that is noted of the
+place, and speaks against nobody. Against an owner speaks what their key sealed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _OF_THE_MEDIUM = frozenset(
 _KNOCKED = "knocked"
 _ROLLED_BACK, _TWO_STATES = "rolled-back", "two-states"
 _SET_BACK = "what lies there is older than what lay there before: the medium was set back"
+# What is wrong with a mailbox as its owner sealed it; the machine looks at nothing but what a sealed head says.
+_SEALED = frozenset({_TWO_STATES, "other-founding", "false-snapshot", "false-index-run"})
+_OF_THE_MACHINE = "interlace-"
 _LIMIT = 200  # told of one visit; a hostile mailbox may hold a million bad records
 
 
@@ -116,11 +120,11 @@ def counts(vault: Vault) -> Counter[str]:
 
 def note_evidence(vault: Vault, receiver: Receiver, result: PlaceResult) -> None:
     """Note what a visit met; what was noted before of the same thing is not noted again."""
-    met = list(dict.fromkeys(_met(vault, receiver, result)))[:_LIMIT]
+    met = {entry[:5]: entry for entry in _met(vault, receiver, result)}
     if not met:
         return
     known = {(who, item.kind, item.place, item.code, item.record) for who, item in _noted(vault)}
-    fresh = [entry for entry in met if entry[:5] not in known]
+    fresh = [entry for about, entry in met.items() if about not in known][:_LIMIT]
     if not fresh:
         return
     _note(vault, fresh)
@@ -164,6 +168,10 @@ def _is_medium(kind: str) -> bool:
     return kind in {AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP}
 
 
+def _is_sealed(code: str) -> bool:
+    return code in _SEALED or code.startswith(_OF_THE_MACHINE)
+
+
 def _met(
     vault: Vault, receiver: Receiver, result: PlaceResult
 ) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
@@ -176,12 +184,13 @@ def _met(
             if refusal.code != "stranger":
                 yield node, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
     for problem in result.problems:
-        if problem.code == _ROLLED_BACK and _is_medium(result.kind):
-            yield result.name, EvidenceKind.ROLLBACK, result.name, problem.code, "", _SET_BACK
+        if not problem.peer or problem.code in _OF_THE_MEDIUM:
             continue
-        node = _node(vault, problem.peer) if problem.peer and problem.code not in _OF_THE_MEDIUM else ""
-        if node:
-            kind = EvidenceKind.ROLLBACK if problem.code in {_ROLLED_BACK, _TWO_STATES} else EvidenceKind.BROKEN
+        kind = EvidenceKind.ROLLBACK if problem.code in {_ROLLED_BACK, _TWO_STATES} else EvidenceKind.BROKEN
+        if _is_medium(result.kind) and not _is_sealed(problem.code):
+            reason = _SET_BACK if problem.code == _ROLLED_BACK else problem.message
+            yield result.name, kind, result.name, problem.code, "", reason
+        elif node := _node(vault, problem.peer):
             yield node, kind, result.name, problem.code, "", problem.message
 
 

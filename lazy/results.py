@@ -26,7 +26,10 @@ __all__ = [
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
 NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
 
-_NOT_ITS_OWNERS_TO_MEND = frozenset({"closed-to-you", "pack-damaged", "rolled-back", "two-states"})
+# Their own way out fits a mailbox too.
+_SAY_HOW = frozenset(
+    {"closed-to-you", "false-index-run", "false-snapshot", "pack-damaged", "rolled-back", "two-states"}
+)
 _WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missing-file", "unreadable-file"})
 
 
@@ -87,7 +90,7 @@ class Problem:
         """
         if isinstance(error, StoreDamaged):
             raise error
-        if error.code in _NOT_ITS_OWNERS_TO_MEND:
+        if error.code in _SAY_HOW:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
             return cls(error.code, error.message, peer, f"The next sync of {peer} here writes a new one.")

@@ -19,6 +19,8 @@ __all__ = [
     "ClosedToYou",
     "DropEmptied",
     "DropNotEmpty",
+    "FalseRun",
+    "FalseSnapshot",
     "GitMissing",
     "MissingFile",
     "NotADrop",
@@ -225,11 +227,25 @@ class BadSnapshot(DataError):
     hint = "Its owner's next sync writes a new one."
 
 
+class FalseSnapshot(BadSnapshot):
+    """A snapshot head breaks the format, and its owner's key sealed it so."""
+
+    code = "false-snapshot"
+    hint = "No medium did that: ask its owner which lace wrote it. Their next sync there writes a new one."
+
+
 class BadRun(DataError):
     """An index run breaks the format or is not the one the head names."""
 
     code = "bad-index-run"
     hint = _DAMAGED
+
+
+class FalseRun(BadRun):
+    """An index run breaks the format, and its owner's sealed head names it by its digest."""
+
+    code = "false-index-run"
+    hint = "No medium did that: ask its owner which lace wrote it. Their lace fsck --repair there writes it anew."
 
 
 class BadBundle(DataError):

@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 from blake3 import blake3
 
 from transports.bundle import Bases, BundleIndex, BundleReader, Fetched, FrameReads, Slice
-from transports.errors import BadRun, BadSnapshot
+from transports.errors import BadRun, BadSnapshot, FalseRun
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
@@ -96,6 +96,7 @@ def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | Non
 
     Raises:
         BadSnapshot: it is damaged, or not that node's head for this group and this place.
+        FalseSnapshot: it is that node's, and breaks the format.
         PlaceError: the medium is gone.
     """
     data = place.read_head(group, node)
@@ -105,12 +106,18 @@ def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | Non
         record = parse_record(data)
         if not isinstance(record, Seal):
             raise BadSnapshot(f"The head of {node.text} is not sealed.")
+        if record.signer != node:
+            raise _elsewhere(node)
         head = SnapshotHead.read(record, group)
     except RecordError as error:
         raise BadSnapshot(f"The head of the mailbox is damaged: {error.message}.") from error
-    if head.node != node or head.drop != place.place_id:
-        raise BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
+    if head.drop != place.place_id:
+        raise _elsewhere(node)
     return SeenHead(head, record)
+
+
+def _elsewhere(node: Verifier) -> BadSnapshot:
+    return BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
 
 
 def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Run:
@@ -119,6 +126,7 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
     Raises:
         MissingFile: it is not there.
         BadRun: it is not the one that the head names.
+        FalseRun: it is, and breaks the format.
         PlaceError: the medium is gone.
     """
     with place.open_file(group, node, ref.name) as file:
@@ -127,10 +135,12 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
         raise BadRun(f"The index run {ref.name} is damaged: its bytes do not match its digest.")
     with place.reveal(cast(BinaryIO, BytesIO(data))) as plain:
         data = plain.read()
-    limit = min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT)
-    run = decode_run(data, limit=limit)
+    try:
+        run = decode_run(data, limit=min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT))
+    except BadRun as error:
+        raise FalseRun(error.message) from error
     if len(run) != ref.entries:
-        raise BadRun(f"The index run {ref.name} has another number of entries than its head says.")
+        raise FalseRun(f"The index run {ref.name} has another number of entries than its head says.")
     return run
 
 

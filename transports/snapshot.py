@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from blake3 import blake3
 
-from transports.errors import BadSnapshot, RolledBack, TwoStates
+from transports.errors import BadSnapshot, FalseSnapshot, RolledBack, TwoStates
 from transports.layout import DROP_ID, RUN_RAW_LIMIT, read_digest, read_line, read_number
 from transports.runs import RunRef
 from vault.errors import DataError
@@ -153,11 +153,20 @@ class SnapshotHead:
             group: the group id that it must belong to.
 
         Raises:
-            BadSnapshot: it is not a snapshot head of this group, or breaks the format.
+            BadSnapshot: it is not a snapshot head of this group.
+            FalseSnapshot: it breaks the format.
         """
         plex = record.plex
         if plex.app != APP or plex.group != group or plex.name != record.signer.text:
             raise BadSnapshot(f"{record.hash.text} is not a snapshot head of its signer in this group.")
+        try:
+            return cls._of(record)
+        except BadSnapshot as error:
+            raise FalseSnapshot(error.message) from error
+
+    @classmethod
+    def _of(cls, record: Seal) -> SnapshotHead:
+        plex = record.plex
         if len(plex.blob.data) > BODY_LIMIT:
             raise BadSnapshot("The snapshot head is larger than the format allows.")
         numbers = plex.all(_NUMBER)

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+
+from blake3 import blake3
 
 from lazy.people import label_of
 from lazy.reputation import EvidenceKind, counts, reputation
 from lazy.status import status
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit, write
 from tests.people import Person
+from transports.runs import RunRef
+from transports.snapshot import APP
 from vault import releasing
-from vault.audit_trail import verify_trail
+from vault.audit import read_audit
+from vault.audit_trail import entries_of, verify_trail
 from vault.names import Version
 from vault.profile import Release
-from vault.records import RecordHash, Seal
+from vault.records import Plex, RecordHash, Seal
 
 
 def _person(root: Path, name: str) -> Person:
     return Person(name, root / name / "home", root / name / "f", environ={"LACE_HOME": str(root / name / "home")})
+
+
+def _sealed_wrong(hostile: Hostile) -> Iterator[Seal]:
+    """Yield a head of hers that breaks the format, and one that names a run of rubbish by its digest."""
+    right = hostile.head((), number=8_000).plex
+    body = right.blob.data + b"and more\n"
+    extras = [("Number", "8000")]
+    yield Seal.sign(
+        Plex.build(group=right.group, app=APP, name=right.name, tai=right.tai, extras=extras, data=body), hostile.key
+    )
+    rubbish = b"rubbish"
+    run = RunRef(blake3(rubbish).digest(), 1, len(rubbish))
+    (hostile.drop.mailbox_path(hostile.vault.group, hostile.vault.node) / run.name).write_bytes(rubbish)
+    yield hostile.head([run], number=8_001)
 
 
 def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
@@ -41,7 +61,10 @@ def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
 
 
 def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
-    """LAZ-73, CYB-11: refused records, two states of one number and a broken mailbox, each told once with where."""
+    """LAZ-73, CYB-11: refused records, two states of one number and a head sealed wrong, each told once with where.
+
+    What anybody can do who holds the stick is told of the stick: an older copy, or rubbish where a head belongs.
+    """
     alice = found(tmp_path)
     mallory = befriend(tmp_path, alice, "mallory")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
@@ -70,23 +93,31 @@ def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
         writer = open_stick(tmp_path).writer(mallory.group, mallory.node)
         writer.publish_head(hostile.head((), number=7_000, unreleased=unreleased).encode())
         assert [problem.code for problem in visit(alice).problems] == ["two-states"] * (unreleased > 1)
-    (open_stick(tmp_path).mailbox_path(mallory.group, mallory.node) / "head.rec").write_bytes(b"rubbish")
-    visit(alice)
+    for rubbish in (b"rubbish", b"other rubbish"):
+        (open_stick(tmp_path).mailbox_path(mallory.group, mallory.node) / "head.rec").write_bytes(rubbish)
+        assert [problem.code for problem in visit(alice).problems] == ["bad-snapshot"]
+    for wrong in _sealed_wrong(hostile):
+        open_stick(tmp_path).writer(mallory.group, mallory.node).publish_head(wrong.encode())
+        visit(alice)
 
     known = reputation(alice, mallory.node.text)
-    assert [item.kind for item in known.noted] == [EvidenceKind.REFUSED, EvidenceKind.ROLLBACK, EvidenceKind.BROKEN]
-    assert [item.code for item in known.noted][1] == "two-states", "that the medium was set back is nobody's doing"
+    kinds = [EvidenceKind.REFUSED, EvidenceKind.ROLLBACK, EvidenceKind.BROKEN, EvidenceKind.BROKEN]
+    assert [item.kind for item in known.noted] == kinds
+    assert [item.code for item in known.noted][1:] == ["two-states", "false-snapshot", "false-index-run"]
+    told = [read_audit(seal) for seal in entries_of(alice, "lace-evidence")]
+    of_the_stick = [dict(entry.parameters)["code"] for entry in told if entry.object == PLACE]
+    assert of_the_stick == ["rolled-back", "bad-snapshot"], "nobody's doing, and told once"
     assert known.noted[0].record == bad.hash.text
     assert {item.place for item in known.noted} == {PLACE}
-    assert dict(counts(alice)) == {mallory.node.text: 3}
+    assert dict(counts(alice)) == {mallory.node.text: 4}
     (peer,) = status(alice).peers
-    assert (peer.name, peer.evidence) == ("mallory", 3)
+    assert (peer.name, peer.evidence) == ("mallory", 4)
     assert verify_trail(alice).ok
     assert label_of(alice, mallory.node.text) == "mallory"
 
     shutil.rmtree(tmp_path / PLACE)  # offline
     person = _person(tmp_path, "alice")
     data = person.lace("peers", "mallory")
-    assert [item["kind"] for item in data["evidence"]] == ["refused", "rollback", "broken"]
+    assert [item["kind"] for item in data["evidence"]] == ["refused", "rollback", "broken", "broken"]
     assert bad.hash.text in person.text("peers", "mallory")
-    assert "3 noted against: lace peers mallory" in person.text("status")
+    assert "4 noted against: lace peers mallory" in person.text("status")
