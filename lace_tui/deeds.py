@@ -7,7 +7,8 @@ from pathlib import Path
 
 from lazy.circle import invite
 from lazy.conflicts import update_desk
-from lazy.places import add_place
+from lazy.placed import worth_knowing
+from lazy.places import Place, add_place
 from lazy.sync import sync
 from lazy.undo import NothingToUndo, Undone, undo
 from lazy.update import Updated, update
@@ -20,7 +21,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["Relation", "Updated", "Version"]
-__all__ += ["add_place", "check_name", "invite", "next_release", "plan_updates", "release", "sync"]
+__all__ += ["check_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
 __all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
 
 
@@ -62,3 +63,9 @@ def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:
     """Return the desk of the folder the app was opened in, its next version, and whether it is the only desk."""
     desk = desk_at(vault, Path(here))
     return desk, next_version(vault, desk), len(desks(vault)) == 1
+
+
+def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
+    """Remember a place; return it with what is to be known of it."""
+    place = add_place(vault, name, uri, cwd=vault.folder)
+    return place, worth_knowing(vault, place)

@@ -12,7 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment
-from lace_tui.cli.placing import meeting, note_inner_place, place_data
+from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
 from lazy.admitting import admit, requests
 from lazy.invitations import Invitation
@@ -365,7 +365,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = _key(args.key)
     with context.open_vault() as vault:
         place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
-        note_inner_place(context, vault, place)
+        tell_of(context, vault, place)
         return Answer(
             {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
             f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"

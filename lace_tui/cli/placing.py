@@ -12,6 +12,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lazy.people import peers
+from lazy.placed import worth_knowing
 from lazy.places import Place, add_place, place_named, places, remove_place
 from lazy.results import sync_command
 from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
@@ -22,7 +23,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.drops import Plugged
 
-__all__ = ["configure", "meeting", "note_inner_place", "place_data", "run"]
+__all__ = ["configure", "meeting", "place_data", "run", "tell_of"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -49,9 +50,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     place = add_place(
         vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
     )
-    note_inner_place(context, vault, place)
-    if place.kind == AddressKind.GIT:
-        _note_alias(context, place)
+    tell_of(context, vault, place)
     return Answer(
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
@@ -150,19 +149,10 @@ def _drop_line(one: Plugged) -> str:
     return f"{inert(one.place)}  {path}  {state}{more}"
 
 
-def _note_alias(context: Context, place: Place) -> None:
-    from transports.git.remote import is_alias  # noqa: PLC0415 - needed for one kind only
-
-    if is_alias(place.uri):
-        host = inert(place.uri.partition(":")[0])
-        context.say(f"It is found only where ssh knows {host}: whose ssh does not adds it by its full address.")
-
-
-def note_inner_place(context: Context, vault: Vault, place: Place) -> None:
-    """Warn of a place inside the shared folder."""
-    folder = vault.folder.absolute().as_uri()
-    if place.uri == folder or place.uri.startswith(folder + "/"):
-        context.say("This place lies inside your shared folder, so it would be committed: name it in .laceignore.")
+def tell_of(context: Context, vault: Vault, place: Place) -> None:
+    """Say what is to be known of a new place."""
+    for sentence in worth_knowing(vault, place):
+        context.say(inert(sentence))
 
 
 def meeting(known: Sequence[Place]) -> str:

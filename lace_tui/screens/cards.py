@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -16,6 +16,7 @@ from vault.errors import Cancelled, LaceError
 if TYPE_CHECKING:
     from lace_tui.job import Far
     from lace_tui.view import HomeView
+    from lazy.places import Place
     from lazy.resolve import Resolved
     from lazy.results import ExchangeResult, PlaceResult
     from lazy.undo import Undone
@@ -28,6 +29,7 @@ __all__ = [
     "Decided",
     "Trouble",
     "failed_card",
+    "place_card",
     "plan_lines",
     "planned_card",
     "plans_lines",
@@ -142,6 +144,13 @@ def released_card(done: Released, *, has_place: bool) -> Card:
     following = "sync, so that your friends get it" if has_place else "a adds the place where your friends get it"
     lines = (mark(f"= {done.desk} {done.version} is released", GOOD), mark(said), mark(f"next: {following}"))
     return Card("Release: done", lines)
+
+
+def place_card(place: Place, worth_knowing: Sequence[str]) -> Card:
+    """Return the card of a new place, with what is to be known of it."""
+    told = (mark(f"! {sentence}", BAD) for sentence in worth_knowing)
+    following = mark("next: i invites a friend, who learns of it; s syncs it")
+    return Card("A place", (mark(f"= {place.name}: {place.uri}"), *told, following))
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:

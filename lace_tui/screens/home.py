@@ -16,6 +16,7 @@ from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import (
     Card,
+    place_card,
     planned_card,
     plans_lines,
     released_card,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Home"]
 
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
-_MEET = "next: i invites a friend, who learns of it; s syncs it"
 
 
 class Home(Place):
@@ -363,8 +363,8 @@ class Home(Place):
                     uri = str(Path(where).expanduser()) if where.startswith("~") else where
                     self.lace.begin(
                         f"Place: {inert(name)}",
-                        lambda vault, _: deeds.add_place(vault, name, uri, cwd=vault.folder),
-                        lambda place: Card("A place", (mark(f"= {place.name}: {place.uri}"), mark(_MEET))),
+                        lambda vault, _: deeds.new_place(vault, name, uri),
+                        lambda made: place_card(*made),
                         f"lace place add {shlex.join((name, uri))}",
                     )
 

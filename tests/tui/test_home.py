@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from lace_tui import deeds
 from lace_tui.actions import ACTIONS, Scope
@@ -23,6 +24,7 @@ from lace_tui.screenshots import Story, app_of
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync as real_sync
 from tests.people import Person
+from tests.transports.git_hosts import bare_repository
 from tests.tui.conftest import is_showing, settle, text_of
 from vault.errors import Cancelled
 from vault.names import Version
@@ -215,6 +217,29 @@ async def test_a_place_that_is_away_is_named_with_its_reason(app: LaceApp) -> No
         card = text_of(app, "#card-text")
         assert "(place-unreachable)" in card
         assert "Plug the stick in" in card
+
+
+async def test_what_is_to_be_known_of_a_new_place_is_on_its_card(
+    app: LaceApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-1, CYB-16: the same as the command says: others do not know the names of my own ssh settings."""
+    program = tmp_path / "ssh"
+    program.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(program))
+    monkeypatch.setenv("GIT_SSH_VARIANT", "ssh")
+    where = f"friend:{bare_repository(tmp_path / 'v.git')}"
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("a")
+        for answer in ("host", where):
+            await pilot.pause()
+            app.screen.query_one(Input).value = answer
+            await pilot.press("enter")
+        await settle(pilot)
+        card = text_of(app, "#card-text")
+        assert f"= host: {where}" in card
+        assert "! It is found only where ssh knows friend" in card
 
 
 async def test_update_shows_the_plan_and_waits_for_another_key(app: LaceApp, story: Story) -> None:
