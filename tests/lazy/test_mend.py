@@ -23,7 +23,7 @@ from vault.errors import Cancelled
 from vault.fsck import check
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import Watch
+from vault.watch import Watch
 
 
 @pytest.fixture(scope="module")
