@@ -69,22 +69,7 @@ def additions(
         DataError: my own mailbox there is not whole.
         PlaceError: the medium went away.
     """
-    # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
-    listed = known.of_additions()
-    located: dict[RecordHash, int] = {}
-    apps: list[str] = []
-    sizes = array("Q")
-    for kind, digest, app, size in vault.store.db.execute(
-        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
-        " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
-        " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
-        between,
-    ):
-        record = RecordHash(intern(str(kind)), bytes(digest))
-        if record not in listed and record not in located:
-            located[record] = _COPIED if app in _BELONGING else _SOUGHT
-            apps.append(intern(str(app)))
-            sizes.append(int(size))
+    located, apps, sizes = _exposed(vault, between, known.of_additions())
     _locate(vault, place, located, sources, known.proven, begins=begins)
     total, moved = sum(sizes), 0
 
@@ -119,6 +104,28 @@ def additions(
                 last = lies.location.bundle
                 used.add(last)
             yield Addition(record, app, location=lies.location)
+
+
+def _exposed(
+    vault: Vault, between: tuple[int, int], listed: Listing
+) -> tuple[dict[RecordHash, int], list[str], array[int]]:
+    """Return the records of a part of the exposure log that are not listed, with how to seek each, its App and size."""
+    # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
+    located: dict[RecordHash, int] = {}
+    apps: list[str] = []
+    sizes = array("Q")
+    for kind, digest, app, size in vault.store.db.execute(
+        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
+        " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
+        " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
+        between,
+    ):
+        record = RecordHash(intern(str(kind)), bytes(digest))
+        if record not in listed and record not in located:
+            located[record] = _COPIED if app in _BELONGING else _SOUGHT
+            apps.append(intern(str(app)))
+            sizes.append(int(size))
+    return located, apps, sizes
 
 
 def _load(vault: Vault, record: RecordHash, ahead: Ahead | None) -> bytes | memoryview:

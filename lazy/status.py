@@ -145,7 +145,6 @@ def status(vault: Vault) -> Status:
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
         has_more_keys = bool(store.rows(f"{OWN_NODES} LIMIT 1"))
-        left, faults = waiting_records(vault), known_faults(vault)
         cut = {Verifier.parse(gone.node) for gone in revoked}
         found_peers = tuple(
             _peer(
@@ -158,9 +157,6 @@ def status(vault: Vault) -> Status:
             )
             for person in peers(vault)
         )
-        last = {
-            str(p): (str(t), json.loads(str(r))) for p, t, r in store.rows("SELECT place, tai, result FROM last_sync")
-        }
         return Status(
             vault=str(vault.folder),
             node=vault.node.text,
@@ -169,19 +165,7 @@ def status(vault: Vault) -> Status:
             member=is_member(vault, vault.node.text),
             desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in mapped),
             peers=found_peers,
-            places=tuple(
-                PlaceStatus(
-                    place.name,
-                    place.kind,
-                    place.uri,
-                    place.peer,
-                    Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
-                    last[place.name][1] if place.name in last else {},
-                    left.get(place.name, 0),
-                    faults.get(place.name),
-                )
-                for place in places(vault)
-            ),
+            places=_places(vault),
             ahead=unconfirmed,
             queue=waiting,
             conflicts=len(open_conflicts),
@@ -196,6 +180,27 @@ def status(vault: Vault) -> Status:
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
         )
+
+
+def _places(vault: Vault) -> tuple[PlaceStatus, ...]:
+    """Return each place with how its last sync went, what waits for it, and what was wrong with it."""
+    last = {
+        str(p): (str(t), json.loads(str(r))) for p, t, r in vault.store.rows("SELECT place, tai, result FROM last_sync")
+    }
+    left, faults = waiting_records(vault), known_faults(vault)
+    return tuple(
+        PlaceStatus(
+            place.name,
+            place.kind,
+            place.uri,
+            place.peer,
+            Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
+            last[place.name][1] if place.name in last else {},
+            left.get(place.name, 0),
+            faults.get(place.name),
+        )
+        for place in places(vault)
+    )
 
 
 def desks_with_news(vault: Vault) -> list[str]:
