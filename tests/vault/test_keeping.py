@@ -417,3 +417,25 @@ def test_what_an_earlier_version_asked_for_stays_shown(pair: tuple[Vault, Vault]
     assert visible(bob) == before
     sync(bob, ["stick"])
     assert content(bob, "1.0.2", "films/large.bin") == film(2)
+
+
+def test_a_part_of_a_new_file_is_fetched_though_a_file_of_its_bytes_was_let_go(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, CLAY-35: a large file of zeros has one of 256 KiB as a part; nobody lied, and nothing is missing."""
+    alice, bob = pair
+    (alice.folder / "zeros").write_bytes(bytes(256 << 10))
+    release(alice)
+    (alice.folder / "zeros").write_bytes(b"one\n")
+    release(alice)
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    update(bob)
+    set_keep(alice, "main", Keep("zeros", 1))
+    assert prune(alice).files == 1
+    (bob.folder / "large").write_bytes(bytes(1 << 20))
+    release(bob, Version(2, 0, 0))
+    sync(bob, ["stick"])
+    (result,) = sync(alice, ["stick"])
+    assert result.rejected == []
+    update(alice)
+    assert (alice.folder / "large").read_bytes() == bytes(1 << 20)
+    assert check(alice).bad == ()

@@ -49,7 +49,10 @@ _QUEUE = 8_192  # wants of one level
 
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
-Want = tuple[RecordHash, bool]  # a record, and whether its content is shared with it
+# A record, and whether its content is shared with it. Of an unsigned one, which is content itself, whether a tree names
+# it, so that it may have been let go: a part of a larger content may not, though a file of the same bytes was.
+Want = tuple[RecordHash, bool]
+_UNSIGNED = "P"
 # Position and App of a record that is here, with its stored bytes, none for content, or with what they say, or with
 # the links of a commit or revision: their word and target.
 Found: TypeAlias = "tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]"
@@ -141,8 +144,8 @@ class Sharing:
             step = waiting[-_STEP:]
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
-            lacking = {want[0].text for want in step if want[0] not in present}
-            if lacking and lacking != self._let_go(lacking, f"(wanted = 0 OR {asked})"):
+            lacking = {want for want in step if want[0] not in present}
+            if lacking and lacking != self._gone(lacking, f"(wanted = 0 OR {asked})"):
                 return False
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
             coming = self._let_go({want[0].text for want in inner}, asked)  # perhaps not yet all here
@@ -170,13 +173,13 @@ class Sharing:
         # What is at hand is new: none of it is shared yet but what `_done` says.
         positions = sorted({found[0] for record, found in present.items() if record not in at_hand})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
-        missing: list[tuple[str, int]] = []
+        missing: list[Want] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
         queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
         for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
-                missing.append((record.text, int(content)))
+                missing.append((record, content))
                 continue
             p, _, said = found
             had = have_content.get(p)
@@ -184,10 +187,10 @@ class Sharing:
                 had = self._done.get(p)
             if had or (had is not None and not content):
                 continue
-            have_content[p] = content
+            have_content[p] = with_all = content or record.kind == _UNSIGNED
             if not isinstance(said, bytes) or record in before:
-                self._done[p] = content
-            fresh[p] = int(content)
+                self._done[p] = with_all
+            fresh[p] = int(with_all)
             for child in self._children(record, found, content):
                 held = at_hand.get(child[0]) or before.get(child[0])
                 if held is not None and len(queue) < _QUEUE:
@@ -195,9 +198,9 @@ class Sharing:
                 else:
                     following[child] = None
         if missing:
-            let_go = self._let_go({text for text, _ in missing}, "wanted = 0")
-            missing = [want for want in missing if want[0] not in let_go]
-        self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", missing)
+            let_go = self._gone(missing, "wanted = 0")
+            holes = {(record.text, int(content or record.kind == _UNSIGNED)) for record, content in {*missing} - let_go}
+            self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", sorted(holes))
         insert_many(
             self._db,
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
@@ -231,6 +234,11 @@ class Sharing:
                 found[2].append((str(word), str(target)))
         return self._before
 
+    def _gone(self, wants: Collection[Want], how: str) -> set[Want]:
+        """Return those of some wants that were let go here; see `_let_go`."""
+        let_go = self._let_go({record.text for record, may_go in wants if may_go}, how)
+        return {want for want in wants if want[1] and want[0].text in let_go}
+
     def _let_go(self, texts: Collection[str], how: str) -> set[str]:
         """Return those of some records that were let go here on purpose: nothing waits for them but who asks again."""
         query = f"SELECT hash FROM tomb WHERE {how} AND hash IN"  # noqa: S608 - our own words and numbers
@@ -261,7 +269,8 @@ class Sharing:
         if app == _TREE:
             return [(item.hash, True) for item in parse_page(stored).items]
         value = recent(record) or read(parse_record(stored, verify=False))
-        return [] if value is None else _reaches()(value, content)
+        reached = [] if value is None else _reaches()(value, content)
+        return [(part, False) for part, _ in reached] if app == _LEAF else reached
 
 
 @cache
