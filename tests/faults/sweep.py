@@ -69,7 +69,7 @@ def in_child(scene: Scene, layer: Layer, report: Path | None = None) -> int:
             code = done.code
             if report is not None:
                 with open(report, "w", encoding="utf-8") as file:  # noqa: PTH123
-                    file.write(f"{' '.join(layer.names)}\n{done.code}\n{done.err}")
+                    file.write(f"{' '.join(layer.names)}\n{done.code}\n{done.err or done.text}")
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -17,6 +17,7 @@ from vault.files import (
     NotWritable,
     Unreadable,
     fsync_directory,
+    make_directory,
     read_bounded,
     remove_leftovers,
     write_atomic,
@@ -113,6 +114,21 @@ def test_directory_that_cannot_be_flushed_is_accepted(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "fsync", fail_with(errno.EIO))
     with pytest.raises(NotWritable):
         fsync_directory(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there NTFS journals names by itself")
+def test_a_directory_is_flushed_until_it_holds_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: an empty one may be what a killed run left before its flush; any other costs none."""
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: flushed.append(os.fstat(fd).st_ino))
+    above, directory = tmp_path / "above", tmp_path / "above" / "directory"
+    (tmp_path / "f").write_bytes(b"x")
+    for _ in range(2):
+        make_directory(directory)
+    assert flushed == [tmp_path.stat().st_ino, above.stat().st_ino, above.stat().st_ino]
+    (directory / "f").write_bytes(b"x")
+    make_directory(directory)
+    assert len(flushed) == 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permission bits are POSIX")
