@@ -27,6 +27,8 @@ __all__ = ["Intake", "damaged_there", "with_hashes"]
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
 _MARKLINE_LIMIT = 128
+_DAMAGED_LIMIT = 10_000  # in one body: as many as are asked for again at once; a few bytes unpack to thousands of them
+_MOST_RECORDS = 16 * _BATCH_RECORDS  # that wait to be stored, however small they are
 
 
 class Intake:
@@ -57,7 +59,7 @@ class Intake:
         """Take one frame of records, or the position after it.
 
         Raises:
-            BadStream: what should be a record is none.
+            BadStream: what should be a record is none, or more are damaged than anybody keeps.
         """
         if frame.kind is FrameKind.REACHED:
             self._reached = Cursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
@@ -69,9 +71,11 @@ class Intake:
             if computed is not None or is_record(name, stored):
                 self._batch.append((name, stored))
                 self._size += len(stored)
-            else:
+            elif len(self.damaged) < _DAMAGED_LIMIT:
                 self.damaged.append(name)
-        if self._size >= self._most * 2:
+            else:
+                raise BadStream(f"More than {_DAMAGED_LIMIT} of the records that came are not what their names say.")
+        if self._size >= self._most * 2 or len(self._batch) >= _MOST_RECORDS:
             self.flush()
 
     def take_all(self, frames: Iterable[Frame]) -> None:
@@ -87,8 +91,9 @@ class Intake:
         """Store what came so far."""
         if self._batch:
             require_room(self._vault.around, self._vault.dot, self._size, "What this sync fetches")
-            done = self._vault.store.have([name for name, _ in self._batch]) | self._refused
-            self._receiver.take([pair for pair in self._batch if pair[0] not in done], carried=True)  # see `take`
+            fresh = dict(self._batch)  # the same one again and again takes a few bytes: it is judged once
+            done = self._vault.store.have(list(fresh)) | self._refused
+            self._receiver.take([pair for pair in fresh.items() if pair[0] not in done], carried=True)  # see `take`
             self.records += len(self._batch)
             self._moved += self._size
             if self._size >= self._most:

@@ -1,0 +1,52 @@
+"""What one body may cost whoever takes it: a few bytes unpack to very many records (CYB-17)."""
+
+from __future__ import annotations
+
+import io
+import struct
+from pathlib import Path
+
+import pytest
+import zstandard
+from blake3 import blake3
+
+from lazy.live.intake import Intake
+from lazy.receive import Receiver
+from tests.vault import vaults
+from transports.errors import BadStream
+from transports.http.stream import StreamReader
+from vault.desks.content import tree_plex
+from vault.records import RecordHash
+from vault.watch import Watch
+
+_RAW = 1 << 20  # bytes of records in a frame
+
+
+def body(record: bytes, frames: int) -> bytes:
+    """Return a body that is full of one record, as somebody packs it who means harm."""
+    one = struct.pack(">I", len(record)) + record
+    packed = zstandard.ZstdCompressor(level=19).compress(one * (_RAW // len(one)))
+    data = (struct.pack(">cI", b"r", len(packed)) + packed) * frames
+    return data + struct.pack(">cI", b"e", 32) + blake3(data).digest()
+
+
+def test_what_is_damaged_there_is_kept_up_to_a_limit(tmp_path: Path) -> None:
+    data = body(RecordHash("P", bytes(32)).markline, 10)
+    assert len(data) < 2000
+    vault = vaults.found(tmp_path)
+    intake = Intake(vault, Receiver(vault, "bob"), vault.node, "", Watch())
+    with pytest.raises(BadStream, match="not what their names say"):
+        intake.take_all(StreamReader(io.BytesIO(data)))
+    assert 1000 < len(intake.damaged) <= 10_000, "a disk that rots much is told all the same"
+    vault.close()
+
+
+def test_what_comes_again_and_again_is_judged_once(tmp_path: Path) -> None:
+    vault = vaults.found(tmp_path)
+    receiver = Receiver(vault, "bob")
+    intake = Intake(vault, receiver, vault.node, "", Watch())
+    record = tree_plex(vault.group, b"no tree")
+    intake.take_all(StreamReader(io.BytesIO(body(record.encode(), 1))))
+    assert intake.records > 1000
+    assert [refusal.hash for refusal in receiver.refusals] == [record.hash]
+    vault.close()
