@@ -210,20 +210,25 @@ class VaultKeys:
         return self._vault.around.entropy(size)
 
     def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
-        """Take note of an opened mailbox; a member's keys are kept, anybody else's serve this visit only."""
+        """Take note of an opened mailbox; a member's keys are kept, anybody else's serve this visit only.
+
+        Whoever tells a key knows it, whatever they say of its holders: their word counts for nothing once they are
+        revoked, and a key that they made up beforehand must not be written under then.
+        """
         from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
-        if owner not in self._members() and owner != self._vault.node:
-            self._borrowed |= {key.id: key for key in keys if key.id not in self._borrowed}
-            return
+        is_member = owner in self._members() or owner == self._vault.node
         changed = {}
         for key in keys:
             known = self._ring.get(key.id)
-            if known is None:
-                changed[key.id] = key
-            elif known.key == key.key and not key.holders <= known.holders:
-                changed[key.id] = EpochKey(key.id, key.key, known.holders | key.holders)
-        self._keep(changed.values(), {alias.key.hex(): owner.key.hex()})
+            told = key.holders | {owner} if is_member else {owner}
+            if known is None and is_member:
+                changed[key.id] = EpochKey(key.id, key.key, frozenset(told))
+            elif known is None:
+                self._borrowed.setdefault(key.id, key)
+            elif known.key == key.key and not told <= known.holders:
+                changed[key.id] = EpochKey(key.id, key.key, known.holders | told)
+        self._keep(changed.values(), {alias.key.hex(): owner.key.hex()} if is_member else {})
 
     def terms(self) -> WritingTerms:
         """Return how to write now; what it will tell whom is kept first."""
