@@ -6,6 +6,8 @@ the record of them anew, and has computed its hash by that. A record is shortene
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -114,25 +116,26 @@ class Parts:
     Args:
         group: of the short ones.
         forms: of each record, in order.
-        sizes: bytes of the body of each.
+        wholes: where each record begins when all are whole, and where the last one ends.
+        bodies: where each body begins when they lie one after the other, and where the last one ends.
     """
 
-    def __init__(self, group: bytes, forms: Sequence[int], sizes: Sequence[int]) -> None:
-        self._group = group
-        self._forms, self._sizes = forms, sizes
-        self.body_bytes = sum(sizes)
-        """Bytes of all bodies together."""
-        self._at: dict[int, tuple[int, int]] = {}  # by where a record begins when all are whole: its number and body
-        bodies = whole = 0
-        for number, (form, size) in enumerate(zip(forms, sizes, strict=True)):
-            self._at[whole] = number, bodies
-            bodies += size
-            whole += size if form == _WHOLE else _whole_bytes(group, form, size)
-        self.whole_bytes = whole
-        """Bytes of all records together when each is whole."""
+    def __init__(self, group: bytes, forms: bytearray, wholes: array[int], bodies: array[int]) -> None:
+        self._group, self._forms = group, forms
+        self._wholes, self._bodies = wholes, bodies
 
     def __len__(self) -> int:
-        return len(self._sizes)
+        return len(self._forms)
+
+    @property
+    def body_bytes(self) -> int:
+        """Bytes of all bodies together."""
+        return self._bodies[-1]
+
+    @property
+    def whole_bytes(self) -> int:
+        """Bytes of all records together when each is whole."""
+        return self._wholes[-1]
 
     def one(self, bodies: memoryview, offset: int, length: int) -> tuple[bytes, RecordHash | None] | None:
         """Return the record that lies somewhere when all are whole, and its hash where it was computed.
@@ -142,24 +145,24 @@ class Parts:
             offset: where it begins.
             length: its bytes.
         """
-        found = self._at.get(offset)
-        if found is None:
+        number = bisect_left(self._wholes, offset)
+        if number >= len(self) or self._wholes[number] != offset:
             return None
-        record, hash_ = self._made(found[0], bodies[found[1] : found[1] + self._sizes[found[0]]])
+        record, hash_ = self._made(number, bodies)
         return (record, hash_) if len(record) == length else None
 
     def all(self, bodies: memoryview) -> Iterator[tuple[bytes, RecordHash | None]]:
         """Yield every record, and its hash where it was computed."""
-        for number, at in self._at.values():
-            yield self._made(number, bodies[at : at + self._sizes[number]])
+        for number in range(len(self)):
+            yield self._made(number, bodies)
 
     def apps(self) -> Iterator[str]:
         """Yield the App of each record; nothing where it is whole."""
         for form in self._forms:
             yield _APPS.get(form, "")
 
-    def _made(self, number: int, body: memoryview) -> tuple[bytes, RecordHash | None]:
-        form = self._forms[number]
+    def _made(self, number: int, bodies: memoryview) -> tuple[bytes, RecordHash | None]:
+        form, body = self._forms[number], bodies[self._bodies[number] : self._bodies[number + 1]]
         if form == _WHOLE:
             return bytes(body), None
         inner = b"".join((_LENGTH % len(body), body))
@@ -192,20 +195,21 @@ def read_parts(data: memoryview, error: type[DataError], limit: int) -> tuple[Pa
     count, at = _number(data, at, error)
     if not 0 < count <= len(data):
         raise error("What says how records are made again names more of them than it holds, or none.")
-    forms, sizes = bytearray(), []
-    left = limit
+    forms, wholes, bodies = bytearray(), array("Q", (0,)), array("Q", (0,))
+    whole = body = 0
     for _ in range(count):
         value, at = _number(data, at, error)
         form, size = value & ((1 << _FORM_BITS) - 1), value >> _FORM_BITS
-        left -= size
-        if (form not in _APPS and form != _WHOLE) or left < 0 or (form == _WHOLE and not size):
-            raise error("A short record has an unknown form, or is longer than one may be.")
+        if (form not in _APPS and form != _WHOLE) or (form == _WHOLE and size < MARKLINE_BYTES):
+            raise error("A short record has an unknown form, or is shorter than any record.")
+        body += size
+        whole += size if form == _WHOLE else _whole_bytes(group, form, size)
+        if whole > limit:  # asked of each: a record that travels as nothing takes room here all the same
+            raise error("Short records come to more bytes than they may.")
         forms.append(form)
-        sizes.append(size)
-    parts = Parts(group, forms, sizes)
-    if parts.whole_bytes > limit:
-        raise error("Short records come to more bytes than they may.")
-    return parts, data[at:]
+        wholes.append(whole)
+        bodies.append(body)
+    return Parts(group, forms, wholes, bodies), data[at:]
 
 
 def _put(to: bytearray, number: int) -> None:

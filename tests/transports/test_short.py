@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -153,6 +154,7 @@ def test_a_changed_byte_of_a_short_frame_never_gives_another_record() -> None:
         b"\x01g\x00",
         b"\x01g\x01\x07",  # an unknown form
         b"\x01g\x01\x00",  # a whole record of no bytes
+        b"\x01g\x01\x04" + b"x",  # a whole record of less than a markline
         b"\x01g\x01\x81\x00",  # not the shortest form of a number
         b"\x01g\x01\xff\xff\xff\xff\x7f",  # more than a frame may hold
         b"\x01g\x01\xff\xff\xff\xff\xff\x01",
@@ -163,6 +165,18 @@ def test_a_changed_byte_of_a_short_frame_never_gives_another_record() -> None:
 def test_what_says_nothing_sensible_is_refused_before_memory_is_taken(said: bytes) -> None:
     with pytest.raises(BadBundle):
         read_parts(memoryview(said), BadBundle, FRAME_RAW_LIMIT)
+
+
+def test_records_that_travel_as_nothing_count_as_what_they_are_made_to() -> None:
+    # CYB-18: two million of them in two million bytes, of which each would take room here
+    said = b"\x01g\x80\x89\x7a" + b"\x01" * 2_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadBundle, match="more bytes than they may"):
+            read_parts(memoryview(said), BadBundle, FRAME_RAW_LIMIT)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_short_frame_of_another_size_than_it_says_is_refused() -> None:
