@@ -20,7 +20,8 @@ from vault.records import RecordHash
 
 __all__ = ["Clash", "Renamed", "follow_renames"]
 
-_MAX_SIMILAR = 40  # lost files, and new ones, that are compared by content: at most this many pairs squared
+_MAX_NEW = 40  # new files that are compared by their lines
+_MAX_PAIRS = 1600  # of a lost file and a new one
 _MAX_BYTES = 128 << 10
 _ALIKE = 0.6  # of the lines of the longer text
 _MAX_SINGLE = 200  # renames tried one by one when all at once do not fit
@@ -135,46 +136,76 @@ class _Side:
         return path not in self.touched and path not in self._above and not self.touched.intersection(_parents(path))
 
     def renames(self, source: Source, wanted: set[str]) -> dict[str, str]:
-        """Return the new path of each lost one that is wanted and was renamed."""
-        found: dict[str, str] = {}
-        by_content: dict[tuple[str, RecordHash], list[str]] = {}
-        for path, entry in sorted(self.new.items()):
-            if entry.size:  # empty files are all alike
-                by_content.setdefault((entry.kind, entry.hash), []).append(path)
-        # Of several lost files with one content each takes its own name first, whether the other side touched it
-        # or not, so that what is wanted does not take another's.
-        lost = sorted(self.lost)
-        for is_same_name in (True, False):
-            for old in lost:
-                twins = by_content.get((self.lost[old].kind, self.lost[old].hash), [])
-                fitting = [
-                    path
-                    for path in twins
-                    if (not is_same_name or _name(path) == _name(old)) and not _is_inside(path, old)
-                ]
-                if old not in found and fitting:
-                    found[old] = fitting[0]
-                    twins.remove(fitting[0])
-        taken = set(found.values())
-        self._similar(source, sorted(wanted & (self.lost.keys() - found.keys())), taken, found)
+        """Return the new path of each lost one that is wanted and was plainly renamed.
+
+        All lost files are looked at, also those that the other side left alone: what fits one of them better, or just
+        as well, is not the wanted one's. Where two fit, neither was plainly renamed, and a person is asked.
+        """
+        found = self._same()
+        self._similar(source, wanted, found)
         return {old: new for old, new in found.items() if old in wanted}
 
-    def _similar(self, source: Source, lost: list[str], taken: set[str], found: dict[str, str]) -> None:
-        new = sorted(self.new.keys() - taken)
-        if not lost or not new or len(lost) > _MAX_SIMILAR or len(new) > _MAX_SIMILAR:
+    def _same(self) -> dict[str, str]:
+        """Return the new path of each lost file whose content stands there, by the most names from the end."""
+        found: dict[str, str] = {}
+        after: dict[tuple[str, RecordHash], list[str]] = {}
+        before: dict[tuple[str, RecordHash], list[str]] = {}
+        for entries, paths in ((self.lost, before), (self.new, after)):
+            for path, entry in sorted(entries.items()):
+                if entry.size:  # empty files are all alike
+                    paths.setdefault((entry.kind, entry.hash), []).append(path)
+        for content, new in after.items():
+            _pair(before.get(content, []), new, found)
+        return found
+
+    def _similar(self, source: Source, wanted: set[str], found: dict[str, str]) -> None:
+        """Enter the new path of each lost text that most lines of stand there, of those that are not found yet."""
+        new = sorted(self.new.keys() - set(found.values()))
+        lost = sorted(self.lost.keys() - found.keys())
+        if wanted.isdisjoint(lost) or not 0 < len(new) <= _MAX_NEW or len(lost) * len(new) > _MAX_PAIRS:
             return
         before = {path: _lines(source, self.lost[path]) for path in lost}
-        after = {path: _lines(source, self.new[path]) for path in new}
-        scores = [
-            (-_alike(x, y), _name(old) != _name(path), old, path)
-            for old, x in before.items()
-            for path, y in after.items()
-            if x and y and not _is_inside(path, old) and _alike(x, y) >= _ALIKE
-        ]
-        for _, _, old, path in sorted(scores):
+        fits: list[tuple[float, bool, str, str]] = []
+        for path in new:
+            text = _lines(source, self.new[path])
+            fitting = sorted(
+                (-_alike(x, text), _name(old) != _name(path), old, path)
+                for old, x in before.items()
+                if x and text and not _is_inside(path, old) and _alike(x, text) >= _ALIKE
+            )
+            if len(fitting) == 1 or (fitting and fitting[0][:2] != fitting[1][:2]):
+                fits += fitting
+        taken: set[str] = set()
+        for _, _, old, path in sorted(fits):
             if old not in found and path not in taken:
                 found[old] = path
                 taken.add(path)
+
+
+def _pair(lost: list[str], new: list[str], found: dict[str, str]) -> None:
+    """Enter which of the new paths each lost file of one content got: the one with the most names from the end alike.
+
+    Where two lost ones have as much in common with a new path, nobody can say which of them stands there.
+    """
+    for depth in range(max((path.count("/") + 1 for path in lost), default=-1), -1, -1):
+        ends: dict[str, list[str]] = {}
+        for path in new:
+            ends.setdefault(_end(path, depth), []).append(path)
+        rivals = Counter(_end(old, depth) for old in lost)
+        taken: set[str] = set()
+        for old in lost:
+            fitting = [path for path in ends.get(_end(old, depth), []) if not _is_inside(path, old)]
+            if fitting and rivals[_end(old, depth)] == 1:
+                found[old] = fitting[0]
+                taken.add(fitting[0])
+        lost = [old for old in lost if old not in found]
+        new = [path for path in new if path not in taken]
+
+
+def _end(path: str, depth: int) -> str:
+    """Return the last names of a path; where it has fewer, what no other path gives."""
+    names = path.split("/")
+    return "/".join(names[len(names) - depth :]) if depth <= len(names) else f"/{path}"
 
 
 def _parents(path: str) -> list[str]:
