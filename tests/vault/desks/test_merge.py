@@ -160,10 +160,10 @@ def test_a_file_renamed_here_and_edited_there_merges_under_its_new_name() -> Non
 def test_an_edit_follows_no_file_that_another_fits_as_well() -> None:
     # CLAY-74, CLAY-76: two files of one template; the one that was edited is gone, and the other one has a new name.
     page = b"to: us\nfor: %s\nsum: 1\nrate: 2\ntax: 3\ntotal: 4\n"
-    base: Model = {"jan": page % b"jan", "feb": page % b"feb"}
-    moved: Model = {"january": page % b"jan" + b"paid\n"}
+    base = {"jan": page % b"jan", "feb": page % b"feb"}
+    moved = {"january": page % b"jan" + b"paid\n"}
     edited = base | {"feb": (page % b"feb").replace(b"tax: 3", b"tax: 9")}
-    twins: Model = {"a": b"1\n2\n", "b": b"1\n2\n"}
+    twins = {"a": b"1\n2\n", "b": b"1\n2\n"}
     cases: list[tuple[Model, Model, Model, str]] = [
         (base, moved, edited, "feb"),
         (twins, {"c": b"1\n2\n"}, twins | {"a": b"1\n2!\n"}, "a"),
@@ -178,8 +178,8 @@ def test_an_edit_follows_no_file_that_another_fits_as_well() -> None:
 def test_files_of_one_content_follow_the_names_they_keep() -> None:
     # CLAY-74: whole folders moved, with the same empty-looking file in each.
     names = ["x/init", "y/init", "y/deep/init"]
-    base: Model = dict.fromkeys(names, b"# ours\n")
-    ours: Model = {f"lib/{name}": b"# ours\n" for name in names}
+    base = dict.fromkeys(names, b"# ours\n")
+    ours = {f"lib/{name}": b"# ours\n" for name in names}
     for name in names:
         for one, two in ((ours, base | {name: b"# new\n"}), (base | {name: b"# new\n"}, ours)):
             objects = MemoryObjects()
