@@ -6,6 +6,7 @@ for it stays queued. `lazy.visit` is one visit to a medium, `lazy.live.visiting`
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -172,9 +173,14 @@ def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
 def _each(
     vault: Vault, visited: Sequence[Place], act: Callable[[Place], PlaceResult], *, pull: bool, dry_run: bool
 ) -> list[PlaceResult]:
-    """Visit each place; one that fails is told beside the others, unless it is all there is."""
+    """Visit each place; one that fails is told beside the others, unless it is all there is.
+
+    A fault in lace that one place brings out is raised when the others were visited: what lies at one place must never
+    keep a person from all of them.
+    """
     results: list[PlaceResult] = []
     failed: list[LaceError] = []
+    faults: list[Exception] = []
     was_member = is_member(vault, vault.node.text)
     for place in visited:
         try:
@@ -187,6 +193,13 @@ def _each(
             if pull or not (isinstance(error, PlaceError) and error.can_wait):
                 failed.append(at_place(error, place.name))
             results.append(_queued(vault, place, error, dry_run=dry_run))
+        except (LaceError, OSError, MemoryError, sqlite3.Error):
+            raise  # it is no place that lacks something
+        except Exception as fault:
+            fault.add_note(f"It came out at the place {place.name}.")
+            faults.append(fault)
+    if faults:
+        raise faults[0]
     if failed and len(failed) == len(results):
         raise failed[-1]
     if len(results) > 1 and not dry_run:  # what a place left to decide, a later one may have decided, or added to

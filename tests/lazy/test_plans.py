@@ -120,6 +120,29 @@ def test_a_plan_that_a_release_overtook_moves_nothing(trio: tuple[Vault, Vault, 
     assert len(sync(alice, ["stick"])[0].releases) == 2
 
 
+def test_a_fault_that_one_place_brings_out_keeps_nobody_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-24: a friend who found a fault in lace must not have found how to keep me from everybody else."""
+    vault = found(tmp_path)
+    for name in ("a", "b"):
+        add_place(vault, name, str(tmp_path / name), cwd=tmp_path)
+    write(vault, "a.txt", "one")
+    release(vault, Version(1, 0, 0), "first")
+
+    def opened(vault: Vault, place: Place) -> MailboxPlace:
+        if place.name == "a":
+            raise OverflowError("a number that no store keeps")
+        return open_medium(vault, place)
+
+    monkeypatch.setattr("lazy.sync.open_medium", opened)
+    with pytest.raises(OverflowError) as fault:
+        sync(vault, ["a", "b"])
+    assert fault.value.__notes__ == ["It came out at the place a."]
+    assert _mailbox(vault, _stick(vault, "b")[1])
+    vault.close()
+
+
 def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, tmp_path: Path) -> None:
     """LAZ-13: anything but yes moves nothing, here or there."""
     alice.lace("init", "--name", "alice")

@@ -290,6 +290,15 @@ def test_a_frame_of_noise_is_one_error(kind: FrameKind, data: bytes) -> None:
         read(struct.pack(">cI", kind.value, len(data)) + data)
 
 
+def test_a_position_that_no_store_keeps_is_refused() -> None:
+    """CYB-17: a number from a line never comes as far as the database, which takes none above 2^63."""
+    position = struct.Struct(">cIQ8s")
+    with pytest.raises(BadStream, match="position"):
+        read(position.pack(b"c", 16, 2**64 - 1, b"markmark"))
+    largest = StreamReader(io.BytesIO(position.pack(b"c", 16, 2**60 - 1, b"markmark")))
+    assert next(iter(largest)).position == 2**60 - 1
+
+
 @pytest.mark.parametrize("size", [1 << 23, 1 << 30])
 def test_a_bomb_is_refused_before_it_is_unpacked(size: int) -> None:
     """Limits are checked before memory is taken."""

@@ -31,6 +31,7 @@ _TIER_BYTES = 512 * 1024  # of an answer in tiers that go into one frame
 _HEADER = struct.Struct(">cI")
 _LENGTH = struct.Struct(">I")
 _POSITION = struct.Struct(">Q8s")
+_POSITION_LIMIT = 1 << 60  # a log never comes near it, and no store keeps a larger number than 2^63
 _NAME_BYTES = 1 + DIGEST_BYTES
 _NAMES_A_FRAME = 4096
 _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
@@ -307,6 +308,8 @@ class StreamReader:
             if len(data) != _POSITION.size:
                 raise BadStream("A position has another length than positions have.")
             position, mark = _POSITION.unpack(data)
+            if position >= _POSITION_LIMIT:
+                raise BadStream("A position is beyond all that a log can reach.")
             return Frame(kind, mark, position=position)
         return Frame(kind, self._unpacked(data, _INFO_LIMIT))
 
