@@ -159,7 +159,7 @@ def publish_mine(
     if beacon is not None:
         writer.put_beacon(beacon, with_head=head is not None)
     if head is None:
-        if beacon is not None:
+        if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
         _remember(vault, place, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)

@@ -186,6 +186,7 @@ class DropWriter:
             PlaceError: the medium is gone.
         """
         self._drop.check()
+        self._is_unflushed |= not self._written  # what is there may be of a run that was cut off before its flush
         self._flush()
         for name, digest in self._written.items():
             if self._digest_on_medium(name) != digest:

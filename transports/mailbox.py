@@ -113,6 +113,8 @@ class MailboxWriter(Protocol):
     def verify_written(self) -> None:
         """Read back every file written by this writer, past the system's cache where it can be told to.
 
+        Where it wrote nothing, what lies there survives a power cut once this returns.
+
         Raises:
             WriteNotKept: the medium returns other bytes than were written.
         """

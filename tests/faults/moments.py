@@ -372,9 +372,5 @@ def prepared(root: Path, name: str) -> Scene:
     scene = Scene(stage, command, command.prepare(stage))
     stage.keep()
     scene.before = scene.node()
-    done = scene.run()
-    assert done.code == 0, f"{name}: {done.code}\n{done.err}"
-    scene.visit()
-    scene.goal = scene.state()
-    stage.back()
+    scene.foresee()
     return scene

@@ -154,6 +154,15 @@ class Scene:
         with _light_keys(), _asked(person, self.command.passphrase):
             return person.run(*self.words)
 
+    def foresee(self) -> None:
+        """Find out where the undisturbed command leads."""
+        self.stage.back()
+        done = self.run()
+        assert done.code == 0, f"{self.command.name}: {done.code}\n{done.err}"
+        self.visit()
+        self.goal = self.state()
+        self.stage.back()
+
     def finish(self) -> None:
         """Run the same command until it says that it is done, and let friends visit the stick."""
         self.rerun()

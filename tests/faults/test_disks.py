@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,16 @@ def test_files_that_a_killed_run_named_are_flushed_by_the_next_one(tmp_path: Pat
     done = powercut(scene, (named + 1,), ("drop", "names"), again=True)
     assert done.points
     assert done.faults == ()
+
+
+def test_what_a_killed_push_wrote_lasts_once_the_next_one_says_so(tmp_path: Path) -> None:
+    """APP-13: killed when the stick shows the new head and before its flush; whoever gets the stick has the release."""
+    scene = prepared(tmp_path, "push")
+    shown = [number for number, call in enumerate(named_calls(scene), 1) if call == "replace"][2]
+    scene.command = replace(scene.command, settle=("bob",))  # nobody who could mend the stick
+    scene.foresee()
+    done = powercut(scene, (shown + 1,), ("drop",), again=True)
+    assert (done.points, done.faults) == (1, ())
 
 
 def test_the_model_would_find_a_program_that_does_not_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
