@@ -72,6 +72,8 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
             why = "others: ask for a file that is made when you belong."
         elif is_member(vault, vault.node.text):
             why = "others: somebody new who asked another member, or a friend who must sync first."
+        elif former(vault, vault.node.text) is not None:
+            why = "the members, and your key is none of theirs any more."
         else:
             why = "the members, and you are none yet: once your friend has synced here, sync again."
         result.problems.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))

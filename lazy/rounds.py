@@ -235,14 +235,13 @@ def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
 
 
 def _next(vault: Vault, result: PlaceResult) -> str:
-    still_open = conflicts(vault)
-    if len(still_open) > 1:
-        return "lace conflicts"
-    for conflict in still_open:
+    if still_open := conflicts(vault):
         from lazy.update import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
 
-        ended = conflict.id in ending_releases(vault, still_open)
-        return update_command(conflict) if ended else deciding_command(vault, conflict)
+        ended = ending_releases(vault, still_open)
+        if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
+            return update_command(still_open[0])
+        return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
     came = {release.desk for release in result.releases}
     if came:
         return _taking_in(came, {desk.name for desk in desks(vault)})

@@ -395,6 +395,26 @@ def test_a_decision_that_somebody_released_on_needs_an_update_only(trio: tuple[P
     assert _text(alice, "a.txt") == "bob\n"
 
 
+def test_whoever_comes_after_several_decisions_needs_one_update(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, LAZ-42: conflicts that a release ended since are named with the update that ends them, also several."""
+    alice, bob, cara = trio
+    for version, merged in (("2.0.0", "2.0.1"), ("3.0.0", "3.0.1")):
+        for person in (alice, bob):
+            person.write("a.txt", f"{person.name} {version}\n")
+            person.lace("release", version)
+        _meet(alice, bob)
+        bob.write("a.txt", f"both {version}\n")
+        bob.lace("resolve", version, "--merged", merged)
+        bob.lace("sync", "stick")
+        alice.run("sync", "stick")
+        alice.lace("update")
+    came = cara.lace("sync", "stick", expect=1)
+    assert (len(came["conflicts"]), came["next"]) == (2, "lace update")
+    cara.lace("update")
+    assert cara.lace("conflicts")["conflicts"] == []
+    assert _text(cara, "a.txt") == "both 3.0.0\n"
+
+
 @pytest.mark.parametrize("attempt", range(3))
 def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Person, Person], attempt: int) -> None:
     """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
