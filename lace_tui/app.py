@@ -307,6 +307,7 @@ class LaceApp(Looking):
         from lace_tui.screens.help import Help, why_not  # noqa: PLC0415 - no part of the first frame
         from lace_tui.screens.listing import Listing  # noqa: PLC0415
 
+        self.clear_notifications()  # on a narrow screen they would hide half of it
         screen, focused = self.screen, self.focused
         here = screen.SCOPE if isinstance(screen, Place) else None if self._folder else Scope.FIRST
         is_list = isinstance(screen, Listing | Home)

@@ -254,10 +254,12 @@ class Working(App[None]):
     # Actions
 
     def action_stop(self) -> None:
-        """Stop what is running, at its next safe point."""
+        """Stop what is running, at its next safe point; where nothing runs, take away what was told."""
         if self.job is not None:
             self.job.token.set()
             self.show_progress()
+        else:
+            self.clear_notifications()
 
     def action_log(self) -> None:
         """Show what was done in this sitting."""

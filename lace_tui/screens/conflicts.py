@@ -27,13 +27,15 @@ from vault.watch import Watch
 
 __all__ = ["Conflicts"]
 
+_NONE = "No conflict is open."
+
 
 class Conflicts(Listing):
     """One row for each open conflict."""
 
     SCOPE = Scope.CONFLICTS
     TITLE = "Needs a decision"
-    EMPTY = "= No conflict is open."
+    EMPTY = f"= {_NONE}"
     CAN_MARK = True
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.CONFLICTS)
 
@@ -88,7 +90,9 @@ class Conflicts(Listing):
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {words}"
 
     def hinted(self) -> list[Action]:
-        """Leave out to accept where nobody has decided."""
+        """Leave out to accept where nobody has decided, and to decide where nothing is open."""
+        if not self._conflicts:
+            return []
         conflict = self._conflicts.get(self.lines.key)
         is_proposed = conflict is not None and bool(conflict.proposals)
         return [action for action in super().hinted() if action.id != "accept" or is_proposed]
@@ -102,6 +106,9 @@ class Conflicts(Listing):
         if self.lines.key in self._conflicts:
             self.app.push_screen(Resolve(self.lines.key))
 
+    def _say_none(self) -> None:
+        self.notify(_NONE, markup=False)
+
     def action_prefer_local(self) -> None:
         """Take my side of the chosen ones."""
         self._prefer("local", "your side")
@@ -113,7 +120,7 @@ class Conflicts(Listing):
     def _prefer(self, side: str, words: str) -> None:
         chosen = [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
         if not chosen:
-            self.notify("No conflict is open.", markup=False)
+            self._say_none()
             return
         lines = [mark(f"Take {words} of {plural(len(chosen), 'conflict')}:")]
         lines += [mark("  ") + self._line(conflict) for conflict in chosen]
@@ -138,7 +145,10 @@ class Conflicts(Listing):
     def action_accept(self) -> None:
         """Let somebody else's decision of the selected conflict count here."""
         conflict = self._conflicts.get(self.lines.key)
-        if conflict is None or not conflict.proposals:
+        if conflict is None:
+            self._say_none()
+            return
+        if not conflict.proposals:
             self.notify("Nobody has proposed a decision of this one.", markup=False)
             return
         if not conflict.differ:

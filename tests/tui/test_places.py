@@ -76,6 +76,17 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         assert _rows(app) == ""
         assert "Leek" in (story.folder("alice") / "menu.md").read_text()
         assert "0 conflicts" in text_of(app, "#head")
+        assert text_of(app, "#foot").split() == ["?", "help", "ctrl+p", "all", "q", "quit"]
+        for key in ("L", "A"):
+            app.clear_notifications()
+            await pilot.press(key)
+            await pilot.pause()
+            assert [note.message for note in app._notifications] == ["No conflict is open."], key
+        for key in ("escape", "question_mark"):  # told things hide half of a narrow screen, help itself too
+            await pilot.press("L", key)
+            await pilot.pause()
+            assert not app._notifications, key
+        await pilot.press("escape")
         await pilot.press("exclamation_mark")
         await pilot.pause()
         assert isinstance(app.screen, Page)
