@@ -82,7 +82,8 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         before = dirty.tree
     with vault.writing() as w:
         result = follow(w, vault, desk, before, found.tree, watch)
-        w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+        if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
+            w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
     return CheckedOut(desk, result)
 
 
@@ -139,7 +140,9 @@ def _write(
         remove_temporary(folder, here)
         plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
-        w.audit("lace-checkout", found.what, {"desk": found.desk, "path": path}, relates_to=[found.commit.text])
+        if result.written or result.deleted:
+            told = {"desk": found.desk, "path": path}
+            w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result
 
 

@@ -58,6 +58,18 @@ def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
     assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
 
 
+def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) -> None:
+    """APP-4: the commit before it is the last act still; one that changed the folder is answered."""
+    _begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    for words in (("main",), ("main@2",), ("main", "a.txt")):
+        assert "already" in alice.text("checkout", *words)
+    assert alice.lace("undo", "--dry-run")["revision"] == 2
+    alice.lace("checkout", "main@1")
+    assert alice.lace("undo", expect=2)["error"]["message"].startswith("The last act was the checkout of self/main@1")
+
+
 def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
     _begin(alice)
     alice.lace("release", "1.0.0")
