@@ -345,8 +345,11 @@ class Context:
     def _passphrase_from_terminal(self) -> bytes:
         import getpass  # noqa: PLC0415
 
+        from lace_tui.cli.progress import stopped_at_once  # noqa: PLC0415
+
         self.output.before_talk()
-        return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+        with stopped_at_once():
+            return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
 
 
 def _free_bytes(path: Path) -> int | None:

@@ -8,14 +8,15 @@ shows the phase, done and total, bytes, rate, and the time left only when the to
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self, TextIO
 
 from lace_tui.cli.inert import inert, width_of
 from vault.errors import Cancelled
 
-__all__ = ["CancelToken", "Progress", "bytes_text", "duration_text"]
+__all__ = ["CancelToken", "Progress", "bytes_text", "duration_text", "stopped_at_once"]
 
 _INTERVAL = 0.1  # seconds between two updates: ten a second are enough for an eye
 _SETTLE = 1.0  # seconds before a rate means something
@@ -82,6 +83,24 @@ class CancelToken:
         self._is_set = True
         if self._on_request is not None:
             self._on_request()
+
+
+@contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Let the first Ctrl-C stop at once while somebody is asked something: there is no safe point to wait for.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    try:
+        previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    except ValueError:  # only the main thread may listen
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 class Progress:

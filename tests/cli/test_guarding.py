@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +98,24 @@ def test_a_passphrase_is_typed_twice(alice: Person, monkeypatch: pytest.MonkeyPa
     assert b"\nseed " in _key_file(alice).read_bytes()
     assert alice.run("key", "protect", tty=True).code == 0
     assert b"\nsealed " in _key_file(alice).read_bytes()
+
+
+def test_ctrl_c_leaves_the_question_for_a_passphrase_at_once(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: nothing is under way while somebody is asked, so that one Ctrl-C is enough also amid a release."""
+
+    def asked(_prompt: str, stream: object) -> str:
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("it went on asking")
+
+    alice.lace("init", "--name", "alice")
+    with knowing(alice, "four words"):
+        alice.lace("key", "protect")
+    alice.write("a.txt", "one\n")
+    monkeypatch.setattr("getpass.getpass", asked)
+    stopped = alice.run("release", "1.0.0", tty=True)
+    assert (stopped.code, stopped.err.splitlines()[0]) == (130, "Stopped.")
+    with knowing(alice, "four words"):
+        assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
 
 
 def test_an_empty_passphrase_is_none(alice: Person) -> None:
