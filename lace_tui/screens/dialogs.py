@@ -52,6 +52,10 @@ class Page(ModalScreen[bool]):
             page.border_subtitle = pressable(("esc back", "screen.leave"))
             yield Static(rows(*self._lines))
 
+    def on_mount(self) -> None:
+        """Lie in front of what was told, which would hide half of it on a narrow screen."""
+        self.app.clear_notifications()
+
     def key_of(self, action_id: str) -> str:
         """Return the first key of an action, as this person has it."""
         lace: LaceApp = self.app  # type: ignore[assignment]
@@ -142,7 +146,8 @@ class Question(ModalScreen[str | None]):
             yield _Line(self._value, id="answer", password=self._is_secret)
 
     def on_mount(self) -> None:
-        """Begin in the line."""
+        """Begin in the line, with nothing in front of the question."""
+        self.app.clear_notifications()
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

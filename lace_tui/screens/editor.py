@@ -40,7 +40,8 @@ class Editor(ModalScreen[str | None]):
             yield TextArea(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
-        """Begin in the text."""
+        """Begin in the text, with nothing in front of it."""
+        self.app.clear_notifications()
         self.query_one(TextArea).focus()
 
     def action_leave(self) -> None:

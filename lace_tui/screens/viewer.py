@@ -115,7 +115,8 @@ class Viewer(ModalScreen[None]):
             yield FilterLine()
 
     def on_mount(self) -> None:
-        """Show the text."""
+        """Show the text, with nothing in front of it."""
+        self.app.clear_notifications()
         lines = self.query_one(_Text)
         lines.fill(self._source)
         lines.focus()

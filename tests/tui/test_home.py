@@ -355,6 +355,13 @@ async def test_a_small_terminal_is_enough(app: LaceApp) -> None:
         await settle(pilot)
         card = app.screen.query_one("#card")
         assert app.screen.region.contains_region(card.region), "work that begins is in sight"
+        for key in ("S", "a"):  # a plan, and a question
+            app.notify("It went wrong, and that takes half of the screen.", severity="error", timeout=30)
+            await pilot.press(key)
+            await settle(pilot)
+            assert not is_showing(app, Home)
+            assert not app._notifications, "what asks for an answer can be read"
+            await pilot.press("escape")
 
 
 @pytest.mark.parametrize("size", [(59, 20), (60, 19)])
