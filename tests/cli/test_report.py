@@ -11,6 +11,7 @@ import pytest
 from spark_export.audits import AUDITS
 from spark_export.errors import ExtraMissing, NoSuchReport
 from tests.people import Person
+from tests.spark_export import QUICK_JAVA
 
 
 def _begin(person: Person) -> None:
@@ -49,6 +50,7 @@ def test_without_pyspark_one_sentence_says_what_to_install(alice: Person, monkey
 def test_one_report_as_rows_a_page_and_a_table(alice: Person) -> None:
     """A process of its own, as people run it; nothing a spreadsheet would run reaches the file."""
     _begin(alice)
+    alice.environ |= QUICK_JAVA
     done = alice.real("--json", "report", "releases", "--html", "history.html", "--csv", "r.csv", timeout=300)
     assert done.code == 0, done.err
     (row,) = done.json["rows"]

@@ -1,0 +1,24 @@
+"""Tests of the export, the data source and the audits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from spark_export.audits import AUDITS
+from spark_export.reports import Report, open_exports, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["QUICK_JAVA", "every_report"]
+
+# A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
+# all processor time.
+QUICK_JAVA: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+def every_report(spark: SparkSession, directory: Path) -> dict[str, Report]:
+    """Run every audit over the exports in a directory."""
+    open_exports(spark, [directory])
+    return {audit.name: run(spark, audit) for audit in AUDITS}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_export.reports import Report
 from spark_export.session import spark_session
 from tests.people import Person
+from tests.spark_export import QUICK_JAVA, every_report
 from tests.spark_export.groups import Faults, Group, make_group
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
-# all processor time. The processes that tests start have it too.
-os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ |= QUICK_JAVA  # the processes that tests start have it too
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read, also when this folder alone is run
@@ -39,6 +39,12 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Group:
     return make_group(tmp_path_factory.mktemp("faulty"), faults=Faults.every())
+
+
+@pytest.fixture(scope="session")
+def faulty_reports(spark: SparkSession, faulty: Group) -> dict[str, Report]:
+    """What every audit says of the faulty group, on two cores."""
+    return every_report(spark, faulty.directory)
 
 
 @pytest.fixture(scope="session")

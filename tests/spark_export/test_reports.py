@@ -10,8 +10,9 @@ import pytest
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport, NoSuchReport
 from spark_export.html import page
-from spark_export.reports import Report, audit_called, open_exports, run
+from spark_export.reports import Report, audit_called, open_exports
 from tests.people import Person
+from tests.spark_export import every_report
 from tests.spark_export.groups import Group, make_group
 
 if TYPE_CHECKING:
@@ -20,27 +21,21 @@ if TYPE_CHECKING:
 _FINDING = [audit.name for audit in AUDITS if audit.finds]
 
 
-def _all(spark: SparkSession, directory: Path) -> dict[str, Report]:
-    open_exports(spark, [directory])
-    return {audit.name: run(spark, audit) for audit in AUDITS}
-
-
 def _proofs(report: Report) -> set[str]:
     column = "missing" if report.audit.name == "missing" else "proof"
     return {str(row[column]) for row in report.as_objects()}
 
 
-def test_every_planted_fault_is_found_and_no_other(spark: SparkSession, faulty: Group) -> None:
+def test_every_planted_fault_is_found_and_no_other(faulty: Group, faulty_reports: dict[str, Report]) -> None:
     """APP-9: equivocation, gap, forged signature, missing record, silent conflict, broken chain, rollback."""
-    reports = _all(spark, faulty.directory)
     assert set(faulty.planted) == set(_FINDING), "each finding report has its planted fault"
     for name in _FINDING:
-        assert _proofs(reports[name]) == faulty.planted[name], name
+        assert _proofs(faulty_reports[name]) == faulty.planted[name], name
 
 
 def test_an_honest_group_has_no_finding(spark: SparkSession, honest: Group) -> None:
     """APP-9: no false finding; everybody has everything."""
-    reports = _all(spark, honest.directory)
+    reports = every_report(spark, honest.directory)
     assert {name: reports[name].rows for name in _FINDING} == dict.fromkeys(_FINDING, ())
     assert reports["lacking"].rows == reports["endangered"].rows == reports["divergence"].rows == ()
     assert {row["holders"] for row in reports["releases"].as_objects()} == {8}
@@ -50,7 +45,7 @@ def test_an_honest_group_has_no_finding(spark: SparkSession, honest: Group) -> N
 def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -> None:
     """APP-9: the same audits over vaults that went through the real program."""
     directory, people = circle
-    reports = _all(spark, directory)
+    reports = every_report(spark, directory)
     assert {name: reports[name].rows for name in _FINDING} == dict.fromkeys(_FINDING, ())
     released = {(row["version"], row["released_by"]) for row in reports["releases"].as_objects()}
     assert released == {("1.0.0", "alice"), ("1.1.0", "alice"), ("1.1.0", "bob")}
@@ -68,9 +63,9 @@ def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -
     assert sorted(told.values()) == sorted(entry["seq"] for entry in own.values())
 
 
-def test_html_shows_every_report_and_no_foreign_markup(spark: SparkSession, faulty: Group) -> None:
+def test_html_shows_every_report_and_no_foreign_markup(faulty_reports: dict[str, Report]) -> None:
     """Names and messages of others are inert in the page."""
-    reports = list(_all(spark, faulty.directory).values())
+    reports = list(faulty_reports.values())
     evil = Report(audit_called("releases"), ("released_by", "released", "desk", "version"), (
         ("<script>alert(1)</script>\u202e", "2026-01-01T00:00:00Z", "main", "1.0.0"),
     ))  # fmt: skip
