@@ -54,7 +54,10 @@ def scratch(vault: Vault) -> Iterator[Store]:
     with ExitStack() as stack:
         directory = vault.dot
         if not _is_writable(vault):
-            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lace-fsck-")))
+            try:
+                directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lace-fsck-")))
+            except OSError as error:
+                refuse_write(Path(error.filename or tempfile.tempdir or vault.dot), error)
             (directory / "packs").symlink_to((vault.dot / "packs").absolute())  # where a store looks for its packs
         path = directory / _SCRATCH
         remains = [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]

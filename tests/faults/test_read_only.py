@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -116,6 +117,16 @@ def test_damage_in_a_read_only_vault_is_found_and_nothing_is_noted(read_only: Pe
     assert code == 12
     assert "permission denied" in told
     assert _everything(read_only.folder) == before
+
+
+def test_a_check_without_room_beside_a_read_only_vault_says_so(
+    read_only: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: what is looked at is built a second time somewhere; where that cannot be, it is said."""
+    monkeypatch.setattr(tempfile, "tempdir", str(read_only.folder))
+    code, told = _as_nobody(read_only, "fsck")
+    assert code == 1
+    assert "cannot be written: permission denied" in told
 
 
 def test_a_vault_that_is_gone_is_named(read_only: Person) -> None:
