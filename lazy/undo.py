@@ -16,7 +16,7 @@ from lazy.sealing import note_encrypted
 from lazy.update import follow, paths_moved
 from vault.audit import read_audit
 from vault.errors import CallerError
-from vault.history import Head, commit_info, line_head, revision
+from vault.history import Head, Relation, commit_info, line_head, revision
 from vault.records import Seal, parse_record
 from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, plan_unfinished
 from vault.vault import Vault
@@ -28,6 +28,7 @@ __all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
 
 _UNDO = "lace-undo"
 _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
+_NOTHING_MADE = frozenset({Relation.AHEAD, Relation.SAME, Relation.CONFLICTING})
 _SILENT = frozenset(
     {
         "lace-admit",
@@ -220,7 +221,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         only = f"{desk} has one revision only, and none before it to go back to."
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
     info = commit_info(vault.store, head.commit)
-    keeps_folder = info.signer == vault.node.text and info.parents == (before.commit,)
+    keeps_folder = info.signer == vault.node.text and not _brought(act, head)
     what = f"{desk} revision {head.number} is taken back"
     what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
     old, new = info.tree, commit_info(vault.store, before.commit).tree
@@ -244,13 +245,24 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         if not keeps_folder:
             result = follow(w, vault, desk, old, new, watch)
             written, deleted = tuple(result.written), tuple(result.deleted)
-        set_checkout(w, desk, Checkout(before.commit, new))
+        # What the commit named beside my line the next one names again.
+        also = tuple(parent for parent in info.parents if parent != before.commit) if keeps_folder else ()
+        set_checkout(w, desk, Checkout(before.commit, new, also))
         _forget(vault, head, own=info.signer == vault.node.text)
         watch.progress(0, 0, "rebuild")
         # The numbers of names follow from all records in their order.
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
     return Undone(what, desk, head.number, written, deleted)
+
+
+def _brought(act: Act, head: Head) -> bool:
+    """Tell whether an act made a revision of others' work; every other one holds what was found in the folder.
+
+    Parents do not tell: a plain commit names more than one where somebody had the same content.
+    """
+    made_it = act.parameters.get("commit") == head.commit.text
+    return made_it and act.parameters.get("relation") not in _NOTHING_MADE
 
 
 def _refuse_shared(vault: Vault, head: Head) -> None:

@@ -128,6 +128,28 @@ def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_pat
     assert (bob.folder / "c.txt").read_text() == "alice\n"
 
 
+def test_a_commit_that_names_a_friends_equal_one_too_stays_in_the_folder(
+    alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """APP-4, APP-13: it has two parents and is no merge; what it held is nowhere else."""
+    _begin_together(alice, bob, tmp_path)
+    for person, version in ((alice, "1.0.1"), (bob, "1.0.2")):
+        person.write("a.txt", "the same\n")
+        person.lace("release", version)
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    assert alice.lace("update")["written"] == []
+    alice.write("a.txt", "precious\n")
+    alice.write("new.txt", "precious too\n")
+    made = alice.lace("commit", "-m", "precious")
+    assert alice.lace("undo", "--dry-run")["would_undo"].endswith("; what it held is uncommitted work now")
+    assert (alice.lace("undo")["deleted"], alice.lace("changes")["added"]) == ([], ["new.txt"])
+    assert _files(alice) == {"a.txt": "precious\n", "new.txt": "precious too\n"}
+    assert alice.lace("commit", "-m", "precious")["revision"] == made["revision"]
+    assert alice.lace("update")["conflicts"] == []  # it names bob's again
+    assert alice.lace("fsck")["ok"]
+
+
 def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Person, tmp_path: Path) -> None:
     """LAZ-43, LAZ-37, APP-4: a version is decided once; a side comes back with a checkout and is released anew."""
     _begin_together(alice, bob, tmp_path)
