@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from hashlib import sha1
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.transports.git_hosts import bare_repository
-from transports.errors import NotAGitPlace, UnknownPlaceKind
+from transports.errors import NotAGitPlace, PlaceNotWritable, UnknownPlaceKind
 from transports.git import local
 from transports.git.command import GitRunner
 from transports.git.local import is_harmless
@@ -143,6 +146,43 @@ def test_git_is_not_asked_about_a_configuration_that_it_wrote(
     written.write_text("[core]\n" + "\tbare = true\n" * 400)
     with pytest.raises(NotAGitPlace):
         local.check_directory(runner)
+
+
+def _unfolding(size: int, times: int) -> bytes:
+    """Return a pack of a blob of zeros and one that says so many times: that one again."""
+
+    def header(kind: int, count: int) -> bytes:
+        found = bytearray((kind << 4 | count & 15,))
+        count >>= 4
+        while count:
+            found[-1] |= 0x80
+            found.append(count & 0x7F)
+            count >>= 7
+        return bytes(found)
+
+    def number(count: int) -> bytes:
+        found = bytearray()
+        while count > 0x7F:
+            found.append(count & 0x7F | 0x80)
+            count >>= 7
+        return bytes((*found, count))
+
+    zeros = bytes(size)
+    name = sha1(b"blob %d\0" % size + zeros, usedforsecurity=False).digest()
+    copy = b"\xf0" + size.to_bytes(3, "little")  # from its beginning, so many bytes
+    delta = number(size) + number(size * times) + copy * times
+    pack = b"PACK" + struct.pack(">II", 2, 2) + header(3, size) + zlib.compress(zeros)
+    pack += header(7, len(delta)) + name + zlib.compress(delta)
+    return pack + sha1(pack, usedforsecurity=False).digest()
+
+
+def test_a_kilobyte_that_unfolds_to_a_hundred_megabytes_is_refused(runner: GitRunner) -> None:
+    # CYB-17: git unfolds what a host sends, and would take any memory for it.
+    pack = _unfolding(900_000, 120)
+    assert len(pack) < 2_000
+    assert runner.run("index-pack", "--stdin", stdin=_unfolding(900_000, 3))
+    with pytest.raises(PlaceNotWritable, match="over limit"):
+        runner.run("index-pack", "--stdin", stdin=pack)
 
 
 _words = st.text("abBrex", min_size=1, max_size=8)

@@ -168,7 +168,7 @@ def test_what_says_nothing_sensible_is_refused_before_memory_is_taken(said: byte
 
 
 def test_records_that_travel_as_nothing_count_as_what_they_are_made_to() -> None:
-    # CYB-18: two million of them in two million bytes, of which each would take room here
+    # CYB-17: two million of them in two million bytes, of which each would take room here
     said = b"\x01g\x80\x89\x7a" + b"\x01" * 2_000_000
     tracemalloc.start()
     try:

@@ -84,6 +84,7 @@ _CONFIG = """\
 \tfetchShowForcedUpdates = false
 """
 _FITS = 4096  # bytes that any pipe takes before somebody reads them
+_ALLOC_LIMIT = "64m"  # what git may take in one piece of memory; a kilobyte of deltas can ask for gigabytes
 _ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
 _USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
@@ -268,6 +269,7 @@ class GitRunner:
     def _environment(self) -> dict[str, str]:
         objects = str(self.repository / "objects")
         return {
+            "GIT_ALLOC_LIMIT": _ALLOC_LIMIT,
             "GIT_ALLOW_PROTOCOL": self.remote.protocol,
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
             "GIT_CONFIG_COUNT": "0",
