@@ -6,7 +6,9 @@ import argparse
 import queue
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -14,11 +16,15 @@ from lace_tui.cli.inert import inert
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
 from transports.http.hello import Session
-from transports.http.identity import make_identity
+from transports.http.identity import LIFETIME, make_identity
 from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.errors import Cancelled
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lace_tui.cli.progress import CancelToken
+    from vault.records.tai import Tai
 
 __all__ = ["configure", "run"]
 
@@ -26,6 +32,7 @@ _PORT = 7433
 _LAST_PORT = 65535
 _ANYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names what a person asked for
 _STEP = 0.2  # seconds between two looks at whether to stop
+_RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -52,40 +59,61 @@ def run(context: Context, args: argparse.Namespace) -> int:
         if vault.founding is None:
             raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
         vault.check_mark()
-        server = _server(context, vault, told, host, port, args.rate)
+        make, now = _maker(context, vault, told, host, args.rate), vault.around.tai
+        server = make(port)
         shown = _parsed(args.address) if args.address else (_reachable(host), server.port)
         address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
-    server.start()
-    try:
-        context.emit(
-            {"listening": address.uri, "host": host, "port": server.port},
-            f"Serving. Friends add this place once: lace place add NAME '{address.uri}'\nStop with Ctrl-C.",
-        )
-        with suppress(Cancelled), context.cancellable() as token:
-            while server.is_running():
-                token.check()
-                with suppress(queue.Empty):
-                    _tell(context, told.get(timeout=_STEP))
-    finally:
-        server.stop()
+    context.emit(
+        {"listening": address.uri, "host": host, "port": server.port},
+        f"Serving. Friends add this place once: lace place add NAME '{address.uri}'\nStop with Ctrl-C.",
+    )
+    with suppress(Cancelled), context.cancellable() as token:
+        while _attend(context, server, told, token, now):
+            server = make(server.port)
     return 0
 
 
-def _server(
-    context: Context, vault: Vault, told: queue.SimpleQueue[Served], host: str, port: int, rate: int | None
-) -> LiveServer:
-    around = vault.around
-    identity = make_identity(vault.key(), vault.group, around.tai(), around.entropy)
-    folder = vault.folder
-    return LiveServer(
-        Service(lambda: Vault(folder, around), told.put),
-        identity,
-        Session(vault.group, vault.node, identity.public),
-        host=host,
-        port=port,
-        now=around.tai,
-        pace=lambda: Pace(rate * 1000 if rate else None, context.world.monotonic, time.sleep),
-    )
+def _attend(
+    context: Context, server: LiveServer, told: queue.SimpleQueue[Served], token: CancelToken, now: Callable[[], Tai]
+) -> bool:
+    """Run a server and tell what it says, until its certificate nears its end; return whether there is to be another.
+
+    Raises:
+        Cancelled: the person stopped it.
+    """
+    server.start()
+    try:
+        until = now().seconds + _RENEWED
+        while server.is_running():
+            token.check()
+            with suppress(queue.Empty):
+                _tell(context, told.get(timeout=_STEP))
+            if now().seconds >= until:
+                return True
+        return False
+    finally:
+        server.stop()
+
+
+def _maker(
+    context: Context, vault: Vault, told: queue.SimpleQueue[Served], host: str, rate: int | None
+) -> Callable[[int], LiveServer]:
+    """Return what makes a server at a port, each with a certificate of its own."""
+    around, folder, key, group = vault.around, vault.folder, vault.key(), vault.group
+
+    def make(port: int) -> LiveServer:
+        identity = make_identity(key, group, around.tai(), around.entropy)
+        return LiveServer(
+            Service(lambda: Vault(folder, around), told.put),
+            identity,
+            Session(group, key.verifier, identity.public),
+            host=host,
+            port=port,
+            now=around.tai,
+            pace=lambda: Pace(rate * 1000 if rate else None, context.world.monotonic, time.sleep),
+        )
+
+    return make
 
 
 def _tell(context: Context, served: Served) -> None:

@@ -25,7 +25,7 @@ from vault.suite import SigningKey, verify_statement
 
 __all__ = ["LIFETIME", "ServerIdentity", "check_server", "client_context", "make_identity"]
 
-LIFETIME: Final = 30 * 86_400  # seconds that a certificate counts; a server that runs longer makes a new one
+LIFETIME: Final = 30 * 86_400  # seconds that a certificate counts; whoever serves longer begins anew before
 _SLACK = 300  # seconds by which two clocks may differ
 _DOMAIN = "http-server"
 _OID = x509.ObjectIdentifier("2.25.6407166241127593411")
