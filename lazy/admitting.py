@@ -6,6 +6,7 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, TypeGuard
 
 from lazy.people import NoSuchPeer, former, is_member, label_of
 from lazy.refusals import forget_strangers
@@ -13,11 +14,12 @@ from lazy.revoking import AlreadyRevoked
 from vault.errors import CallerError, DataError
 from vault.names import check_name
 from vault.profile import Member, Request
-from vault.records import Record, RecordHash, Seal, Tai, Verifier
+from vault.records import Record, RecordHash, Seal, Tai, Verifier, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [
+    "REQUESTS_KEPT",
     "AlreadyMember",
     "ForeignRequest",
     "NotMember",
@@ -25,11 +27,17 @@ __all__ = [
     "RequestInfo",
     "admit",
     "consider",
+    "consider_passed_on",
+    "is_for_another",
     "let_in",
+    "may_ask",
     "refuse_revoked",
     "requests",
     "require_member",
 ]
+
+REQUESTS_KEPT: Final = 100
+"""Requests that wait here at most, by whatever road they came: keys cost nothing to make."""
 
 
 class AlreadyMember(CallerError):
@@ -83,8 +91,15 @@ class RequestInfo:
     problem: str
 
 
-def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | None:
+def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps: bool = True) -> str | None:
     """Look at one request: admit it when it proves an unused invitation of mine, else list it.
+
+    Args:
+        vault: whose member decides.
+        place: where the request lies.
+        sealed: the request, or the admission of a new node.
+        node: in whose mailbox it lies, or who is to be let in.
+        keeps: whether one that lets nobody in is listed.
 
     Returns:
         The label of the person admitted, or None.
@@ -94,7 +109,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         OtherGroup: it is for another group.
     """
     if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
-        return _take_admission(vault, place, sealed, node)
+        return _take_admission(vault, place, sealed, node, keeps=keeps)
     if not isinstance(sealed, Seal) or sealed.signer != node:
         raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
     value = Request.read(sealed)
@@ -104,7 +119,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
         return None
     problem = _request_problem(vault, value)
     known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-    if problem and known and str(known[0][0]) == problem:
+    if problem and (not keeps or (known and str(known[0][0]) == problem)):
         return None
     with vault.writing() as w:
         # Judged again under the lock: another process may have admitted somebody since.
@@ -112,14 +127,55 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier) -> str | 
             return None
         problem = _request_problem(vault, value) or _use_up(w, vault, value)
         if problem:
-            _list(w, node, value.label, place, value.tai, problem, sealed)
+            _list(w, vault, node, value.label, place, value.tai, problem, sealed)
             return None
         let_in(w, vault, value.signer, value.label, value.invitation)
     return value.label
 
 
-def _list(w: Writer, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal) -> None:
-    """Keep a request for somebody to grant."""
+def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
+    """Look at somebody's request that a friend passes on; mine to admit when it proves my invitation.
+
+    Returns:
+        As `consider`.
+
+    Raises:
+        RecordError: it is no record.
+        ProfileError, OtherGroup, ForeignRequest: as `consider`.
+    """
+    sealed = parse_record(record)
+    if not isinstance(sealed, Seal):
+        return None
+    node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
+    return consider(vault, place, sealed, node)
+
+
+def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
+    """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
+    if isinstance(value, Member):
+        return is_member(vault, sealed.signer.text) or former(vault, sealed.signer.text) is not None
+    return isinstance(value, Request)  # whoever asks for themselves proves their key
+
+
+def is_for_another(vault: Vault, value: Request | Member) -> bool:
+    """Tell whether a request waits for somebody to grant it: it proves no invitation of mine, used up or not."""
+    if not isinstance(value, Request):
+        return True
+    return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
+
+
+def _list(
+    w: Writer, vault: Vault, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal
+) -> None:
+    """Keep a request for somebody to grant; where too many wait one of them goes.
+
+    Which one falls by lot: how long each waits only itself says, and whoever asks again is listed again.
+    """
+    rows = w.store.rows("SELECT node FROM request WHERE node <> ? ORDER BY node", node.text)
+    waiting = [str(row[0]) for row in rows]
+    while len(waiting) >= REQUESTS_KEPT:
+        lot = int.from_bytes(vault.around.entropy(8), "big") % len(waiting)
+        w.store.run("DELETE FROM request WHERE node = ?", waiting.pop(lot))
     values = (node.text, label, place, tai.text, problem, sealed.encode())
     w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
 
@@ -140,7 +196,7 @@ def _use_up(w: Writer, vault: Vault, value: Request) -> str:
     return "" if used.rowcount == 1 else _request_problem(vault, value)
 
 
-def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier) -> str | None:
+def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, keeps: bool) -> str | None:
     """Take the admission that a node left in its own mailbox, when a member sealed it.
 
     So an adopted vault says who admitted it, where nobody who must read it knows it yet. Where that key was revoked the
@@ -152,9 +208,9 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier) -> s
     if not _counts(vault, value):
         problem = _admission_problem(vault, value)
         known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-        if problem and (not known or str(known[0][0]) != problem):
+        if problem and keeps and (not known or str(known[0][0]) != problem):
             with vault.writing() as w:
-                _list(w, node, value.label, place, value.tai, problem, sealed)
+                _list(w, vault, node, value.label, place, value.tai, problem, sealed)
         return None
     with vault.writing() as w:
         if not _counts(vault, value):

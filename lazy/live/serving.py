@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from threading import Lock
-from typing import TypeGuard
+from time import monotonic
 
 from blake3 import blake3
 
-from lazy.admitting import consider
+from lazy.admitting import REQUESTS_KEPT, consider, is_for_another, may_ask
 from lazy.beacon import beacon_words, my_record
 from lazy.interlace.tiers import pack_offer
 from lazy.live.evidence import note_vector
@@ -35,7 +35,7 @@ from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import Cancelled, LaceError
 from vault.history import releases_shown
-from vault.profile import Member, Request
+from vault.profile import Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
@@ -46,7 +46,7 @@ __all__ = ["Served", "Service", "speak"]
 _NAMES_LIMIT = 2_000_000
 _HALF = 2
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
-_REQUESTS = 100  # that wait here at most
+_MAKES_ROOM = 60.0  # seconds between two requests for which another goes that waits: each is a write of the vault
 _TURNED = 200  # nodes turned away that one run takes note of
 _BROKEN = "its bytes are not what its name says; whoever sent it looks for the damage with lace fsck --repair"
 _SERVED = "serve"  # the place where requests came in, for those who list them
@@ -88,6 +88,7 @@ class Service:
         self._watch = watch
         self._turned: set[Verifier] = set()
         self._turning = Lock()
+        self._has_room_from = 0.0
         self._watched: Vault | None = None
         self._version: object = None
         self._state = b""
@@ -112,7 +113,7 @@ class Service:
                     (
                         store.meta("epoch"),
                         store.rows("SELECT max(at) FROM exposure"),
-                        store.rows("SELECT node, tai FROM request ORDER BY node LIMIT ?", _REQUESTS),
+                        store.rows("SELECT node, tai FROM request ORDER BY node LIMIT ?", REQUESTS_KEPT),
                         beacon_words(store),
                     )
                 )
@@ -162,21 +163,27 @@ class Service:
             try:
                 sealed = parse_record(record)
                 value = read(sealed) if isinstance(sealed, Seal) else None
-                if not isinstance(sealed, Seal) or not _may_ask(value, sealed, vault):
+                if not isinstance(sealed, Seal) or not may_ask(value, sealed, vault):
                     return None
                 node = sealed.signer if isinstance(value, Request) else value.node
                 if is_member(vault, node.text):
                     return True
-                if int(vault.store.rows("SELECT count(*) FROM request")[0][0]) >= _REQUESTS:
-                    return None
-                name = consider(vault, _SERVED, sealed, node)
+                name = consider(vault, _SERVED, sealed, node, keeps=self._may_keep(vault))
             except LaceError:
                 return None
             if name is None:
                 asks = vault.store.rows("SELECT 1 FROM request WHERE node = ?", node.text)
-                return False if asks and _not_mine(vault, value) else None
+                return False if asks and is_for_another(vault, value) else None
             self._tell(Served(name, admitted=name))
             return True
+
+    def _may_keep(self, vault: Vault) -> bool:
+        """Whether a request that lets nobody in may be kept: a crowd of strangers does not keep the vault busy."""
+        is_full = int(vault.store.rows("SELECT count(*) FROM request")[0][0]) >= REQUESTS_KEPT
+        if is_full and monotonic() < self._has_room_from:
+            return False
+        self._has_room_from = monotonic() + _MAKES_ROOM
+        return True
 
     def failed(self, what: str) -> None:
         """Tell of a fault of the server itself; no friend has a part in it."""
@@ -206,20 +213,6 @@ class Service:
                 self._tell(Served(label_of(vault, node.text), problem=f"a fault in lace itself: {error!r}"))
                 raise
             self._tell(served)
-
-
-def _may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
-    """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
-    if isinstance(value, Member):
-        return is_member(vault, sealed.signer.text) or former(vault, sealed.signer.text) is not None
-    return isinstance(value, Request)  # whoever asks for themselves proves their key
-
-
-def _not_mine(vault: Vault, value: Request | Member) -> bool:
-    """Tell whether a request waits for somebody to grant it: it proves no invitation of mine, used up or not."""
-    if not isinstance(value, Request):
-        return True
-    return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
 def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes], object], watch: Watch) -> None:
@@ -353,7 +346,7 @@ class _Request:
             writer.tier(pack_offer(told.offer))
         if theirs.is_quiet or is_mute:
             return
-        for (record,) in vault.store.rows("SELECT record FROM request ORDER BY node LIMIT ?", _REQUESTS):
+        for (record,) in vault.store.rows("SELECT record FROM request ORDER BY node LIMIT ?", REQUESTS_KEPT):
             writer.request(bytes(record))
         if told is not None or asks_hints:
             return

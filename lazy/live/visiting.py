@@ -11,7 +11,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lazy.admitting import consider
+from lazy.admitting import REQUESTS_KEPT, consider_passed_on
 from lazy.beacon import hear_beacon
 from lazy.circle import request_record, wants_in
 from lazy.live.evidence import note_vector
@@ -36,8 +36,7 @@ from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import VectorEntry
 from vault.errors import DataError, PeerError
 from vault.history import releases_shown
-from vault.profile import Member
-from vault.records import RecordHash, Seal, parse_record
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -117,6 +116,7 @@ class _Answer:
     outcome: Outcome | None = None
     names: list[RecordHash] = field(default_factory=list)
     tier: bytearray = field(default_factory=bytearray)
+    requests: int = 0
 
 
 class _Visit:
@@ -379,6 +379,9 @@ class _Visit:
                     raise BadStream("The server sends records where their names alone were asked for.")
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
+                answer.requests += 1
+                if answer.requests > REQUESTS_KEPT:
+                    raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
                 if not self.result.planned:
                     self._consider(frame.data)
             else:
@@ -389,11 +392,7 @@ class _Visit:
         if held_back(self.vault) is not None:
             return
         try:
-            sealed = parse_record(record)
-            if not isinstance(sealed, Seal):
-                return
-            node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
-            name = consider(self.vault, self.place.name, sealed, node)
+            name = consider_passed_on(self.vault, self.place.name, record)
         except (DataError, PeerError) as error:
             self.result.problems.append(Problem(error.code, error.message, label_of(self.vault, self.peer.text)))
             return

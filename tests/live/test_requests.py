@@ -1,0 +1,92 @@
+"""Whoever asks to belong is judged, however many strangers ask before them (CYB-17, LAZ-70)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lazy.admitting
+import lazy.live.serving
+from lazy.admitting import consider
+from lazy.circle import accept, invite, request_record
+from lazy.invitations import invitation_id
+from lazy.live.serving import Service
+from lazy.people import is_member
+from tests.vault import vaults
+from vault.profile import Request
+from vault.records import Seal, Tai
+from vault.suite import SigningKey
+from vault.vault import Vault
+
+_KEPT = 4  # here, so that a crowd is cheap
+
+
+@pytest.fixture
+def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vault]:
+    """The vault of somebody who is asked, with room for few requests."""
+    monkeypatch.setattr(lazy.admitting, "REQUESTS_KEPT", _KEPT)
+    monkeypatch.setattr(lazy.live.serving, "REQUESTS_KEPT", _KEPT)
+    vault = vaults.found(tmp_path)
+    yield vault
+    vault.close()
+
+
+def junk(group: str, number: int) -> Seal:
+    """Return a request that anybody can make who knows the group."""
+    key = SigningKey.from_seed(bytes([number]) * 32)
+    plex = Request.to_plex(
+        group=group,
+        node=key.verifier,
+        invitation=invitation_id(bytes([number])),
+        label=f"x{number}",
+        proof=bytes(32),
+        tai=Tai(2**33),
+    )
+    return Seal.sign(plex, key)
+
+
+def invited(root: Path, alice: Vault, name: str) -> tuple[Vault, bytes]:
+    """Return somebody whom alice invited, and their request."""
+    vault, _ = accept(root / name, vaults.around(root, name), invite(alice, name).encode(), name=name)
+    return vault, request_record(vault)
+
+
+def waiting(alice: Vault) -> list[object]:
+    return [row[0] for row in alice.store.rows("SELECT node FROM request ORDER BY node")]
+
+
+def test_requests_of_strangers_are_kept_up_to_a_limit_by_every_road(alice: Vault) -> None:
+    for number in range(3 * _KEPT):
+        request = junk(alice.group, number)
+        assert consider(alice, "stick", request, request.signer) is None
+        assert request.signer.text in waiting(alice), "whoever asks last is listed"
+    assert len(waiting(alice)) == _KEPT
+
+
+def test_a_crowd_of_strangers_keeps_nobody_out_who_was_invited(alice: Vault, tmp_path: Path) -> None:
+    service = Service(lambda: Vault(alice.folder, alice.around), lambda _served: None)
+    for number in range(_KEPT):
+        assert service.request(junk(alice.group, number).encode()) is False, "it waits for another member"
+    cara, asked = invited(tmp_path, alice, "cara")
+    assert service.request(asked) is True
+    assert is_member(alice, cara.node.text)
+    cara.close()
+
+
+def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request for which another goes is a write of the vault: one in a minute."""
+    now = [1000.0]
+    monkeypatch.setattr(lazy.live.serving, "monotonic", lambda: now[0])
+    service = Service(lambda: Vault(alice.folder, alice.around), lambda _served: None)
+    for number in range(_KEPT):
+        service.request(junk(alice.group, number).encode())
+    before = waiting(alice)
+    assert service.request(junk(alice.group, 20).encode()) is None
+    assert waiting(alice) == before
+    now[0] += 61
+    assert service.request(junk(alice.group, 21).encode()) is False
+    assert service.request(junk(alice.group, 22).encode()) is None
+    assert len(waiting(alice)) == _KEPT
+    assert service.request(junk(alice.group, 21).encode()) is False, "whoever waits already waits on"
