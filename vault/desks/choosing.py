@@ -125,7 +125,6 @@ class Names:
             self.skip(where, disk, f"has a path of more than {MAX_PATH_BYTES} bytes")
             return ""
         if path in self._without:
-            self.unknown.add(path)
             self.doubtful.add(where)
             return ""
         is_dir = entry.is_dir(follow_symlinks=False)

@@ -24,6 +24,7 @@ __all__ = [
     "Cursor",
     "FileChanging",
     "Signature",
+    "has_modes",
     "open_directory",
     "open_root",
     "read_file",
@@ -39,6 +40,7 @@ DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
+_PROBE = ".vault/.gitignore"
 
 Signature = tuple[int, int, int, int, int]
 
@@ -290,3 +292,14 @@ class Cursor:
     def forget(self) -> None:
         """Have the directory listed again when next asked."""
         self._listings[-1] = None
+
+
+def has_modes(fd: int) -> bool:
+    """Tell whether the disk keeps the executable bit; one without it calls everything a program (FAT).
+
+    The vault wrote its `.gitignore` as a plain file, so a bit on it is the disk's invention.
+    """
+    try:
+        return not os.stat(_PROBE, dir_fd=fd, follow_symlinks=False).st_mode & stat.S_IXUSR
+    except OSError:
+        return True

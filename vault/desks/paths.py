@@ -21,6 +21,7 @@ __all__ = [
     "is_vault_name",
     "join",
     "leads_outside",
+    "link_problem",
     "name_problem",
     "split_path",
     "twin_key",
@@ -156,3 +157,11 @@ def leads_outside(path: str, target: str) -> str:
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:97] + "...")
+
+
+def link_problem(path: str, target: bytes) -> str:
+    """Return why a link of this target is not taken, or an empty string."""
+    try:
+        return leads_outside(path, target.decode())
+    except UnicodeDecodeError:
+        return "has a target that is not valid UTF-8"

@@ -33,6 +33,7 @@ from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
     Signature,
+    has_modes,
     open_root,
     read_file,
     read_link,
@@ -49,6 +50,7 @@ from vault.desks.paths import (
     is_vault_name,
     join,
     leads_outside,
+    link_problem,
 )
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
@@ -59,7 +61,6 @@ from vault.records import RecordHash
 
 __all__ = ["Problem", "Snapshot", "snapshot"]
 
-_PROBE = ".vault/.gitignore"
 _STEP = 256  # files between two calls of progress and cancel
 
 Progress = Callable[[int, int, int, int, str], None]  # files, of how many, bytes of a large one, of how many, path
@@ -188,7 +189,7 @@ class _Scan:
         """Walk the folder and return its root page."""
         self.names = Names(rules_of(root, fd), self.without)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
-        self._has_modes = _has_modes(fd)
+        self._has_modes = has_modes(fd)
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
@@ -203,7 +204,7 @@ class _Scan:
         Where there are none, the changes from the base come with it.
         """
         kept: dict[str, Entry | None] = {}
-        for path in self.names.unknown:
+        for path in self.names.unknown | {self._in_the_way(found, base, path) for path in self.without}:
             with contextlib.suppress(BadPath):  # too long to be in a tree
                 entry = lookup(self._source, base, path)
                 if entry is not None:
@@ -224,6 +225,21 @@ class _Scan:
             return apply_changes(self._source, self._sink, self._group, found, kept), None
         except TwinNames:
             return self._keep_singly(found, kept), None
+
+    def _in_the_way(self, found: RecordHash, base: RecordHash, path: str) -> str:
+        """Return what is to stay as the base has it, for the folder of another desk: it, or what a file hides.
+
+        A folder that is gone was moved, or is not mounted: what the base had there belongs to others still.
+        """
+        if lookup(self._source, base, path) is None:
+            return path
+        names = path.split("/")
+        for above in ("/".join(names[:depth]) for depth in range(1, len(names))):
+            entry = lookup(self._source, found, above)
+            if entry is not None and not entry.is_dir:
+                self.names.problems.append(Problem(above, "stands where a desk of its own has its folder"))
+                return above
+        return path
 
     def _keep_singly(self, found: RecordHash, kept: dict[str, Entry | None]) -> RecordHash:
         from vault.desks.edit import apply_changes  # noqa: PLC0415
@@ -365,7 +381,7 @@ class _Scan:
         noticed = bool(illegal_elsewhere(name))
         if stat.S_ISLNK(status.st_mode):
             content = read_link(fd, disk)
-            reason = _link_problem(path, content)
+            reason = link_problem(path, content)
             if reason:
                 self.names.skip(where, name, reason)
                 return None
@@ -431,24 +447,6 @@ def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:
         return signature(entry.stat(follow_symlinks=False)) == known.signature
     except OSError:
         return False
-
-
-def _link_problem(path: str, target: bytes) -> str:
-    try:
-        return leads_outside(path, target.decode())
-    except UnicodeDecodeError:
-        return "has a target that is not valid UTF-8"
-
-
-def _has_modes(fd: int) -> bool:
-    """Tell whether the disk keeps the executable bit; one without it calls everything a program (FAT).
-
-    The vault wrote its `.gitignore` as a plain file, so a bit on it is the disk's invention.
-    """
-    try:
-        return not os.stat(_PROBE, dir_fd=fd, follow_symlinks=False).st_mode & stat.S_IXUSR
-    except OSError:
-        return True
 
 
 def _split(path: str) -> tuple[str, str]:

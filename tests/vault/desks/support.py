@@ -65,7 +65,9 @@ class Desk:
         self.objects = MemoryObjects()
         self.cache = MemoryCache()
 
-    def scan(self, base: RecordHash | None = None, now_ns: int = LATER) -> Snapshot:
+    def scan(
+        self, base: RecordHash | None = None, now_ns: int = LATER, without: frozenset[str] = frozenset()
+    ) -> Snapshot:
         """Take a snapshot."""
         return snapshot(
             self.root,
@@ -75,6 +77,7 @@ class Desk:
             cache=self.cache,
             now_ns=now_ns,
             base=base,
+            without=without,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import socket
 import tempfile
 import time
@@ -241,6 +242,28 @@ def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:
     found = desk.scan()
     assert model_of(desk.objects, found.root) == {"mine": b"1"}
     assert set(skipped(found.problems)) == {"other"}
+
+
+@pytest.mark.parametrize("state", ["there", "moved", "gone", "file"])
+def test_the_folder_of_another_desk_is_never_deleted_from_this_one(desk: Desk, state: str) -> None:
+    """CLAY-3, APP-12: a moved or unmounted folder is no deletion, and nothing is taken in its place."""
+    write(desk, "deep/songs/old")
+    write(desk, "mine")
+    base = desk.scan().root
+    match state:
+        case "moved":
+            (desk.root / "deep/songs").rename(desk.root / "music")
+        case "gone":
+            shutil.rmtree(desk.root / "deep")
+        case "file":
+            shutil.rmtree(desk.root / "deep")
+            write(desk, "deep")
+        case _:
+            write(desk, "deep/songs/new")
+    found = desk.scan(base, without=frozenset({"deep/songs", "never/there"}))
+    new = {"music/old": b"1"} if state == "moved" else {}
+    assert model_of(desk.objects, found.root) == {"deep/songs/old": b"1", "mine": b"1", **new}
+    assert set(skipped(found.problems)) == ({"deep"} if state == "file" else set())
 
 
 def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> None:
