@@ -15,6 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 __all__ = ["main"]
@@ -25,6 +26,8 @@ BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "lace-stamp"
 PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
 OLDEST = (3, 11)
+MEMORY = Path("/dev/shm")  # noqa: S108 - a directory is made in it, under a name that nobody knows
+ROOM = 8 << 30  # bytes
 CHECKS = (
     ("style", ["ruff", "check", "."]),
     ("format", ["ruff", "format", "--check", "."]),
@@ -65,18 +68,38 @@ def main(argv: list[str]) -> int:
 
 
 def _check(arguments: list[str]) -> int:
-    """Run every check even when one fails, pytest last, so that its closing line is the last one."""
-    failed = []
-    for name, command in CHECKS:
-        _say(f"--- {name}: {' '.join(command)}")
-        if _run([_tool(command[0]), *command[1:]]):
-            failed.append(name)
-    if failed:
-        _say(f"--- not clean: {', '.join(failed)}")
+    """Run every check even when one fails, the tests beside the others; what pytest says is shown last, as it comes."""
+    colour = ["--color=yes"] if sys.stdout.isatty() else []
     pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
-    _say(f"--- tests: {' '.join(pytest)}")
-    code = _run([_tool("python"), "-m", *pytest])
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="lace-", dir=_memory(), ignore_cleanup_errors=True) as scratch:
+        Path(scratch).chmod(0o1777)  # as such directories are: some tests act as somebody else
+        with _begin([_tool("python"), "-m", *pytest, *colour], TMPDIR=scratch) as tests:
+            for name, command in CHECKS:
+                _say(f"--- {name}: {' '.join(command)}")
+                if _run([_tool(command[0]), *command[1:]]):
+                    failed.append(name)
+            if failed:
+                _say(f"--- not clean: {', '.join(failed)}")
+            _say(f"--- tests: {' '.join(pytest)}")
+            while said := os.read(tests.stdout.fileno(), 1 << 16):  # type: ignore[union-attr]
+                sys.stdout.buffer.write(said)
+                sys.stdout.buffer.flush()
+        code = tests.returncode
     return code or (1 if failed else 0)
+
+
+def _memory() -> Path | None:
+    """Return a directory in memory with room for all that tests write, if there is one.
+
+    Tests flush what they write, as lace does, and would wait for a disk each time.
+    """
+    try:
+        there = os.statvfs(MEMORY)
+    except (AttributeError, OSError):  # Windows cannot be asked, and others have none
+        return None
+    can_run = not there.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+    return MEMORY if can_run and there.f_bavail * there.f_frsize >= ROOM and "TMPDIR" not in os.environ else None
 
 
 def _prepare(mode: str) -> None:
@@ -165,7 +188,21 @@ def _run(command: list[str]) -> int:
     try:
         return subprocess.call(command, cwd=ROOT, env=_environment())  # noqa: S603 - names from this file
     except OSError as error:
-        raise SetUpFailed(f"{command[0]} cannot be run ({error.strerror}). Delete .venv and run this again.") from error
+        raise _not_run(command, error) from error
+
+
+def _begin(command: list[str], **variables: str) -> subprocess.Popen[bytes]:
+    """Start a command whose output is read by and by."""
+    try:
+        return subprocess.Popen(  # noqa: S603 - names from this file
+            command, cwd=ROOT, env={**_environment(), **variables}, stdout=subprocess.PIPE
+        )
+    except OSError as error:
+        raise _not_run(command, error) from error
+
+
+def _not_run(command: list[str], error: OSError) -> SetUpFailed:
+    return SetUpFailed(f"{command[0]} cannot be run ({error.strerror}). Delete .venv and run this again.")
 
 
 def _say(text: str, code: int = 0) -> int:

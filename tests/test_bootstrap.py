@@ -82,3 +82,41 @@ def test_a_python_without_venv_is_told_what_to_install(
     err = capsys.readouterr().err
     assert "ensurepip is not available" in err
     assert "sudo apt install python3-venv" in err
+
+
+@pytest.mark.parametrize(("types", "tests", "code"), [(0, 0, 0), (1, 0, 1), (0, 3, 3), (1, 3, 3)])
+def test_every_check_is_run_and_the_tests_have_the_last_word(
+    checkout: Path, capfd: pytest.CaptureFixture[str], types: int, tests: int, code: int
+) -> None:
+    """The tests run beside the checks, and what they wrote is taken away."""
+    bin_ = checkout / ".venv" / "bin"
+    bin_.mkdir(parents=True)
+    for tool, script in {
+        "ruff": "exit 0",
+        "mypy": f"exit {types}",
+        "lint-imports": "echo all kept",
+        "python": f'touch "$TMPDIR/left"\necho "wrote in $TMPDIR"\nexit {tests}',
+    }.items():
+        (bin_ / tool).write_text(f"#!/bin/sh\n{script}\n")
+        (bin_ / tool).chmod(0o755)
+    (checkout / ".venv" / "lace-stamp").write_text(bootstrap._stamp("test") + "\n")
+    assert bootstrap.main(["test"]) == code
+    said = capfd.readouterr()
+    kept, wrote = said.out.splitlines()
+    assert kept == "all kept"
+    assert not Path(wrote.removeprefix("wrote in ")).exists()
+    assert ("--- not clean: types" in said.err) == bool(types)
+
+
+def test_tests_write_to_memory_only_where_there_is_plenty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(bootstrap, "MEMORY", tmp_path)
+    monkeypatch.setattr(bootstrap, "ROOM", 1)
+    assert bootstrap._memory() == tmp_path
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert bootstrap._memory() is None, "somebody chose another place"
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(bootstrap, "ROOM", 1 << 62)
+    assert bootstrap._memory() is None
+    monkeypatch.setattr(bootstrap, "MEMORY", tmp_path / "nowhere")
+    assert bootstrap._memory() is None
