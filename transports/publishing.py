@@ -270,4 +270,8 @@ def unnamed_files(
 
 def _unlisted_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> list[str]:
     used = {bundle.name for bundle in listing.bundles()} if listing is not None else set()
-    return sorted(name for name in place.files(group, node) if BUNDLE_NAME.fullmatch(name) and name not in used)
+    try:
+        files = place.files(group, node)
+    except DataError:  # the mailbox is damaged as a whole: nothing of it is left to take up, and it is written anew
+        return []
+    return sorted(name for name in files if BUNDLE_NAME.fullmatch(name) and name not in used)

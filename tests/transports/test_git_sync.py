@@ -18,6 +18,7 @@ from transports.errors import WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from vault.names import Version
+from vault.records import Verifier
 from vault.releasing import release
 
 
@@ -164,3 +165,36 @@ def test_what_lies_where_a_place_was_is_gone_on_with_by_the_commands_that_are_na
         alice.lace(*shlex.split(command)[1:])
     assert alice.lace("sync")["sent"] > 0
     assert [(one["place"], one["encrypted"]) for one in alice.lace("places")["places"]] == [("our place", True)]
+
+
+@pytest.mark.parametrize("how", ["bad list", "lost object"])
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kept_out(
+    alice: Person, bob: Person, bare: Path, how: str, refuses: bool
+) -> None:
+    # CYB-17, faults 8: whoever may push, or a host that loses an object, spoils one mailbox and not the place.
+    git(bare, "config", "receive.denyNonFastForwards", "true" if refuses else "false")
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "host")
+    key = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    (ref,) = (line for line in git(bare, "for-each-ref", "--format=%(refname)").split() if line.endswith(key))
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"lace-pieces/0\nsize 5\n")
+    tree = git(bare, "mktree", stdin=f"100644 blob {blob}\tr-{'0' * 32}.run\n".encode())
+    tree = git(bare, "mktree", stdin=f"040000 tree {tree}\tfiles\n".encode())
+    git(bare, "update-ref", ref, git(bare, "commit-tree", tree, "-m", "x"))
+    if how == "lost object":
+        (bare / "objects" / blob[:2] / blob[2:]).unlink()
+    bob.write("more.txt", "of bob\n")
+    bob.lace("release", "1.1.0")
+    got = bob.lace("sync", "host", expect=1)
+    assert got["sent"] > 0
+    alice.write("notes.txt", "two\n")
+    alice.lace("release", "1.0.1")
+    assert alice.lace("sync", "host")["sent"] > 0
+    assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
+    assert alice.lace("sync", "host")["fixed_point"]

@@ -315,7 +315,8 @@ class GitPlace:
                 self._fetch_singly(changed)
             seen = self.private.seen()
             for name in changed:
-                self._refs[name] = seen.get(name, self._refs.get(name, ""))
+                if name not in self._broken:  # what cannot be fetched is replaced where it stands, not where it stood
+                    self._refs[name] = seen.get(name, self._refs.get(name, ""))
         self._ready.add(group)
 
     def _fetch_whole(self, pieces: list[str]) -> None:
