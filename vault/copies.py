@@ -13,7 +13,15 @@ from vault.space import require_room
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["export_tree"]
+__all__ = ["export_tree", "is_directory"]
+
+
+def is_directory(path: Path) -> bool:
+    """Tell whether a directory is there, as far as one may look."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()) -> CheckoutResult:
@@ -26,9 +34,9 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
         NoRoom: its files do not fit on the disk; nothing was written.
         NotWritable, DiskFull: the directory cannot be made, or not be written.
     """
-    there = next((path for path in (to, *to.absolute().parents) if path.is_dir()), to)
+    there = next((path for path in (to, *to.absolute().parents) if is_directory(path)), to)
     require_room(vault.around, there, tree_size(vault.store, tree), "Writing the copy")
-    if to.is_dir():
+    if is_directory(to):
         remove_temporary(to, (path for path, _ in walk(vault.store, tree)))
     make_directory(to)
     return apply_tree(

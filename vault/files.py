@@ -237,7 +237,11 @@ def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:
         NotWritable: it cannot be made, or something else stands there.
     """
     path = Path(path)
-    if not path.is_dir():
+    try:
+        is_there = path.is_dir()
+    except OSError as error:  # below a directory that may not be looked into
+        refuse_write(path, error)
+    if not is_there:
         if path.parent != path:
             make_directory(path.parent)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -39,7 +40,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """
     path = Path(context.cwd / Path(args.file).expanduser())
     check_ending(path)
-    if path.exists() or path.is_symlink():
+    if os.path.lexists(path):  # where it may not be looked at, writing it says so
         raise FileExists(f"{path} exists already.")
     with context.open_vault() as vault:
         found = resolve(vault, args.address)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.update import FolderInTheWay, follow
-from vault.copies import export_tree
+from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, apply_plan, remove_temporary
 from vault.desks.diff import Change
@@ -196,7 +196,7 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
     try:
         result = export_tree(vault, found.tree, to, watch)
     except NotWritable as error:
-        if to.is_dir():
+        if is_directory(to):
             raise
         raise FolderNotMade(f"{to} cannot be made: {error}") from error
     blocking = [skip for skip in result.skipped if skip.blocking]

@@ -40,9 +40,8 @@ def _as_nobody(person: Person, *words: str) -> tuple[int, str]:
         return code, file.read().decode()
 
 
-@pytest.fixture
-def read_only(tmp_path: Path) -> Person:
-    """Alice, whose folder nobody may write any more."""
+def _begun(tmp_path: Path) -> Person:
+    """Return alice with one release, in a folder that others can reach."""
     alice = Person("alice", tmp_path / "homes" / "alice", tmp_path / "alice")
     alice.write("menu.md", "soup\n")
     alice.lace("init", "--name", "alice")
@@ -50,6 +49,13 @@ def read_only(tmp_path: Path) -> Person:
     for path in (tmp_path, *tmp_path.parents):
         if path.stat().st_uid == os.geteuid() and path != Path("/"):
             path.chmod(path.stat().st_mode | 0o055)
+    return alice
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Person:
+    """Alice, whose folder nobody may write any more."""
+    alice = _begun(tmp_path)
     for path in [alice.folder, *alice.folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.geteuid() == 0:  # the key is read by the one who uses it
@@ -71,6 +77,37 @@ def test_writing_a_read_only_vault_is_refused_in_a_sentence(read_only: Person, w
     assert "Traceback" not in told
     assert told.strip()
     assert {name: data for name, data in _everything(read_only.folder).items() if "store.db-" not in name} == before
+
+
+@pytest.mark.parametrize("which", [".vault", ".vault/store.db"])
+@pytest.mark.parametrize("words", [("commit", "-m", "x"), ("release", "--yes"), ("place", "add", "stick", "../stick")])
+def test_a_store_that_alone_cannot_be_written_is_named(tmp_path: Path, which: str, words: tuple[str, ...]) -> None:
+    """APP-14: the lock is taken then and the folder is written in; what comes of it is no fault of lace."""
+    alice = _begun(tmp_path)
+    alice.write("menu.md", "soup and bread\n")
+    for path in [tmp_path, *tmp_path.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY) if os.geteuid() == 0 else None
+    path = alice.folder / which
+    path.chmod(path.stat().st_mode & ~0o222)
+    code, told = _as_nobody(alice, *words)
+    assert code == 13
+    assert "cannot be written (attempt to write a readonly database)" in told
+
+
+@pytest.mark.parametrize("folder", ["closed/below", "closed"])
+def test_where_one_may_not_look_nothing_is_copied_to(tmp_path: Path, folder: str) -> None:
+    """APP-14: the folder of a copy and the place of an archive are named where they are closed to whoever asks."""
+    alice = _begun(tmp_path)
+    alice.lace("archive", "main@1.0.0", "../open.tar")  # nobody may load what is loaded late
+    (tmp_path / "closed").mkdir()
+    for path in [tmp_path, *tmp_path.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY) if os.geteuid() == 0 else None
+    (tmp_path / "closed").chmod(0)
+    code, told = _as_nobody(alice, "checkout", "main@1.0.0", "--to", f"../{folder}")
+    assert 10 <= code < 20, told
+    code, told = _as_nobody(alice, "archive", "main@1.0.0", "../closed/menu.tar")
+    assert 10 <= code < 20, told
+    (tmp_path / "closed").chmod(0o755)
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,7 @@ def _opened_to_read(path: Path, how: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{how}"
     db = sqlite3.connect(uri, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True)
     try:
+        install(db)  # a write is refused as one, and not for want of what its trigger calls
         migrate(db)  # which refuses a newer one, and cannot bring an older one to this form
     except BaseException:
         db.close()
