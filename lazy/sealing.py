@@ -20,8 +20,8 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from lazy.places import Place
     from transports.mailbox import MailboxPlace
-    from transports.sealed import WritingTerms
-    from transports.sealing import EpochKey
+    from transports.member_keys import EpochKey, WritingTerms
+    from transports.sealing import Contents
     from vault.writer import Writer
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
 
 # Settings of the store, each followed by the id of the medium.
 _RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
+_USED = "sealed used "  # ids of the keys that my own files here are encrypted under, the newest last
 _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r.hash = f.revocation ORDER BY r.p DESC"
 _SHARING = """
 SELECT g.hash FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data
@@ -168,13 +169,18 @@ class VaultKeys:
     """
 
     def __init__(self, vault: Vault, place_id: str, *, is_on: bool, audience: Verifier | None = None) -> None:
+        from lazy.told_keys import ToldKeys  # noqa: PLC0415 - a vault without encrypted media needs none of it
+
         self._vault = vault
         self._audience = audience
         self._is_on = is_on
         self._place_id = place_id
         self._ring = {key.id: key for key in _read_ring(vault.store.meta(_RING + place_id))}
         self._owners = dict(line.split(" ") for line in vault.store.meta(_OWNERS + place_id).splitlines())
-        self._borrowed: dict[bytes, EpochKey] = {}
+        self._used = vault.store.meta(_USED + place_id).split()
+        self._told = ToldKeys()
+        self._mailbox: dict[Verifier, Verifier] = {}  # the first one of each owner: nobody has two
+        self._proven: dict[Verifier, bytes] = {}  # what a member's mailbox is encrypted under, as was seen
         self._alias: Verifier | None = None
 
     def is_on(self) -> bool:
@@ -193,9 +199,10 @@ class VaultKeys:
         known = self._owners.get(alias.key.hex())
         return Verifier(bytes.fromhex(known)) if known else None
 
-    def find(self, identifier: bytes) -> EpochKey | None:
-        """Return a key that is known, by its id."""
-        return self._ring.get(identifier) or self._borrowed.get(identifier)
+    def find(self, identifier: bytes) -> list[EpochKey]:
+        """Return what an id may stand for: the key that I keep, and what others tell in this visit."""
+        known = [self._ring[identifier]] if identifier in self._ring else []
+        return list({key.key: key for key in (*known, *self._told.named(identifier))}.values())
 
     def open_box(self, box: bytes) -> bytes | None:
         """Open what is sealed to this node."""
@@ -209,57 +216,67 @@ class VaultKeys:
         """Return random bytes."""
         return self._vault.around.entropy(size)
 
-    def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
-        """Take note of an opened mailbox; a member's keys are kept, anybody else's serve this visit only.
+    def learn(self, alias: Verifier, found: Contents) -> None:
+        """Take note of an opened mailbox.
 
-        Whoever tells a key knows it, whatever they say of its holders: their word counts for nothing once they are
-        revoked, and a key that they made up beforehand must not be written under then.
+        What its owner tells serves this visit. Kept is only what a member's own mailbox is encrypted under, and of my
+        own mailbox everything. Whoever tells a key knows it, whatever they say of its holders: their word counts for
+        nothing once they are revoked, and a key that they made up beforehand must not be written under then.
         """
-        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+        from lazy.told_keys import held  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
-        is_member = owner in self._members() or owner == self._vault.node
-        changed = {}
-        for key in keys:
-            known = self._ring.get(key.id)
-            told = key.holders | {owner} if is_member else {owner}
-            if known is None and is_member:
-                changed[key.id] = EpochKey(key.id, key.key, frozenset(told))
-            elif known is None:
-                self._borrowed.setdefault(key.id, key)
-            elif known.key == key.key and not told <= known.holders:
-                changed[key.id] = EpochKey(key.id, key.key, known.holders | told)
-        self._keep(changed.values(), {alias.key.hex(): owner.key.hex()} if is_member else {})
+        owner, members = found.owner, self._members()
+        is_member, known = owner in members, self._known(members)
+        self._told.take(owner, found.keys, is_member=is_member)
+        ring = dict(self._ring)
+        for key in (*found.keys, found.key):
+            kept = ring.get(key.id)
+            if kept is not None and kept.key == key.key:
+                ring[key.id] = held(kept, {owner, *(key.holders if is_member else ())}, known)
+        if not is_member or self._mailbox.setdefault(owner, alias) != alias:
+            self._keep(ring)
+            return
+        proven = {key.id for key in found.keys if (key.id, key.key) == (found.key.id, found.key.key)}
+        for key in found.keys if owner == self._vault.node else [key for key in found.keys if key.id in proven]:
+            kept = ring.get(key.id)
+            if kept is None or (kept.key != key.key and not self._is_certain(key.id)):
+                ring[key.id] = held(key, self._told.holders(key), known)
+        if proven:
+            self._proven[owner] = found.key.id
+        self._keep(ring, (alias.key.hex(), owner.key.hex()))
 
     def terms(self) -> WritingTerms:
         """Return how to write now; what it will tell whom is kept first."""
-        from transports.sealed import WritingTerms  # noqa: PLC0415
-        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+        from lazy.told_keys import chosen, held  # noqa: PLC0415
+        from transports.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
 
-        members = {*([self._audience] if self._audience else self._members()), self._vault.node}
+        members = {self._audience, self._vault.node} if self._audience else self._members()
         anew = self._vault.store.meta(_REBASE + self._place_id)
         good = sorted(key.id for key in self._ring.values() if key.holders <= members)
         if anew:  # under the key of the first try, so that what a cut left of it is gone on with
             good = [identifier for identifier in good if identifier.hex() == anew]
         key = self._ring[good[0]] if good else EpochKey(self.entropy(16), self.entropy(32))
-        ring = {held.id: EpochKey(held.id, held.key, held.holders | members) for held in self._ring.values()}
-        ring[key.id] = EpochKey(key.id, key.key, key.holders | members)
-        self._keep([held for held in ring.values() if held != self._ring.get(held.id)], {})
+        known = self._known(members)
+        ring = {one.id: held(one, members, known) for one in (*self._ring.values(), key)}
+        used = [name for name in self._used if name != key.id.hex()] + [key.id.hex()]
+        ring = chosen(ring, (*map(bytes.fromhex, reversed(used)), *self._proven.values()))
+        self._keep(ring, used=[name for name in used if bytes.fromhex(name) in ring])
         if anew and anew != key.id.hex():
             with self._vault.writing(receiving=True) as w:
                 w.store.set_meta(_REBASE + self._place_id, key.id.hex())
-        holders = frozenset[Verifier]().union(*(held.holders for held in ring.values()))
+        holders = frozenset[Verifier]().union(*(one.holders for one in ring.values()))
         notices = () if self._audience else self._notices(holders)
         return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()), notices)
 
     def forget(self) -> None:
         """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
         with self._vault.writing(receiving=True) as w:
-            w.store.run("DELETE FROM meta WHERE key IN (?, ?)", _RING + self._place_id, _OWNERS + self._place_id)
+            for of in (_RING, _OWNERS, _USED):
+                w.store.run("DELETE FROM meta WHERE key = ?", of + self._place_id)
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""
-        from transports.sealed import WritingTerms  # noqa: PLC0415
-        from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+        from transports.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
 
         inviter = self._vault.store.meta("inviter")
         asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
@@ -282,18 +299,31 @@ class VaultKeys:
         return tuple(notices)
 
     def _members(self) -> set[Verifier]:
-        return {Verifier.parse(str(row[0])) for row in self._vault.store.rows("SELECT node FROM member")}
+        """Return the members I know, and myself."""
+        rows = self._vault.store.rows("SELECT node FROM member")
+        return {self._vault.node, *(Verifier.parse(str(row[0])) for row in rows)}
 
-    def _keep(self, keys: Iterable[EpochKey], owners: dict[str, str]) -> None:
-        keys = list(keys)
-        fresh = {alias: owner for alias, owner in owners.items() if self._owners.get(alias) != owner}
-        if not keys and not fresh:
+    def _known(self, members: set[Verifier]) -> set[Verifier]:
+        rows = self._vault.store.rows("SELECT node FROM former")
+        return {self._vault.node, *members, *(Verifier.parse(str(row[0])) for row in rows)}
+
+    def _is_certain(self, identifier: bytes) -> bool:
+        """Tell whether a key that I keep is the right one of its id: I wrote, or read a mailbox, with it."""
+        return identifier.hex() in self._used or identifier in self._proven.values()
+
+    def _keep(
+        self, ring: dict[bytes, EpochKey], owner: tuple[str, str] | None = None, used: list[str] | None = None
+    ) -> None:
+        """Keep these keys and no others, and remember whose mailbox one is."""
+        owners = self._owners | dict([owner] if owner else [])
+        used = self._used if used is None else used
+        if (ring, owners, used) == (self._ring, self._owners, self._used):
             return
-        self._ring |= {key.id: key for key in keys}
-        self._owners |= fresh
+        self._ring, self._owners, self._used = ring, owners, used
         with self._vault.writing(receiving=True) as w:
-            w.store.set_meta(_RING + self._place_id, _write_ring(self._ring.values()))
-            w.store.set_meta(_OWNERS + self._place_id, "\n".join(f"{a} {o}" for a, o in sorted(self._owners.items())))
+            w.store.set_meta(_RING + self._place_id, _write_ring(ring.values()))
+            w.store.set_meta(_OWNERS + self._place_id, "\n".join(f"{a} {o}" for a, o in sorted(owners.items())))
+            w.store.set_meta(_USED + self._place_id, " ".join(used))
 
 
 def _write_ring(keys: Iterable[EpochKey]) -> str:
@@ -303,7 +333,7 @@ def _write_ring(keys: Iterable[EpochKey]) -> str:
 
 
 def _read_ring(text: str) -> list[EpochKey]:
-    from transports.sealing import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+    from transports.member_keys import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
     keys = []
     for line in text.splitlines():

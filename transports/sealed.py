@@ -8,79 +8,29 @@ when they asked for it here, and also when anybody's is: what a friend hides, no
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 
 from transports.bundling import BundleWriter, ByteSink
 from transports.cipher import fixed_salt
 from transports.errors import BadEnvelope, BadSnapshot, ClosedToYou, MissingFile, SealedToOthers, UnreadableFile
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
+from transports.member_keys import MemberKeys, WritingTerms
 from transports.notices import open_notices
 from transports.runs import Run, RunRef
-from transports.sealing import EpochKey, SealingSink, UnsealingFile, is_sealed, notices_in, open_envelope, seal_envelope
+from transports.sealing import SealingSink, UnsealingFile, is_sealed, notices_in, open_envelope, seal_envelope
 from vault.errors import DataError
 from vault.records.hashes import Verifier
 
-__all__ = ["MemberKeys", "SealedPlace", "WritingTerms"]
+__all__ = ["SealedPlace"]
 
 _HEAD, _REQUEST, _BEACON = b"head", b"request", b"beacon"
 _MAGIC_BYTES = 8
 _TOLD_RECORDS, _TOLD_BYTES = 512, 4 << 20  # of notices: anybody can seal one to this node, in thousands of mailboxes
 _TAKEN = "The plain mailbox it was in is gone, and mailboxes here are encrypted to others."
 _CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
-
-
-@dataclass(frozen=True, slots=True)
-class WritingTerms:
-    """How to write now.
-
-    Args:
-        key: the epoch key.
-        recipients: who gets it.
-        ring: every key of this medium that the recipients may have.
-        notices: what the head tells who may read here no more, sealed to them.
-    """
-
-    key: EpochKey
-    recipients: tuple[Verifier, ...]
-    ring: tuple[EpochKey, ...]
-    notices: tuple[bytes, ...] = ()
-
-
-class MemberKeys(Protocol):
-    """What a vault knows and can do about one encrypted medium."""
-
-    def is_on(self) -> bool:
-        """Tell whether the person wants their own mailbox here encrypted."""
-
-    def alias(self) -> Verifier:
-        """Return the random name of the own mailbox here, in the form of a node."""
-
-    def owner(self, alias: Verifier) -> Verifier | None:
-        """Return whose mailbox a name was when it was last opened."""
-
-    def find(self, identifier: bytes) -> EpochKey | None:
-        """Return a key that is known, by its id."""
-
-    def open_box(self, box: bytes) -> bytes | None:
-        """Open what is sealed to this node."""
-
-    def sign(self, domain: str, message: bytes) -> bytes:
-        """Sign a statement as this node."""
-
-    def entropy(self, size: int) -> bytes:
-        """Return random bytes."""
-
-    def learn(self, alias: Verifier, owner: Verifier, keys: Collection[EpochKey]) -> None:
-        """Take note of an opened mailbox and of the keys its owner vouches for."""
-
-    def terms(self) -> WritingTerms:
-        """Return how to write now, a new epoch begun where somebody left; it is remembered before it is used."""
-
-    def request_terms(self) -> WritingTerms:
-        """Return how to leave a request: under a key of its own, to whoever may admit."""
 
 
 @dataclass(slots=True)
@@ -308,11 +258,11 @@ class SealedPlace:
             return None, None
         try:
             found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
-        except SealedToOthers:
-            told = open_notices(notices_in(data), self.keys.open_box)
-            self._hear(told)
+        except (BadEnvelope, SealedToOthers):  # who tells a wrong key of a mailbox makes it look damaged
+            with suppress(BadEnvelope):
+                self._hear(open_notices(notices_in(data), self.keys.open_box))
             raise
-        self.keys.learn(alias, found.owner, found.keys)
+        self.keys.learn(alias, found)
         return found.owner, found.record
 
     def context(self, alias: Verifier, what: bytes) -> bytes:

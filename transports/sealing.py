@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from blake3 import blake3
 
 from transports.cipher import CHUNK, MAGICS, NEWEST, chunk_cipher
 from transports.errors import BadEnvelope, SealedToOthers
+from transports.member_keys import ID_BYTES, KEY_BYTES, EpochKey, Find, keys_bytes, read_keys
 from transports.notices import split_notices, written_notices
 from transports.positioned import PositionedFile
+from vault.errors import DataError
 from vault.records.hashes import Verifier
 from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
 
@@ -37,8 +40,6 @@ __all__ = [
     "unseal_bytes",
 ]
 
-KEY_BYTES = 32
-ID_BYTES = 16
 _SALT_BYTES = 16
 _MAGIC_BYTES = len(NEWEST)
 _HEADER = _MAGIC_BYTES + ID_BYTES + _SALT_BYTES
@@ -46,42 +47,22 @@ _ENVELOPE = b"LACEENV0"
 _TELLING = b"LACEENV1"  # one with notices
 _BOX_BYTES = KEY_BYTES + 48
 _BOXES_LIMIT = 4096  # members of a circle, as mailboxes of a group
-_KEYS_LIMIT = 1024
-_HOLDERS_LIMIT = 4096
 _DOMAIN = "envelope"
 _U16 = struct.Struct(">H")
 _U32 = struct.Struct(">I")
 _FILE = b"file"
 
 
-@dataclass(frozen=True, slots=True)
-class EpochKey:
-    """A key under which members write to one medium.
-
-    Args:
-        id: 16 random bytes that name it.
-        key: 32 random bytes.
-        holders: everybody it is known to have been sealed to.
-
-    Raises:
-        BadEnvelope: a length is wrong.
-    """
-
-    id: bytes
-    key: bytes = field(repr=False)
-    holders: frozenset[Verifier] = frozenset()
-
-    def __post_init__(self) -> None:
-        if len(self.id) != ID_BYTES or len(self.key) != KEY_BYTES or len(self.holders) > _HOLDERS_LIMIT:
-            raise BadEnvelope("A key of the mailbox has the wrong size.")
-
-
 class Contents(NamedTuple):
-    """What an envelope holds: whose mailbox it is in, the record, and the keys its owner knows; the owner signed it."""
+    """What an envelope holds: whose mailbox it is in, the record, and the keys its owner knows; the owner signed it.
+
+    `key` is what opened it, of which the owner signed nothing.
+    """
 
     owner: Verifier
     record: bytes
     keys: tuple[EpochKey, ...]
+    key: EpochKey
 
 
 class _Sink(Protocol):
@@ -175,7 +156,7 @@ class UnsealingFile(PositionedFile):
 
     Args:
         file: the encrypted file, seekable.
-        find: returns a key by its id, or None.
+        find: returns the keys that an id may stand for.
         context: as the file was written with.
 
     Raises:
@@ -183,7 +164,7 @@ class UnsealingFile(PositionedFile):
         SealedToOthers: its key is not known here.
     """
 
-    def __init__(self, file: BinaryIO, find: Callable[[bytes], EpochKey | None], context: bytes = _FILE) -> None:
+    def __init__(self, file: BinaryIO, find: Find, context: bytes = _FILE) -> None:
         self._file = file
         stored = file.seek(0, io.SEEK_END)
         file.seek(0)
@@ -191,10 +172,12 @@ class UnsealingFile(PositionedFile):
         body = stored - _HEADER
         if not is_sealed(header) or len(header) < _HEADER:
             raise BadEnvelope("The file is not an encrypted one, or it ends too early.")
-        key = find(key_of(header))
-        if key is None:
+        keys = find(key_of(header))
+        if not keys:
             raise SealedToOthers("The file is encrypted under a key that was not sealed to this node.")
-        self._cipher = chunk_cipher(header[:_MAGIC_BYTES], key.key, header[-_SALT_BYTES:], context + key_of(header))
+        magic, salt, bound = header[:_MAGIC_BYTES], header[-_SALT_BYTES:], context + key_of(header)
+        ciphers = [chunk_cipher(magic, key.key, salt, bound) for key in keys]
+        self._cipher = ciphers[0]
         self._step = self._cipher.plain + self._cipher.extra
         self._chunks = max(1, -(-body // self._step))
         if body - (self._chunks - 1) * self._step < self._cipher.extra:
@@ -202,6 +185,10 @@ class UnsealingFile(PositionedFile):
         super().__init__(body - self._chunks * self._cipher.extra)
         self._number = -1
         self._plain = b""
+        for self._cipher in ciphers if len(ciphers) > 1 else ():
+            with suppress(BadEnvelope):
+                self._plain, self._number = self._opened(0), 0
+                break
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with plain bytes, at most to the end of a chunk."""
@@ -233,7 +220,7 @@ class UnsealingFile(PositionedFile):
         return self._cipher.open(number, number == self._chunks - 1, bytes(sealed))
 
 
-def unseal_bytes(data: bytes, find: Callable[[bytes], EpochKey | None], context: bytes = _FILE) -> bytes:
+def unseal_bytes(data: bytes, find: Find, context: bytes = _FILE) -> bytes:
     """Return what a small encrypted file holds.
 
     Raises:
@@ -277,7 +264,7 @@ def seal_envelope(
         notices: what is told to others than the recipients (`transports.notices`).
     """
     boxes = [box for node in sorted(set(recipients)) if (box := seal_box(node, key.key)) is not None]
-    ring = _keys_bytes(keys)
+    ring = keys_bytes(keys)
     proof = sign(_DOMAIN, _statement(context, ring, record))
     inside = b"".join((_U32.pack(len(ring)), ring, owner.key, proof, record))
     told = written_notices(notices) if notices else b""
@@ -311,7 +298,7 @@ def _parts(data: bytes) -> tuple[int, list[bytes], bytes]:
 
 def open_envelope(
     data: bytes,
-    find: Callable[[bytes], EpochKey | None],
+    find: Find,
     open_box: Callable[[bytes], bytes | None],
     context: bytes,
 ) -> Contents:
@@ -319,8 +306,8 @@ def open_envelope(
 
     Args:
         data: the file.
-        find: returns a key that is known already, by its id.
-        open_box: opens what is sealed to this node.
+        find: returns the keys that an id may stand for as far as is known already.
+        open_box: opens what is sealed to this node; it is asked where none of these opens the rest.
         context: as `seal_envelope` had it.
 
     Raises:
@@ -330,14 +317,17 @@ def open_envelope(
     start = len(_ENVELOPE) + _U16.size
     count, _, body = _parts(data)
     identifier = key_of(body)
-    key = find(identifier)
-    if key is None:
-        boxes = (data[at : at + _BOX_BYTES] for at in range(start, start + count * _BOX_BYTES, _BOX_BYTES))
-        opened = next((secret for box in boxes if (secret := open_box(box)) is not None), None)
-        if opened is None:
-            raise SealedToOthers("The mailbox is encrypted, and not to this node.")
-        key = EpochKey(identifier, opened)
-    inside = unseal_bytes(body, lambda wanted: key if wanted == identifier else None, context)
+    boxes = (open_box(data[at : at + _BOX_BYTES]) for at in range(start, start + count * _BOX_BYTES, _BOX_BYTES))
+    sealed = (EpochKey(identifier, secret) for secret in boxes if secret is not None)
+    failed: DataError = SealedToOthers("The mailbox is encrypted, and not to this node.")
+    for key in chain(find(identifier), sealed):
+        try:
+            inside = unseal_bytes(body, lambda _, key=key: (key,), context)  # type: ignore[misc]
+            break
+        except BadEnvelope as error:
+            failed = error
+    else:
+        raise failed
     length = _U32.unpack_from(inside)[0] if len(inside) >= _U32.size else len(inside)
     end = _U32.size + length
     start = end + KEY_BYTES + SIGNATURE_BYTES
@@ -347,40 +337,8 @@ def open_envelope(
     statement = _statement(context, ring, record)
     if not verify_statement(owner, _DOMAIN, statement, inside[end + KEY_BYTES : start]):
         raise BadEnvelope("The envelope was not made by the owner of the mailbox.")
-    return Contents(owner, record, _read_keys(ring))
+    return Contents(owner, record, read_keys(ring), key)
 
 
 def _statement(context: bytes, ring: bytes, record: bytes) -> bytes:
     return b"".join((_U16.pack(len(context)), context, blake3(record).digest(), ring))
-
-
-def _keys_bytes(keys: Collection[EpochKey]) -> bytes:
-    parts = [_U16.pack(len(keys))]
-    for key in sorted(keys, key=lambda key: key.id):
-        holders = sorted(key.holders)
-        parts += [key.id, key.key, _U16.pack(len(holders)), *(holder.key for holder in holders)]
-    return b"".join(parts)
-
-
-def _read_keys(data: bytes) -> tuple[EpochKey, ...]:
-    reader = io.BytesIO(data)
-
-    def exactly(size: int) -> bytes:
-        piece = reader.read(size)
-        if len(piece) != size:
-            raise BadEnvelope("The keys in the envelope end too early.")
-        return piece
-
-    count = _U16.unpack(exactly(_U16.size))[0]
-    if count > _KEYS_LIMIT:
-        raise BadEnvelope(f"The envelope holds more than {_KEYS_LIMIT} keys.")
-    keys = []
-    for _ in range(count):
-        identifier, secret = exactly(ID_BYTES), exactly(KEY_BYTES)
-        holders = _U16.unpack(exactly(_U16.size))[0]
-        if holders > _HOLDERS_LIMIT:
-            raise BadEnvelope(f"A key in the envelope has more than {_HOLDERS_LIMIT} holders.")
-        keys.append(EpochKey(identifier, secret, frozenset(Verifier(exactly(32)) for _ in range(holders))))
-    if reader.read(1) or [key.id for key in keys] != sorted({key.id for key in keys}):
-        raise BadEnvelope("The keys in the envelope are not written in the one way they may be.")
-    return tuple(keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -31,6 +31,7 @@ from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter
 from transports.marker import marker_text, parse_marker
+from transports.member_keys import keys_bytes, read_keys
 from transports.notices import open_notices, seal_notice
 from transports.onefile import OneFile
 from transports.sealing import EpochKey, notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
@@ -53,8 +54,8 @@ def _entropy(size: int) -> bytes:
     return bytes(range(size))
 
 
-def _find(identifier: bytes) -> EpochKey | None:
-    return _EPOCH if identifier == _EPOCH.id else None
+def _find(identifier: bytes) -> Sequence[EpochKey]:
+    return [_EPOCH] if identifier == _EPOCH.id else []
 
 
 def _envelope(data: bytes) -> None:
@@ -62,7 +63,7 @@ def _envelope(data: bytes) -> None:
     for act in (
         lambda: unseal_bytes(data, _find),
         lambda: open_envelope(data, _find, _KEY.open_box, _CONTEXT),
-        lambda: sealing._read_keys(data),
+        lambda: read_keys(data),
     ):
         _quietly(act)
     _quietly(lambda: open_notices(notices_in(data), _KEY.open_box))
@@ -97,7 +98,7 @@ def _envelopes() -> tuple[bytes, ...]:
     )
     inside = unseal_bytes(whole[whole.index(NEWEST) :], _find, _CONTEXT)
     files = (seal_bytes(b"plain" * 100, _EPOCH, _entropy), sealed_as_before(b"plain" * 100, _EPOCH, _entropy(16)))
-    return (inside, whole, telling, sealing._keys_bytes([_EPOCH]), *files)
+    return (inside, whole, telling, keys_bytes([_EPOCH]), *files)
 
 
 @cache

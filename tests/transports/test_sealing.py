@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -40,8 +41,8 @@ def entropy(size: int) -> bytes:
     return bytes(range(size))
 
 
-def find(identifier: bytes) -> EpochKey | None:
-    return KEY if identifier == KEY.id else None
+def find(identifier: bytes) -> Sequence[EpochKey]:
+    return [KEY] if identifier == KEY.id else []
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5])
@@ -181,6 +182,10 @@ def envelope(
     )
 
 
+def unknown(_: bytes) -> Sequence[EpochKey]:
+    return []
+
+
 def nothing(_: bytes) -> None:
     return None
 
@@ -189,11 +194,25 @@ def test_each_recipient_opens_an_envelope_and_nobody_else() -> None:
     ring = (EpochKey(b"l" * 16, b"L" * 32, frozenset({key(1).verifier, key(2).verifier})),)
     made = envelope(1, [1, 2], keys=ring)
     for number in (1, 2):
-        found = open_envelope(made, nothing, key(number).open_box, b"here")
-        assert found == (key(1).verifier, b"the record", ring)
+        found = open_envelope(made, unknown, key(number).open_box, b"here")
+        assert found == (key(1).verifier, b"the record", ring, EpochKey(KEY.id, KEY.key))
     with pytest.raises(SealedToOthers):
-        open_envelope(made, nothing, key(3).open_box, b"here")
+        open_envelope(made, unknown, key(3).open_box, b"here")
     assert open_envelope(made, find, nothing, b"here").record == b"the record"  # by a key learnt elsewhere
+
+
+def test_a_wrong_key_of_the_right_id_is_passed_over() -> None:
+    """Decision 5: who tells one takes nothing from anybody; the bytes say which key is theirs."""
+    wrong, made = EpochKey(KEY.id, b"W" * 32), envelope(1, [2])
+    assert open_envelope(made, lambda _: [wrong], key(2).open_box, b"here").key == EpochKey(KEY.id, KEY.key)
+    assert open_envelope(made, lambda _: [wrong, KEY], nothing, b"here").key == KEY
+    with pytest.raises(BadEnvelope):
+        open_envelope(made, lambda _: [wrong], key(3).open_box, b"here")
+    for data in (b"", b"x" * 3 * CHUNK):
+        stored = seal_bytes(data, KEY, entropy)
+        assert unseal_bytes(stored, lambda _: [wrong, KEY]) == data
+        with pytest.raises(BadEnvelope):
+            unseal_bytes(stored, lambda _: [wrong, wrong])
 
 
 def test_a_notice_in_an_envelope_is_for_one_who_may_not_open_it() -> None:
@@ -204,9 +223,9 @@ def test_a_notice_in_an_envelope_is_for_one_who_may_not_open_it() -> None:
     assert second is not None
     assert len(first) == len(second) == 1024 + 48
     made = envelope(1, [1, 2], notices=(first, second))
-    assert open_envelope(made, nothing, key(2).open_box, b"here").record == b"the record"
+    assert open_envelope(made, unknown, key(2).open_box, b"here").record == b"the record"
     with pytest.raises(SealedToOthers):
-        open_envelope(made, nothing, key(3).open_box, b"here")
+        open_envelope(made, unknown, key(3).open_box, b"here")
     found = notices_in(made)
     assert open_notices(found, key(3).open_box) == records
     assert open_notices(found, key(4).open_box) == records[:1]
@@ -227,7 +246,7 @@ def test_a_notice_in_an_envelope_is_for_one_who_may_not_open_it() -> None:
 
 def test_an_envelope_counts_only_where_it_was_left() -> None:
     with pytest.raises(BadEnvelope):
-        open_envelope(envelope(1, [2]), nothing, key(2).open_box, b"there")
+        open_envelope(envelope(1, [2]), unknown, key(2).open_box, b"there")
 
 
 def test_who_holds_the_key_cannot_speak_for_another() -> None:
@@ -243,7 +262,7 @@ def test_who_holds_the_key_cannot_speak_for_another() -> None:
         context=b"here",
     )
     with pytest.raises(BadEnvelope):
-        open_envelope(forged, nothing, key(3).open_box, b"here")
+        open_envelope(forged, unknown, key(3).open_box, b"here")
 
 
 @given(st.integers(0), st.integers(1, 255))
@@ -251,7 +270,7 @@ def test_no_changed_envelope_is_believed(at: int, change: int) -> None:
     made = bytearray(envelope(1, [2]))
     made[at % len(made)] ^= change
     try:
-        found = open_envelope(bytes(made), nothing, key(2).open_box, b"here")
+        found = open_envelope(bytes(made), unknown, key(2).open_box, b"here")
     except (BadEnvelope, SealedToOthers):
         return
     pytest.fail(f"a changed envelope gave {found}")
