@@ -37,7 +37,7 @@ _HOST, _GUEST = SigningKey.from_seed(b"h" * 32), SigningKey.from_seed(b"g" * 32)
 _RECORDS = [data_plex(_GROUP, random.Random(number).randbytes(100_000)).encode() for number in range(60)]
 
 
-class _Says:
+class Says:
     """Answers everybody with the same records, and then does something; it satisfies `Handler`."""
 
     def __init__(self, then: Callable[[StreamWriter], object]) -> None:
@@ -88,7 +88,7 @@ def _answer(then: Callable[[StreamWriter], object]) -> Iterator[Incoming]:
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     session = Session(_GROUP, _HOST.verifier, identity.public)
     pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(_Says(then), identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server = LiveServer(Says(then), identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
     server.start()
     address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
     try:

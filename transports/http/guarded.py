@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import socket
 import threading
 from collections.abc import Awaitable, Callable
@@ -103,13 +104,24 @@ def _module_of(error: BaseException) -> str:
 
 
 class GuardedProtocol(H11Protocol):
-    """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever."""
+    """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever.
 
+    Where there are too many, the oldest goes that serves nobody: else idle strangers would keep friends out.
+    """
+
+    is_let_in = False
+    """Whether the request that is answered proved that a member asks."""
+    is_gone = False
+    """Whether it had to make room for another."""
+    since = 0.0
+    """When it began, by the clock of the loop."""
     _guard: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request head."""
         super().connection_made(transport)
+        self.since = self.loop.time()
+        self._make_room()
         wire: socket.socket | None = transport.get_extra_info("socket")
         if wire is not None:
             keep_little_unsent(wire)
@@ -140,6 +152,20 @@ class GuardedProtocol(H11Protocol):
             # The server would drop what came before the cut and nobody read yet.
             self.cycle.scope[REST] = bytes(self.cycle.body)  # type: ignore[typeddict-unknown-key]
         super().connection_lost(exc)
+
+    def serves(self) -> bool:
+        """Tell whether a member is answered now."""
+        return self.is_let_in and self.cycle is not None and not self.cycle.response_complete
+
+    def _make_room(self) -> None:
+        here = [each for each in self.connections if isinstance(each, GuardedProtocol) and not each.is_gone]
+        if len(here) < (self.limit_concurrency or math.inf):
+            return
+        idle = [each for each in here if each is not self and not each.serves()]
+        if idle:
+            oldest = min(idle, key=lambda each: each.since)
+            oldest.is_gone = True
+            oldest.transport.abort()
 
     def _arm(self) -> None:
         self._guard = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)

@@ -13,9 +13,9 @@ import ssl
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from transports.errors import AddressInUse
 from transports.http.bodies import SEND_BYTES, SILENCE, Answer, Body
-from transports.http.guarded import Faults, GuardedProtocol
+from transports.http.guarded import LINE, Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
@@ -41,7 +41,8 @@ from vault.records.tai import Tai
 
 __all__ = ["Handler", "LiveServer"]
 
-_EXCHANGES = 16  # at a time; more are asked to come back
+_EXCHANGES, _EXCHANGES_EACH = 16, 4  # at a time, of all and of one node; others are asked to come back
+_DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
 _CONNECTIONS = 64
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
@@ -113,9 +114,10 @@ class LiveServer:
         self._gate = HelloGate(session, now)
         self._pace = pace
         self._pool = ThreadPoolExecutor(_EXCHANGES, thread_name_prefix="lace-serve")
+        self._door = ThreadPoolExecutor(_DOORKEEPERS, thread_name_prefix="lace-door")
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
         self._waiting: Counter[Verifier] = Counter()
-        self._busy = 0
+        self._exchanging: Counter[Verifier] = Counter()
         self._socket = _listening(host, port)
         self.port: int = self._socket.getsockname()[1]
         faults = Faults(handler.failed)
@@ -163,6 +165,7 @@ class LiveServer:
         if self._thread.ident is not None:
             self._thread.join(_STOP_SECONDS * 2)
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._door.shutdown(wait=False, cancel_futures=True)
         self._looker.submit(self._handler.rest)
         self._looker.shutdown()
         self._socket.close()
@@ -173,10 +176,11 @@ class LiveServer:
         who = self._gate.check(request.headers.get(HEADER, ""), request.url.path)
         if who is None:
             return await _refused(request)
-        if not await loop.run_in_executor(self._pool, self._handler.admits, who):
-            was = await loop.run_in_executor(self._pool, self._handler.was_revoked, who)
-            await loop.run_in_executor(self._pool, self._handler.turned_away, who)
+        if not await loop.run_in_executor(self._door, self._handler.admits, who):
+            was = await loop.run_in_executor(self._door, self._handler.was_revoked, who)
+            await loop.run_in_executor(self._door, self._handler.turned_away, who)
             return await _refused(request, REVOKED if was else _REFUSAL)
+        request.scope[LINE].is_let_in = True
         return who
 
     async def _exchange(self, request: Request) -> Any:
@@ -185,7 +189,7 @@ class LiveServer:
             return who
         if request.scope["http_version"] != "1.1":
             return await _refused(request)  # an answer goes in chunks, which older ones do not know
-        if self._busy >= _EXCHANGES:
+        if self._exchanging.total() >= _EXCHANGES or self._exchanging[who] >= _EXCHANGES_EACH:
             return _busy()
         return _Exchange(self, who, self._handler.exchange)
 
@@ -199,15 +203,11 @@ class LiveServer:
             return await _refused(request)
         if self._waiting.total() >= _WAITING or self._waiting[who] >= _WAITING_EACH:
             return _busy()
-        self._waiting[who] += 1
         try:
-            return Response(await self._other_than(known, request), 200, {"Cache-Control": "no-store"})
+            with _one_more(self._waiting, who):
+                return Response(await self._other_than(known, request), 200, {"Cache-Control": "no-store"})
         except LaceError:
             return Response(b"cannot answer now\n", 503, {"Connection": "close"})
-        finally:
-            self._waiting[who] -= 1
-            if not self._waiting[who]:
-                del self._waiting[who]
 
     async def _other_than(self, known: bytes, request: Request) -> bytes:
         loop = asyncio.get_running_loop()
@@ -223,18 +223,15 @@ class LiveServer:
         if data is None:
             return await _refused(request)
         loop = asyncio.get_running_loop()
-        is_granted = await loop.run_in_executor(self._pool, self._handler.request, data)
+        is_granted = await loop.run_in_executor(self._door, self._handler.request, data)
         if is_granted is None:
             return await _refused(request)
         return Response(TAKEN if is_granted else WAITS, 200)
 
-    async def run_exchange(self, work: Callable[[], None]) -> None:
+    async def run_exchange(self, who: Verifier, work: Callable[[], None]) -> None:
         """Run one exchange in a thread."""
-        self._busy += 1
-        try:
+        with _one_more(self._exchanging, who):
             await asyncio.get_running_loop().run_in_executor(self._pool, work)
-        finally:
-            self._busy -= 1
 
     def pace(self) -> Pace:
         """Return what holds one answer back."""
@@ -258,13 +255,25 @@ class _Exchange:
         body = Body(loop, receive, scope)
         answer = Answer(loop, send, self._server.pace(), scope)
         try:
-            await self._server.run_exchange(lambda: self._work(self._who, body, answer.write))
+            await self._server.run_exchange(self._who, lambda: self._work(self._who, body, answer.write))
             await answer.finish()
         except (LaceError, TimeoutError, OSError) as error:
             if answer.is_begun:
                 return  # left unfinished, the connection is closed, and the client sees that the body is not whole
             status, text = (400, b"not understood\n") if isinstance(error, DataError) else (503, b"cannot answer now\n")
             await Response(text, status, {"Connection": "close"})(scope, receive, send)
+
+
+@contextmanager
+def _one_more(of: Counter[Verifier], who: Verifier) -> Iterator[None]:
+    """Count somebody for the block."""
+    of[who] += 1
+    try:
+        yield
+    finally:
+        of[who] -= 1
+        if not of[who]:
+            del of[who]
 
 
 async def _short(request: Request, most: int) -> bytes | None:

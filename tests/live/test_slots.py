@@ -1,0 +1,146 @@
+"""Nobody holds what others wait for: not a member who drips, and not strangers who say nothing (faults.md row 15)."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from starlette.types import Message
+
+from tests.live.test_ahead import Says
+from transports.http import bodies
+from transports.http.bodies import Body
+from transports.http.hello import HEADER, Session, make_hello
+from transports.http.identity import client_context, make_identity
+from transports.http.pace import Pace
+from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
+from transports.http.server import LiveServer
+from transports.http.stream import Source
+from vault.records import Tai, Verifier
+from vault.suite import SigningKey
+
+_GROUP = "friends/0123456789abcdef"
+_HOST = SigningKey.from_seed(b"h" * 32)
+_EACH, _ALL = 4, 16
+
+
+class _Door(Says):
+    """Lets everybody in, and takes every request; it counts the bodies that it reads."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+        self.reading = threading.Semaphore(0)
+
+    def admits(self, node: Verifier) -> bool:
+        del node
+        return True
+
+    def request(self, record: bytes) -> bool | None:
+        del record
+        return True
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        self.reading.release()
+        super().exchange(node, source, write)
+
+
+def _now() -> Tai:
+    return Tai.from_unix_ns(time.time_ns())
+
+
+@contextmanager
+def _serving(handler: _Door) -> Iterator[tuple[int, Session]]:
+    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
+    session = Session(_GROUP, _HOST.verifier, identity.public)
+    pace = Pace(None, time.monotonic, time.sleep)
+    server = LiveServer(handler, identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server.start()
+    try:
+        yield server.port, session
+    finally:
+        server.stop()
+
+
+def _dial(port: int) -> ssl.SSLSocket:
+    return client_context().wrap_socket(socket.create_connection(("127.0.0.1", port)))
+
+
+def _hello(number: int, session: Session) -> str:
+    return make_hello(SigningKey.from_seed(bytes([number]) * 32), session, SYNC_PATH, _now(), os.urandom)
+
+
+def _begin(port: int, session: Session, number: int) -> ssl.SSLSocket:
+    """Begin a body that never ends."""
+    line = _dial(port)
+    head = f"POST {SYNC_PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: {_hello(number, session)}\r\nContent-Length: 9\r\n\r\nx"
+    line.sendall(head.encode())
+    return line
+
+
+def _ask(port: int, path: str, headers: dict[str, str]) -> tuple[int, bytes]:
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
+    connection.request("POST", path, b"", headers)
+    response = connection.getresponse()
+    return response.status, response.read()[:20]
+
+
+def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -> None:
+    """CYB-17: a fifth body of one member is asked to come back; a request is looked at when every place is taken."""
+    door = _Door()
+    with _serving(door) as (port, session):
+        held = [_begin(port, session, 1) for _ in range(_EACH)]
+        for _ in held:
+            door.reading.acquire()
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(1, session)})[0] == 503
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
+        door.reading.acquire()
+        held += [
+            _begin(port, session, number) for number in range(2, 2 + (_ALL - _EACH) // _EACH) for _ in range(_EACH)
+        ]
+        for _ in held[_EACH:]:
+            door.reading.acquire()
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(9, session)})[0] == 503
+        assert _ask(port, REQUEST_PATH, {}) == (200, TAKEN)
+        for line in held:
+            line.close()
+
+
+def test_idle_strangers_make_room_for_who_comes() -> None:
+    """faults.md row 9: the oldest connection that says nothing goes, and a member who is answered stays."""
+    door = _Door()
+    with _serving(door) as (port, session):
+        first = _begin(port, session, 1)
+        door.reading.acquire()
+        idle = [_dial(port) for _ in range(70)]
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
+        first.sendall(b"12345678")
+        assert first.recv(15) == b"HTTP/1.1 200 OK"
+        for line in (first, *idle):
+            line.close()
+
+
+def test_who_drips_is_waited_for_no_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_WINDOW", 0.05)
+    monkeypatch.setattr(bodies, "_RATE_FLOOR", 1_000_000)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    async def dripping() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    body = Body(loop, dripping, {"type": "http"})
+    with pytest.raises(TimeoutError):
+        any(not body.read(1) for _ in range(1000))
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
