@@ -21,7 +21,7 @@ from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import adopt_commit, changes, checkout_of, finish_checkouts, record_commit, seal_commit
+from vault.work import adopt_commit, changes, checkout_of, finish_checkouts, record_commit, save_before
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
@@ -83,14 +83,15 @@ def merge_desk(
         return _plan(vault, desk, that, strategy, watch)
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        saved = seal_commit(w, vault, "before merge", desk=desk, watch=watch)
+        saved = save_before(w, vault, "merge", desk=desk, watch=watch)
         done = _merge(w, vault, desk, that, strategy, watch)
-        w.audit(
-            "lace-merge",
-            desk,
-            {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
-            relates_to=[that.commit.text],
-        )
+        if done.revision is not None:
+            w.audit(
+                "lace-merge",
+                desk,
+                {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
+                relates_to=[that.commit.text],
+            )
         if saved is None:
             return done
         return Updated(

@@ -46,7 +46,7 @@ from vault.work import (
     checkout_of,
     finish_checkouts,
     record_commit,
-    seal_commit,
+    save_before,
     shares_commits,
 )
 from vault.writer import Writer
@@ -99,7 +99,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         chosen = pick_side(conflict, side)
-        seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
+        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
         if conflict.kind is ConflictKind.HEAD:
             return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
@@ -150,7 +150,7 @@ def resolve_merged(
             return Resolved(
                 done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
             )
-        seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
+        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
         base = checkout_of(vault, conflict.desk)
         heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
         picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
@@ -189,7 +189,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
             hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
             raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
         decision = found[0]
-        seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
+        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
         _note_accepted(w, conflict, decision)
         result, resolution = _superseding(w, vault, conflict, decision)
         release = decision.chosen or decision.release
@@ -357,7 +357,7 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
 
 
 def _settle_heads(w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch) -> Resolved:
-    seal_commit(w, vault, "before resolve", desk=conflict.desk, watch=watch)
+    save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
     picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)

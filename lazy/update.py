@@ -34,7 +34,7 @@ from vault.work import (
     checkout_tree,
     finish_checkouts,
     record_commit,
-    seal_commit,
+    save_before,
     set_checkout,
 )
 from vault.writer import Writer
@@ -221,7 +221,7 @@ def update(
         heads, waiting, out = _permitted_heads(vault, desk, base.commit if base else None, peer, version)
         if not _missing(vault, base.commit if base else None, heads):
             return replace(_nothing(w, vault, desk, base, heads, waiting), refused=out)
-        saved = seal_commit(w, vault, "before update", desk=desk, watch=watch)
+        saved = save_before(w, vault, "update", desk=desk, watch=watch)
         base = checkout_of(vault, desk)
         mine = base.commit if base else None
         done = take_in(w, vault, desk, mine, heads, "update", watch=watch)
@@ -229,12 +229,13 @@ def update(
         if done.conflicts:
             conflict_id = note_head_conflict(w, vault, desk, _missing(vault, mine, heads))
             return replace(result, conflict_id=conflict_id)
-        w.audit(
-            "lace-update",
-            desk,
-            {"relation": result.relation, "commit": str(result.commit)},
-            relates_to=[h.text for h in heads],
-        )
+        if result.revision is not None:
+            w.audit(
+                "lace-update",
+                desk,
+                {"relation": result.relation, "commit": str(result.commit)},
+                relates_to=[h.text for h in heads],
+            )
         return result
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "commit",
     "finish_checkouts",
     "record_commit",
+    "save_before",
     "seal_commit",
     "set_checkout",
     "shares_commits",
@@ -251,6 +252,18 @@ def seal_commit(
     if left and not paths:
         forget_unfinished(w, desk)
     return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
+
+
+def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -> Committed | None:
+    """Commit what changed in the folder before `act` brings others' work there; None when nothing did.
+
+    It stands in the trail as an act of its own, so that it can be taken back like any commit.
+    """
+    made = seal_commit(w, vault, f"before {act}", desk=desk, watch=watch)
+    if made:
+        parameters = {"desk": desk, "revision": str(made.revision)}
+        w.audit("seal-commit", made.commit.text, parameters, motivation=f"before {act}")
+    return made
 
 
 def record_commit(

@@ -174,6 +174,31 @@ def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Pe
         assert (person.folder / "c.txt").read_text() == "bob\n"
 
 
+def test_what_was_committed_before_a_merge_is_an_act_of_its_own(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-4: what was done before it is the next to be taken back; an update or a merge that made nothing is none."""
+    _begin_together(alice, bob, tmp_path)
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    for words in (("update",), ("merge", "main", "--from", "alice/main@1.1.0", "--strategy", "mate")):
+        bob.write("b.txt", "bob\n")
+        bob.lace("commit", "-m", "mine")
+        bob.write("a.txt", "bob\n")
+        bob.lace(*words, expect=1)
+        undone = [bob.lace("undo")["undone"] for _ in range(2)]
+        kept = "is taken back; what it held is uncommitted work now"
+        assert undone == [f"main revision 3 {kept}", f"main revision 2 {kept}"]
+        assert _files(bob) == {"a.txt": "bob\n", "b.txt": "bob\n"}
+        assert bob.lace("undo", expect=2)["error"]["message"].startswith("main has one revision only")
+        bob.write("a.txt", "one\n")
+    bob.write("a.txt", "alice\n")  # by hand, so that there is nothing to take in
+    (bob.folder / "b.txt").unlink()
+    assert bob.lace("update")["written"] == []
+    assert bob.lace("undo")["undone"] == f"main revision 2 {kept}"
+    assert bob.lace("undo", expect=2)["error"]["message"].startswith("main has one revision only")
+
+
 def test_a_merge_of_clashing_lines_is_taken_back_until_it_is_released(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
