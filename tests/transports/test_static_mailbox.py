@@ -6,6 +6,9 @@ import gzip
 import random
 import shutil
 import socket
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -240,6 +243,28 @@ def test_a_dripping_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
         assert answer.readinto(one) == answer.readinto(one) == 1
         with pytest.raises(PlaceUnreachable, match="fewer than 256 bytes a second"):
             answer.readinto(one)
+
+
+def test_a_head_that_drips_is_not_waited_for() -> None:
+    """faults.md rows 15 and 25: each byte comes before a silence is over, and the head never ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        sent: list[bytes] = []
+
+        def drip() -> None:
+            line, _ = listening.accept()
+            line.recv(4096)
+            with line, suppress(OSError):
+                line.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while len(sent) < 500:
+                    line.sendall(b"y")
+                    sent.append(b"y")
+                    time.sleep(0.01)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(PlaceUnreachable, match="does not begin"):
+            StaticMailbox.open(f"http://127.0.0.1:{listening.getsockname()[1]}/", tuple, silence=0.1)
+        thread.join()
 
 
 def test_another_drop_at_the_address_is_noticed() -> None:

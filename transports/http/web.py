@@ -7,13 +7,16 @@ a `PlaceError`; an answer that is not what was asked for becomes a `DataError`.
 from __future__ import annotations
 
 import http.client
+import io
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from transports.errors import (
@@ -33,6 +36,7 @@ __all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
 SILENCE = 30.0  # seconds without a byte after which a server counts as gone
 _RATE_FLOOR = 256  # bytes a second: a server slower than this over a whole window is not waited for
 _WINDOW = 60.0  # seconds
+_HEAD_SILENCES = 2  # that the head of an answer may take, however its bytes come
 _PORT_LIMIT = 65535
 _NOT_FOUND = frozenset({404, 410})
 _FORBIDDEN = frozenset({401, 403, 407})
@@ -264,6 +268,7 @@ class Web:
     def _request(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
         if self._connection is None:
             self._connection = self._connected()
+            self._connection.response_class = _Response
         self.count.trips += 1
         self._connection.request("GET", path, headers=dict(headers))
         return self._connection.getresponse()
@@ -302,6 +307,49 @@ class Web:
             if (first, last + 1) == (start, wanted) and response.length == wanted - start > 0:
                 return Answer(response, start, response.length, size, self)
         raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.")
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer whose head comes in time: else a byte of it now and then would keep a reader for ever."""
+
+    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp.close()
+        self._line = _Line(sock)
+        self.fp: io.BufferedReader = io.BufferedReader(self._line)
+
+    def begin(self) -> None:
+        """Read the head."""
+        self._line.begin_head()
+        super().begin()
+        self._line.is_head = False
+
+
+class _Line(io.RawIOBase):
+    """What comes over a socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
+        self._most = (sock.gettimeout() or SILENCE) * _HEAD_SILENCES
+        self._until = 0.0
+        self.is_head = False
+
+    def begin_head(self) -> None:
+        """Begin to count the seconds that the head takes."""
+        self.is_head, self._until = True, monotonic() + self._most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if self.is_head and monotonic() >= self._until:
+            raise TimeoutError("its answer does not begin")
+        return self._sock.recv_into(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 _PART = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
