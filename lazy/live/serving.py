@@ -171,6 +171,8 @@ class Service:
                 name = consider(vault, _SERVED, sealed, node, keeps=self._may_keep(vault))
             except LaceError:
                 return None
+            if name is None and is_member(vault, node.text):
+                return True  # the same request came twice at once, as when its answer was lost
             if name is None:
                 asks = vault.store.rows("SELECT 1 FROM request WHERE node = ?", node.text)
                 return False if asks and is_for_another(vault, value) else None

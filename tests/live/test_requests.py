@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,3 +91,23 @@ def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, mo
     assert service.request(junk(alice.group, 22).encode()) is None
     assert len(waiting(alice)) == _KEPT
     assert service.request(junk(alice.group, 21).encode()) is False, "whoever waits already waits on"
+
+
+def test_whoever_asks_twice_at_once_is_let_in_once_and_told_so_twice(
+    alice: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-70: an answer that was lost is asked for again while the first request is judged."""
+    told: list[str] = []
+    service = Service(lambda: Vault(alice.folder, alice.around), lambda served: told.append(served.admitted))
+    cara, asked = invited(tmp_path, alice, "cara")
+    answers: list[bool | None] = []
+
+    def overtaken(*args: Any, **options: Any) -> str | None:
+        monkeypatch.undo()
+        answers.append(service.request(asked))
+        return consider(*args, **options)
+
+    monkeypatch.setattr(lazy.live.serving, "consider", overtaken)
+    answers.append(service.request(asked))
+    assert (answers, told) == ([True, True], ["cara"])
+    cara.close()
