@@ -10,6 +10,7 @@ from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.merging import base_of, what_went_named
 from lazy.permitted import refused
+from lazy.saving import save_first, unsaved
 from lazy.update import Updated, follow, paths_moved
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Sink, Source
@@ -21,7 +22,7 @@ from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import adopt_commit, changes, checkout_of, finish_checkouts, record_commit, save_before
+from vault.work import adopt_commit, checkout_of, finish_checkouts, record_commit
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
@@ -78,12 +79,13 @@ def merge_desk(
         NotPermitted: its signer may not write what would be taken in.
         LetGo: content of a common ancestor is needed that was let go here.
         FolderInTheWay: a file of mine would have been overwritten.
+        UncommittedChanges: the folder is only looking at another state.
     """
     if dry_run:
         return _plan(vault, desk, that, strategy, watch)
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        saved = save_before(w, vault, "merge", desk=desk, watch=watch)
+        saved = save_first(w, vault, "merge", desk=desk, watch=watch)
         done = _merge(w, vault, desk, that, strategy, watch)
         if done.revision is not None:
             w.audit(
@@ -196,7 +198,7 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     found = _check(vault, base.commit if base else None, that, strategy)
     _check_permits(vault, desk, base.commit if base else None, that, strategy)
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
+    dirty = unsaved(vault, desk, watch, overlay)
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit, None)
     if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):

@@ -13,6 +13,7 @@ from lazy.conflicts import Conflict, ConflictKind, conflicts, note_head_conflict
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of, node_of
 from lazy.permitted import Refused, refused
+from lazy.saving import save_first, unsaved
 from vault.desks.checkout import CheckoutResult, Skip
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
@@ -29,12 +30,10 @@ from vault.work import (
     MAIN,
     Checkout,
     adopt_commit,
-    changes,
     checkout_of,
     checkout_tree,
     finish_checkouts,
     record_commit,
-    save_before,
     set_checkout,
 )
 from vault.writer import Writer
@@ -212,6 +211,7 @@ def update(
         NothingFrom: `peer` or `version` names nothing that is visible here.
         LetGo: content is needed that was let go here; it can be asked for.
         FolderInTheWay: a file of mine would have been overwritten.
+        UncommittedChanges: the folder is only looking at another state.
     """
     if dry_run:
         return _plan(vault, desk, peer, version, watch)
@@ -221,7 +221,7 @@ def update(
         heads, waiting, out = _permitted_heads(vault, desk, base.commit if base else None, peer, version)
         if not _missing(vault, base.commit if base else None, heads):
             return replace(_nothing(w, vault, desk, base, heads, waiting), refused=out)
-        saved = save_before(w, vault, "update", desk=desk, watch=watch)
+        saved = save_first(w, vault, "update", desk=desk, watch=watch)
         base = checkout_of(vault, desk)
         mine = base.commit if base else None
         done = take_in(w, vault, desk, mine, heads, "update", watch=watch)
@@ -378,7 +378,7 @@ def _planned(
     if not missing:
         return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
+    dirty = unsaved(vault, desk, watch, overlay)
     mine = base.commit if base else None
     everything = newest(vault.store, [*([mine] if mine else []), *missing])
     if len(everything) == 1 and not dirty.items:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
+from lazy.saving import UncommittedChanges, commits_with
 from lazy.update import FolderInTheWay, follow
 from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
@@ -18,7 +19,7 @@ from vault.desks.diff import Change
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import lookup, walk
-from vault.errors import CallerError, EnvironmentFault
+from vault.errors import EnvironmentFault
 from vault.files import NotWritable, make_directory
 from vault.records import RecordHash
 from vault.space import require_room
@@ -27,17 +28,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import MAIN, Changes, changes, checkout_of
 
-__all__ = ["CheckedOut", "FolderNotMade", "UncommittedChanges", "bring_back", "check_out", "copy_out"]
-
-
-class UncommittedChanges(CallerError):
-    """The folder holds changes that a checkout would put at risk."""
-
-    code = "uncommitted-changes"
-    hint = (
-        "Commit them first: lace commit -m TEXT - or move a file away and have it back: lace checkout DESK@CASE PATH -"
-        " or write a copy elsewhere: lace checkout DESK@CASE --to DIR"
-    )
+__all__ = ["CheckedOut", "FolderNotMade", "bring_back", "check_out", "copy_out"]
 
 
 class FolderNotMade(EnvironmentFault):
@@ -166,15 +157,8 @@ def _keep_or_move(path: str) -> str:
 
 def _is_kept(vault: Vault, dirty: Changes) -> bool:
     """Tell whether a folder holds exactly what a revision of mine or a friend's release holds, all of it still here."""
-    known = vault.store.rows(
-        "SELECT 1 FROM commits c WHERE c.tree = ? AND c.desk = ? AND ("
-        " EXISTS(SELECT 1 FROM rev r WHERE r.node = ? AND r.desk = c.desk AND r.commit_hash = c.hash)"
-        " OR EXISTS(SELECT 1 FROM release r WHERE r.commit_hash = c.hash AND r.visible = 1)) LIMIT 1",
-        dirty.tree.text,
-        dirty.desk,
-        vault.node.text,
-    )
     wanted = {item.after.hash for item in dirty.items if item.after is not None and not item.after.is_dir}
+    known = commits_with(vault, dirty.desk, dirty.tree)
     return bool(known) and vault.store.have(wanted) == wanted and vault.store.is_closed(dirty.tree)
 
 

@@ -316,6 +316,33 @@ def test_update_merges_what_does_not_touch(pair: tuple[Person, Person]) -> None:
     assert (bob.folder / "notes.md").read_text() == "ONE\ntwo\nthree\nfour\nFIVE\n"
 
 
+def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Person, Person]) -> None:
+    """LAZ-1, CLAY-24: it would take back for everybody what came since; work that takes nothing back is committed."""
+    ann, bob = pair
+    ann.write("list.md", "milk\ntea\n")
+    ann.lace("commit", "-m", "mine")
+    bob.write("notes.md", "one\ntwo\nthree\nfour\nfive\nsix\n")
+    bob.lace("release", "1.1.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("checkout", "main@1")
+    looking = tree_of(ann.folder)
+    merge = ["merge", "main", "--from", "bob/main", "--strategy", "meet"]
+    for words in (["update", "--dry-run"], ["update"], [*merge, "--dry-run"], merge):
+        told = ann.lace(*words, expect=2)["error"]
+        assert told["code"] == "uncommitted-changes"
+        assert "lace checkout main - or" in told["hint"]
+        assert tree_of(ann.folder) == looking
+    ann.lace("checkout", "main")
+    ann.write("notes.md", (bob.folder / "notes.md").read_text())
+    ann.write("list.md", "milk\n")
+    ann.lace("update", "--dry-run", expect=2)  # bob's state, without what alice did
+    ann.write("list.md", "milk\ntea\n")
+    done = ann.lace("update")
+    assert done["saved"]
+    assert done["revision"] == 4, "nothing was committed by what was refused"
+
+
 def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Person, Person]) -> None:
     """Exit 1, the paths, and the next command; `changes` names the paths too."""
     ann, bob = pair
