@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from transports.bundling import BundleWriter, ByteSink
 from transports.cipher import fixed_salt
-from transports.errors import BadEnvelope, BadSnapshot, ClosedToYou, MissingFile, SealedToOthers, UnreadableFile
+from transports.errors import BadEnvelope, ClosedToYou, MissingFile, SealedToOthers
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
 from transports.member_keys import MemberKeys, WritingTerms
@@ -228,22 +228,34 @@ class SealedPlace:
         """
         room = self._room(group)
         try:
-            head = self._contents(self._inner.read_head(room, alias), alias, _HEAD)
-            request = self._contents(self._inner.read_request(room, alias), alias, _REQUEST)
-        except (BadEnvelope, BadSnapshot, SealedToOthers, UnreadableFile) as error:
+            owner, head = self._contents(self._inner.read_head(room, alias), alias, _HEAD)
+            asker, request = self._asked(room, alias, owner)
+        except DataError as error:
             if expected is None:
                 return False  # it stops nobody else's, and whoever is known to have it is named when it is read
             if isinstance(error, SealedToOthers):
                 raise ClosedToYou(_CLOSED) from error
             raise BadEnvelope(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
-        owners = {owner for owner, _ in (head, request) if owner is not None}
-        if not owners:  # begun, and nothing in it yet
+        owner = owner or asker
+        if owner is None:  # begun, and nothing in it yet
             self._boxes.pop(expected or self.me, None)
             return True
-        if len(owners) > 1:
-            return False
-        self._boxes[owners.pop()] = _Box(alias, head[1], request[1], is_fresh=True)
+        self._boxes[owner] = _Box(alias, head, request, is_fresh=True)
         return True
+
+    def _asked(self, room: str, alias: Verifier, owner: Verifier | None) -> tuple[Verifier | None, bytes | None]:
+        """Return who left a request in a mailbox, and the request; beside a head only its owner's is one.
+
+        Raises:
+            DataError: it cannot be opened, and there is no head that says whose mailbox it is.
+        """
+        try:
+            asker, request = self._contents(self._inner.read_request(room, alias), alias, _REQUEST)
+        except DataError:
+            if owner is None:
+                raise
+            return None, None
+        return (asker, request) if owner in {None, asker} else (None, None)
 
     def _hear(self, told: Iterable[bytes]) -> None:
         """Keep what notices say, as far as a medium may make this node hold of them."""

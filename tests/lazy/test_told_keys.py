@@ -22,7 +22,7 @@ from transports.drop import Drop
 from transports.errors import SealedToOthers
 from transports.member_keys import WritingTerms
 from transports.sealed import SealedPlace
-from transports.sealing import EpochKey, open_envelope
+from transports.sealing import EpochKey, open_envelope, seal_envelope
 from vault.history import releases
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
@@ -195,3 +195,31 @@ def test_epochs_begun_at_once_end_in_one_and_everybody_reads_all(alice: Vault, b
     assert not has(dave, made[-1])
     meet(carol)
     assert all(has(carol, one) for one in made)
+
+
+@pytest.mark.parametrize("what", ["directory", "rubbish", "another's"])
+def test_what_lies_beside_a_head_closes_nobodys_mailbox(alice: Vault, bob: Vault, what: str) -> None:
+    """CYB-17, FAC-30: whoever can write on the medium can leave something there under the name of a request."""
+    made = goes_on(alice, "one")
+    path = alice.folder.parent / "stick" / box_of(alice) / "request.rec"
+    if what == "directory":
+        path.mkdir()
+    elif what == "rubbish":
+        path.write_bytes(b"please")
+    else:
+        his = sealed(bob)
+        context = his.context(sealed(alice).keys.alias(), b"request")
+        path.write_bytes(
+            seal_envelope(
+                b"please",
+                EpochKey(bytes(16), bytes(32)),
+                owner=bob.node,
+                recipients=[alice.node, bob.node],
+                keys=(),
+                sign=his.keys.sign,
+                entropy=his.keys.entropy,
+                context=context,
+            )
+        )
+    meet(bob)
+    assert has(bob, made)
