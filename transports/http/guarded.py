@@ -111,8 +111,6 @@ class GuardedProtocol(H11Protocol):
 
     is_let_in = False
     """Whether the request that is answered proved that a member asks."""
-    is_gone = False
-    """Whether it had to make room for another."""
     since = 0.0
     """When it began, by the clock of the loop."""
     _guard: asyncio.TimerHandle | None = None
@@ -158,13 +156,13 @@ class GuardedProtocol(H11Protocol):
         return self.is_let_in and self.cycle is not None and not self.cycle.response_complete
 
     def _make_room(self) -> None:
-        here = [each for each in self.connections if isinstance(each, GuardedProtocol) and not each.is_gone]
-        if len(here) < (self.limit_concurrency or math.inf):
+        if len(self.connections) < (self.limit_concurrency or math.inf):
             return
-        idle = [each for each in here if each is not self and not each.serves()]
+        others = [each for each in self.connections if isinstance(each, GuardedProtocol) and each is not self]
+        idle = [each for each in others if not each.serves()]
         if idle:
             oldest = min(idle, key=lambda each: each.since)
-            oldest.is_gone = True
+            self.connections.discard(oldest)  # a request may come with the handshake, before the loop hears of the end
             oldest.transport.abort()
 
     def _arm(self) -> None:
