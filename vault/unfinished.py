@@ -17,6 +17,7 @@ from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
 from vault.errors import EnvironmentFault
+from vault.held_rules import hold_on
 from vault.records import RecordHash
 from vault.space import require_room
 
@@ -118,6 +119,7 @@ def checkout_tree(
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
+    hold_on(w, vault, desk, plan)
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
     gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)

@@ -14,6 +14,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.graph import newest
+from vault.held_rules import forget_idle, held_by
 from vault.history import commit_info, commit_time, line_head
 from vault.profile import Commit, Revision, plain_text
 from vault.records import RecordHash
@@ -153,6 +154,7 @@ def changes(
         progress=watch.travelled,
         without=within(vault, desk),
         processes=vault.around.processors,
+        held=held_by(vault, desk),
     )
     if base is not None and snap.root == base.tree:
         cache.keep_if_free(vault)
@@ -217,6 +219,7 @@ def seal_commit(
     left = finish_checkout(vault, desk, watch)
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
+    held = held_by(vault, desk, paths)
     snap = snapshot(
         scanned_folder(vault, desk),
         group=vault.group,
@@ -229,8 +232,10 @@ def seal_commit(
         progress=watch.travelled,
         without=within(vault, desk),
         processes=vault.around.processors,
+        held=held,
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
+    forget_idle(w, desk, held, snap.problems)
     root = snap.root
     if paths:
         w.flush()

@@ -343,6 +343,52 @@ def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Pe
     assert done["revision"] == 4, "nothing was committed by what was refused"
 
 
+def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Person, Person]) -> None:
+    """CLAY-71: a friend's release without `.laceignore` shares nothing of mine; whoever means to names the file."""
+    ann, bob = pair
+    ann.write(".laceignore", "secret.txt\nbuild/\n")
+    ann.lace("release", "1.1.0")
+    ann.write("secret.txt", "1234\n")
+    ann.write("build/deep/x.o", "o\n")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    (bob.folder / ".laceignore").unlink()
+    bob.lace("release", "1.2.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("update")
+    assert not (ann.folder / ".laceignore").exists()
+    ann.write("list.md", "tea\n")
+    told = ann.run("release", "1.3.0")
+    assert told.code == 0
+    assert "build is kept out by what .laceignore said here before" in told.err
+    assert ann.run("cat", "main@1.3.0", "secret.txt").code != 0
+    assert ann.lace("commit", "-m", "no secret", "secret.txt")["added"] == ["secret.txt"]
+    assert ann.lace("commit", "-m", "the rest of it is mine still")["revision"] is None
+    ann.write(".laceignore", "build/\n")
+    assert ann.lace("commit", "-m", "said again")["added"] == [".laceignore"]
+    (ann.folder / ".laceignore").unlink()
+    assert ann.lace("changes")["added"] == ["build/deep/x.o"], "I took the rule away myself"
+
+
+def test_a_look_at_a_state_before_the_rules_shares_nothing_and_leads_back(ann: Person) -> None:
+    """CLAY-71, CLAY-24: the older state has no `.laceignore`; what is private stays so, and no way is closed."""
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "first")
+    ann.write(".laceignore", "secret.txt\n")
+    ann.lace("commit", "-m", "second")
+    ann.write("secret.txt", "1234\n")
+    ann.lace("checkout", "main@1")
+    assert ann.lace("changes")["added"] == []
+    ann.lace("checkout", "main")
+    assert (ann.folder / ".laceignore").read_text() == "secret.txt\n"
+    assert "secret.txt" not in ann.text("changes")
+    ann.lace("checkout", "main@1")
+    assert ann.lace("release", "1.0.0")["files"] == 1
+    assert ann.run("cat", "main", "secret.txt").code != 0
+
+
 def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Person, Person]) -> None:
     """Exit 1, the paths, and the next command; `changes` names the paths too."""
     ann, bob = pair

@@ -14,13 +14,14 @@ from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from vault.desks.basetree import BaseDirectory
-from vault.desks.folder import TEMP_NAME, FileChanging, read_file
+from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
+from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
 from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
-from vault.desks.scancache import SeenDirectory
+from vault.desks.scancache import Seen, SeenDirectory
 from vault.files import Unreadable, reason_of
 
-__all__ = ["DOT_VAULT", "Names", "Problem", "rules_of"]
+__all__ = ["DOT_VAULT", "Names", "Problem", "is_unchanged", "rules_of"]
 
 DOT_VAULT = ".vault"
 _NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
@@ -46,6 +47,7 @@ class Names:
     Args:
         rules: the bytes of its rules.
         without: sub-directories that are desks of their own.
+        held: former rules that hold on.
 
     Attributes:
         problems: what was found, in no order.
@@ -53,8 +55,10 @@ class Names:
         doubtful: directories of which something has to be said again at each scan.
     """
 
-    def __init__(self, rules: bytes, without: frozenset[str]) -> None:
+    def __init__(self, rules: bytes, without: frozenset[str], held: Held = Held()) -> None:
         self._ignore = Ignore(rules)
+        self._held = held
+        self._former = held.judges()
         self._without = without
         self.problems = [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
         self.unknown: set[str] = set()
@@ -63,7 +67,7 @@ class Names:
     @property
     def digest(self) -> bytes:
         """What stands for the rules in a scan's context."""
-        return self._ignore.digest
+        return self._held.digest(self._ignore.digest)
 
     def skip(self, where: str, name: str, reason: str) -> None:
         """Leave a name out, and say why."""
@@ -76,7 +80,7 @@ class Names:
 
     def is_of_base(self, tree: bytes, base: BaseDirectory) -> bool:
         """Tell whether the rules say now what they said when a tree was made: what the base has is always taken."""
-        if not self._ignore.has_rules:
+        if not self._ignore.has_rules and not self._former:
             return True
         root = base.root()
         return root is not None and root.digest == tree
@@ -128,12 +132,19 @@ class Names:
             self.doubtful.add(where)
             return ""
         is_dir = entry.is_dir(follow_symlinks=False)
-        if self._ignore.matches(path, is_dir=is_dir):
+        is_out = self._ignore.matches(path, is_dir=is_dir)
+        if is_out or self._is_held(path, is_dir=is_dir):
             versioned = base.entries().get(name)
             if versioned is None or versioned.is_dir != is_dir:
+                if not is_out:
+                    self.skip(where, disk, HELD)
                 return ""
         self._notice(where, name)
         return name
+
+    def _is_held(self, path: str, *, is_dir: bool) -> bool:
+        is_former = any(rules.matches(path, is_dir=is_dir) for rules in self._former)
+        return is_former and not self._held.is_named(path)
 
     def _notice(self, where: str, name: str) -> None:
         reason = illegal_elsewhere(name)
@@ -178,3 +189,13 @@ def rules_of(root: Path, fd: int) -> bytes:
     except OSError as error:
         reason = "it is a symbolic link" if error.errno == errno.ELOOP else reason_of(error)
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
+
+
+def is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:
+    """Tell whether a file or link is as the last scan saw it; a directory has to be looked into."""
+    if known.is_racy or known.kind == b"d":
+        return False
+    try:
+        return signature(entry.stat(follow_symlinks=False)) == known.signature
+    except OSError:
+        return False

@@ -25,7 +25,7 @@ from unicodedata import normalize
 from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
-from vault.desks.choosing import DOT_VAULT, Names, Problem, rules_of
+from vault.desks.choosing import DOT_VAULT, Names, Problem, is_unchanged, rules_of
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
@@ -41,6 +41,7 @@ from vault.desks.folder import (
     stream_file,
 )
 from vault.desks.glance import LOOKS, Look, encode_look, survey
+from vault.desks.held import Held
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
@@ -101,6 +102,7 @@ def snapshot(
     without: frozenset[str] = frozenset(),
     room: Callable[[int], object] | None = None,
     processes: int = 1,
+    held: Held = Held(),
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -118,6 +120,7 @@ def snapshot(
         without: sub-directories that are desks of their own; what the base says of them stays as it is.
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
         processes: how many may look at a large folder at once; one while this process has threads.
+        held: former rules that hold on.
 
     Raises:
         Unreadable: the directory itself cannot be listed, or what its rules keep out cannot be told.
@@ -133,6 +136,7 @@ def snapshot(
         scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
         scan.processes = processes
+        scan.held = held
         scan.sums = sink if keeps_sums(sink) else None
         if room is not None:
             scan.room = room
@@ -179,6 +183,7 @@ class _Scan:
         self._same: dict[str, Look] = {}  # directories whose names and files are as the scan before saw them
         self._whole: dict[str, int] = {}  # files in those below which that is so too
         self.processes = 1
+        self.held = Held()
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
@@ -187,7 +192,7 @@ class _Scan:
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self.names = Names(rules_of(root, fd), self.without)
+        self.names = Names(rules_of(root, fd), self.without, self.held)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
         self._has_modes = has_modes(fd)
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
@@ -292,7 +297,7 @@ class _Scan:
         for disk, (entry, name) in names.items():
             self._tick(where)
             item = known.get(disk)
-            if item is None or item.kind == b"d" or (not is_same and not _is_unchanged(entry, item)):
+            if item is None or item.kind == b"d" or (not is_same and not is_unchanged(entry, item)):
                 item = self._item(fd, entry, join(where, name), depth, base)
             else:
                 self.files += 1
@@ -437,16 +442,6 @@ class _Scan:
         if self.sums is not None and summing is not None:
             self.sums.add_sum(made, summing.finish())
         return made.digest, now, writer.size
-
-
-def _is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:
-    """Tell whether a file or link is as the last scan saw it; a directory has to be looked into."""
-    if known.is_racy or known.kind == b"d":
-        return False
-    try:
-        return signature(entry.stat(follow_symlinks=False)) == known.signature
-    except OSError:
-        return False
 
 
 def _split(path: str) -> tuple[str, str]:

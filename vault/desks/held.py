@@ -1,0 +1,59 @@
+"""What stays out of a commit though the rules of the folder no longer say so (CLAY-71).
+
+An older state of the folder, or a friend's, may lack a rule that kept a private file here. Whoever changed the rules so
+did not mean that file; so the former rules hold on for what nobody versions, until a person names it or it is gone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from blake3 import blake3
+
+from vault.desks.ignore import Ignore
+
+__all__ = ["HELD", "Held", "still_hold"]
+
+HELD = (
+    "is kept out by what .laceignore said here before: name it there again,"
+    " or take it in with: lace commit -m TEXT PATH"
+)
+
+
+class Held(NamedTuple):
+    """Former rules that hold on.
+
+    Args:
+        rules: the bytes of former rule files, each judged by itself.
+        named: paths that a person names now; they and what is below them are not held.
+    """
+
+    rules: tuple[bytes, ...] = ()
+    named: tuple[str, ...] = ()
+
+    def digest(self, rules: bytes) -> bytes:
+        """Return what stands for the folder's rules, of this digest, and these together."""
+        if not self.rules:
+            return rules
+        return blake3(b"\0".join((rules, *self.rules, *(path.encode() for path in self.named)))).digest(8)
+
+    def judges(self) -> list[Ignore]:
+        """Return the rules, ready to be asked."""
+        return [Ignore(rules) for rules in self.rules]
+
+    def is_named(self, path: str) -> bool:
+        """Tell whether a person named this path, or one above or below it."""
+        return any(
+            path == name or path.startswith(name + "/") or name.startswith(path + "/") for name in self.named if name
+        )
+
+
+def still_hold(before: bytes, after: bytes) -> bool:
+    """Tell whether new rules surely keep out all that the former ones kept out."""
+    old, new = _lines(before), _lines(after)
+    kept = [line for line in new if line in set(old)]
+    return kept == old and not any(line.startswith(b"!") for line in set(new) - set(old))
+
+
+def _lines(rules: bytes) -> list[bytes]:
+    return [line for line in rules.splitlines() if line.strip() and not line.startswith(b"#")]
