@@ -25,13 +25,13 @@ from lace_tui.view import (
 )
 from lazy.admitting import requests
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
+from lazy.heads import ending_releases
 from lazy.people import label_of
 from lazy.places import Place, open_place, places
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.results import sync_command
 from lazy.status import PeerStatus, Status, status
-from lazy.update import ending_releases
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.desk_folders import desks

@@ -22,7 +22,7 @@ from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import adopt_commit, checkout_of, finish_checkouts, record_commit
+from vault.work import adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
@@ -116,7 +116,7 @@ def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: S
     _check_permits(vault, desk, mine, that, strategy)
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
         moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
-        number = adopt_commit(w, vault, desk, that.commit, that.tree)
+        number = adopt_commit(w, vault, desk, that.commit, that.tree, beside(vault, desk, [that.commit]))
         return Updated(Relation.BEHIND, that.commit, number, moved.written, deleted=moved.deleted)
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
         return Updated(found, mine, None)

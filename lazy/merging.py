@@ -16,13 +16,13 @@ from vault.desks.chunks import MissingObject
 from vault.desks.edit import apply_changes
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import MemoryObjects, Sink, Source
-from vault.graph import merge_bases, newest
+from vault.graph import is_ancestor, merge_bases, newest
 from vault.history import commit_info, releases_of
 from vault.keeping import LetGo, explained
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["base_of", "fold", "merge_heads", "what_went_named"]
+__all__ = ["base_of", "fold", "in_order", "merge_heads", "what_went_named"]
 
 
 def fold(
@@ -42,18 +42,18 @@ def fold(
         sink: where merged ones go.
         vault: whose graph it is.
         heads: commits, none an ancestor of another.
-        ours: the one that is mine, if any.
+        ours: mine, if any; it need not be one of them where one contains it.
         tree: stands for the first head's tree, when earlier merges or my folder changed it.
-        also: further commits that `tree` contains: equal in content to mine, or merged before.
+        also: further commits that mine contains: equal in content, or merged before.
 
     Raises:
         LetGo: content of a common ancestor is needed that was let go here; it can be asked for.
         MissingObject, TreeError: a tree or content that has to be merged is not here.
     """
-    order = sorted(heads, key=lambda head: (head != ours, head.text))
+    order, has_mine = in_order(vault, heads, ours)
     tree = tree or commit_info(vault.store, order[0]).tree
     merged: dict[str, None] = {}
-    done = [*(head for head in also if head != order[0]), order[0]]
+    done = [*(head for head in also if has_mine and head != order[0]), order[0]]
     outcome = MergeOutcome.clean(tree)
     for head in order[1:]:
         bases = {base for known in done for base in merge_bases(vault.store, known, head).commits}
@@ -74,6 +74,15 @@ def fold(
         tree = outcome.root
         done.append(head)
     return outcome, list(merged)
+
+
+def in_order(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> tuple[list[RecordHash], bool]:
+    """Return heads in the order they are merged in, and whether the first is mine or was built on it.
+
+    What mine contains may be said of no other: it would seem to have taken back what it never had.
+    """
+    held = {ours} if ours in heads else {head for head in heads if ours and is_ancestor(vault.store, ours, head)}
+    return sorted(heads, key=lambda head: (head not in held, head.text)), bool(held)
 
 
 def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:

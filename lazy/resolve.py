@@ -42,6 +42,7 @@ from vault.work import (
     MAIN,
     Checkout,
     adopt_commit,
+    beside,
     changes,
     checkout_of,
     finish_checkouts,
@@ -152,10 +153,10 @@ def resolve_merged(
             )
         save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
         base = checkout_of(vault, conflict.desk)
-        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
-        picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
-        tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None)
-        before = base.tree if base else None
+        before, mine, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([mine] if mine else [])]
+        picks = _with_folder(w, vault, conflict, picks, base, before)
+        tree = merged_tree(w, vault, heads, picks, ours=mine, also=also)
         result = follow(w, vault, conflict.desk, before, tree, watch)
         parents = newest(vault.store, [*heads, *_known(vault, conflict)])
         message = reason or f"Resolve {conflict.version}"
@@ -183,8 +184,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         conflict = conflict_named(vault, name)
         found = conflict.proposed(proposal)
         if not found:
-            nothing = f"Nothing is proposed for the conflict {conflict.id}."
-            raise NoSuchConflict(nothing, hint="Decide it with: lace resolve")
+            raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint="Decide it with: lace resolve")
         if len({p.result for p in found}) > 1:
             hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
             raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
@@ -462,7 +462,7 @@ def _followed(
     moved = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
     parents = newest(store, [*([base.commit] if base else []), result])
     if parents == [result] and outcome.root == target:
-        adopt_commit(w, vault, desk, result, target)
+        adopt_commit(w, vault, desk, result, target, beside(vault, desk, parents))
     else:
         record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
     return replace(done, written=moved.written, deleted=moved.deleted)

@@ -236,7 +236,7 @@ def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
 
 def _next(vault: Vault, result: PlaceResult) -> str:
     if still_open := conflicts(vault):
-        from lazy.update import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
+        from lazy.heads import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
 
         ended = ending_releases(vault, still_open)
         if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them

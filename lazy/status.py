@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
+from lazy.heads import heads_to_update, standing_to
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.reputation import counts
 from lazy.revoking import waiting as waiting_revocations
-from lazy.update import heads_to_update
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
-from vault.history import Relation, line_head, relation, unreleased
+from vault.history import Relation, line_head, unreleased
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
@@ -268,12 +268,11 @@ def _standing(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relati
     if waiting or any(one.kind == "head" and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
     base = checkout_of(vault, desk)
-    ours = base.commit if base else None
-    found = {relation(vault.store, ours, head) for head in heads}
+    found = {standing_to(vault, base, head) for head in heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
         if worst in found:
             return worst
-    if ours is not None and found == {Relation.AHEAD}:
+    if base is not None and found == {Relation.AHEAD}:
         return Relation.AHEAD
     return Relation.SAME
 

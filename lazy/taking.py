@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lazy.merging import fold
+from lazy.merging import fold, in_order
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.merge import Choice, ConflictKind, MergeOutcome, PathConflict, resolve_with
@@ -102,17 +102,17 @@ def merged_tree(
         picks: what the person chose.
         ours: the head that is mine, if any.
         tree: stands for its tree.
-        also: further commits it contains.
+        also: further commits that mine contains.
 
     Raises:
         MarkersLeft, NoSuchRegion, RegionUndecided: a choice cannot be taken.
         PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
     """
-    order = sorted(newest(vault.store, heads), key=lambda head: (head != ours, head.text))
+    order, has_mine = in_order(vault, newest(vault.store, heads), ours)
     tree = tree or commit_info(vault.store, order[0]).tree
     folder = tree if order[0] == ours else None
-    done = [*also, order[0]]
+    done = [*(also if has_mine else ()), order[0]]
     entries: dict[str, Entry | None] = {}
     settled: set[str] = set()
     for head in order[1:]:

@@ -17,6 +17,7 @@ from vault.graph import newest
 from vault.held_rules import forget_idle, held_by
 from vault.history import commit_info, commit_time, line_head
 from vault.profile import Commit, Revision, plain_text
+from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import (
@@ -38,6 +39,7 @@ __all__ = [
     "Checkout",
     "Committed",
     "adopt_commit",
+    "beside",
     "changes",
     "checkout_of",
     "checkout_tree",
@@ -57,7 +59,8 @@ class Checkout(NamedTuple):
     Args:
         commit: the commit checked out.
         tree: its root tree.
-        also: commits with the same tree that the next commit names as parents too, so that crossing merges die out.
+        also: commits whose content the tree has: the same tree, or one that it was built on. The next commit names them
+            as parents too, so that crossing merges die out.
     """
 
     commit: RecordHash
@@ -259,6 +262,14 @@ def seal_commit(
     return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
 
 
+def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return what stands beside my line (`Checkout.also`) and is in none of these commits."""
+    base = checkout_of(vault, desk)
+    if base is None or not base.also:
+        return []
+    return [one for one in newest(vault.store, [*commits, *base.also]) if one not in commits]
+
+
 def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -> Committed | None:
     """Commit what changed in the folder before `act` brings others' work there; None when nothing did.
 
@@ -283,8 +294,9 @@ def record_commit(
 ) -> tuple[RecordHash, int]:
     """Seal a commit of a tree and number it on my line; the folder stands on it from now.
 
-    `is_queued` as in `seal_commit`.
+    It has the given parents, and what stood beside my line. `is_queued` as in `seal_commit`.
     """
+    parents = [*parents, *beside(vault, desk, parents)][: max(MAX_PARENTS, len(parents))]
     known = [commit_time(vault.store, parent) for parent in parents]
     sealed = w.seal_later(
         Commit.to_plex(

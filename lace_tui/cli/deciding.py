@@ -17,13 +17,13 @@ from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
 from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
 from lazy.files import write_lazy_files
+from lazy.heads import ending_releases
 from lazy.merging import merge_heads
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions
 from lazy.unedited import Unedited, unedited
-from lazy.update import ending_releases
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.files import FileTooLarge, read_bounded

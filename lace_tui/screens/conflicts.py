@@ -18,9 +18,9 @@ from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
+from lazy.heads import ending_releases
 from lazy.people import label_of
 from lazy.resolve import accept_resolution, next_step, resolve_prefer
-from lazy.update import ending_releases
 from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch

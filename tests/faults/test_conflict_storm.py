@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.heads import heads_to_update
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
-from lazy.update import heads_to_update, update
+from lazy.update import update
 from tests.faults.circle import befriend, found, visit
 from vault import history, releasing, work
 from vault.desks.tree import read_entry, walk

@@ -11,6 +11,7 @@ from lazy.address import resolve
 from lazy.admitting import AlreadyMember, admit, requests
 from lazy.circle import accept, adopt, invite, join
 from lazy.conflicts import conflicts
+from lazy.heads import heads_to_update
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
 from lazy.places import place_named
@@ -21,7 +22,7 @@ from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_re
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
 from lazy.status import status
 from lazy.sync import sync
-from lazy.update import heads_to_update, update
+from lazy.update import update
 from lazy.vectors import my_vector
 from tests.vault import vaults
 from transports.drop import Drop

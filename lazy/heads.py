@@ -1,0 +1,169 @@
+"""The heads that an update takes in, and how what my folder stands on is to them.
+
+A head is not missing where my line contains it, where it has my folder's content, or where a commit contains it that
+has had that content: such commits stand beside my line until the next commit names them (`Checkout.also`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.people import node_of
+from lazy.permitted import Refused, refused
+from vault.errors import CallerError
+from vault.graph import ancestors, is_ancestor, newest
+from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
+from vault.names import Version
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.work import MAIN, Checkout, checkout_of
+
+__all__ = ["NothingFrom", "contained", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
+__all__ += ["standing_to", "with_equal"]
+
+MAX_ALSO = 32  # equal heads remembered for the next commit
+
+
+class NothingFrom(CallerError):
+    """The peer has released nothing that is visible here."""
+
+    code = "nothing-from-peer"
+    exit_code = 2
+    hint = "Sync first: lace sync PLACE"
+
+
+def heads_to_update(
+    vault: Vault,
+    desk: str = MAIN,
+    *,
+    peer: str | None = None,
+    version: Version | None = None,
+    without: Collection[RecordHash] = (),
+) -> tuple[list[RecordHash], list[str]]:
+    """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
+
+    A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
+    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
+    `without` count as not released.
+
+    Raises:
+        NothingFrom: `peer` or `version` names nothing that is visible here.
+    """
+    node = node_of(vault, peer) if peer else None
+    judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
+    if not (judged or without or version or node):
+        return newest(vault.store, _last_released(vault, desk).difference(without)), []
+    found = releases(vault.store, desk, version=version, node=node)
+    if (peer or version) and not found:
+        what = f"{desk} {version}" if version else desk
+        raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
+    commits = {release.commit for release in found}
+    contested: dict[RecordHash, str] = {}
+    for conflict in judged:
+        sides = {side.commit for side in conflict.sides}
+        if conflict.is_open:
+            contested.update(dict.fromkeys(sides, conflict.id))
+        elif sides <= commits:
+            # Decided: the decision stands for its sides, whoever took it into their line already.
+            commits = (commits - sides) | set(conflict.results)
+    waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
+    return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+
+
+def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, ReleaseInfo]:
+    """Return by id those of the conflicts that are open and end as soon as `update` is run, with the release it takes.
+
+    Of clashing heads that is one with both the foreign heads and my side below it: somebody merged them. Of a version
+    it is one that was built on the only decision there is.
+    """
+    ended: dict[str, ReleaseInfo] = {}
+    still_open = [conflict for conflict in found if conflict.is_open]
+    for desk in sorted({conflict.desk for conflict in still_open}):
+        base = checkout_of(vault, desk)
+        line = {text for one in contained(base) for text in ancestors(vault.store, one)}
+        for head in permitted_heads(vault, desk, base, None, None)[0]:
+            by = next(iter(releases_of(vault.store, [head], desk)), None)
+            if by is None or head.text in line:
+                continue
+            below = ancestors(vault.store, head)
+            ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
+    return ended
+
+
+def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
+    if conflict.kind is ConflictKind.VERSION:
+        decided = {proposal.result.text for proposal in conflict.proposals}
+        return len(decided) == 1 and not conflict.results and decided <= below
+    foreign = {side.commit for side in conflict.sides if not side.is_local}
+    released = releases(vault.store, conflict.desk, node=vault.node.text)
+    mine = [*(side.commit for side in conflict.sides if side.is_local), *(release.commit for release in released[-1:])]
+    theirs = {text for commit in foreign for text in ancestors(vault.store, commit)}
+    return {commit.text for commit in foreign} <= below and any(
+        commit.text in below and commit.text not in theirs for commit in mine
+    )
+
+
+def permitted_heads(
+    vault: Vault, desk: str, base: Checkout | None, peer: str | None, version: Version | None
+) -> tuple[list[RecordHash], list[str], tuple[Refused, ...]]:
+    """Return heads and open conflicts as `heads_to_update`, but for heads that change what they may not (CLAY-80)."""
+    out: dict[RecordHash, Refused] = {}
+    while True:
+        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version, without=out)
+        more = refused(vault, desk, base.commit if base else None, missing(vault, base, heads))
+        if not more:
+            return heads, waiting, tuple(out.values())
+        out.update((each.head, each) for each in more)
+
+
+def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
+    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7)."""
+    rows = vault.store.rows(
+        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
+        " CASE WHEN node IN (SELECT node FROM vector WHERE forked) THEN p END",  # which has several lines
+        desk,
+    )
+    return {RecordHash.parse(str(commit)) for commit, _ in rows}
+
+
+def contained(base: Checkout | None) -> tuple[RecordHash, ...]:
+    """Return the heads of all that a folder has: its commit, and what stands beside it."""
+    return (base.commit, *base.also) if base else ()
+
+
+def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return the heads that a folder neither contains nor is equal to in content."""
+    if base is None:
+        return list(heads)
+    return [head for head in heads if not _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+
+
+def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
+    return commit_info(vault.store, head).tree == base.tree
+
+
+def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:
+    return any(is_ancestor(vault.store, head, one) for one in contained(base))
+
+
+def standing_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relation:
+    """Return how a folder stands to a head, as `relation`; it is ahead also of what stands beside its commit."""
+    found = relation(vault.store, base.commit if base else None, head)
+    if base is None or found is Relation.SAME:
+        return found
+    return Relation.AHEAD if _is_contained(vault, base, head) else found
+
+
+def with_equal(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> Checkout | None:
+    """Return what a folder stands on with heads of the same content beside it.
+
+    My next commit names them, so that crossing merges die out.
+    """
+    if base is None:
+        return None
+    equal = [head for head in heads if _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+    if not equal:
+        return base
+    # Only the newest of one line, and few: a commit has at most 64 parents.
+    return base._replace(also=tuple(newest(vault.store, [*base.also, *equal])[:MAX_ALSO]))
