@@ -11,6 +11,7 @@ import shlex
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.graph import is_ancestor
+from vault.held_rules import refuse_unclear
 from vault.history import commit_info
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -65,6 +66,7 @@ def unsaved(vault: Vault, desk: str, watch: Watch, overlay: MemoryObjects) -> Ch
     """
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
     base = checkout_of(vault, desk)
+    refuse_unclear(dirty.items, dirty.problems)
     if base is not None and dirty.items:
         _refuse_look(vault, desk, base.commit, dirty.tree)
     return dirty

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vault.desks.held import HELD, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
+from vault.errors import CallerError
 
 if TYPE_CHECKING:
+    from vault.desks.diff import Change
     from vault.desks.plan import CheckoutPlan
     from vault.desks.tree import Entry
     from vault.desks.worktree import Problem
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["forget_idle", "held_by", "hold_on"]
+__all__ = ["RulesUnclear", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
+
+
+class RulesUnclear(CallerError):
+    """A rule of `.laceignore` cannot be used, and files are new that it may be meant to keep out."""
+
+    code = "rules-unclear"
+    hint = (
+        "Put .laceignore right - or take those files in by name: lace commit -m TEXT PATH... - then run the same"
+        " command again; nothing was changed."
+    )
+
 
 _KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
 _MOST = 8
@@ -42,6 +55,26 @@ def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem]) -
     """Forget former rules that keep out nothing any more."""
     if held.rules and not any(problem.reason == HELD for problem in problems):
         w.store.set_meta(_KEY + desk, "")
+
+
+def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: Collection[str] = ()) -> None:
+    """Refuse to take in new files that nobody named while a rule is not understood.
+
+    Args:
+        found: what is about to be committed.
+        problems: of the scan.
+        named: paths that a person named.
+
+    Raises:
+        RulesUnclear: there are such files.
+    """
+    fault = next((one.reason for one in problems if one.path == IGNORE_FILE and one.kind == "notice"), "")
+    if not fault:
+        return
+    fresh = [one.path for one in found if one.kind == "added" and one.path not in {IGNORE_FILE, *named}]
+    if fresh:
+        shown = ", ".join(fresh[:5]) + (f" and {len(fresh) - 5} more" if len(fresh) > 5 else "")
+        raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {shown}.")
 
 
 def _text(vault: Vault, entry: Entry | None) -> str:

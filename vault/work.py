@@ -14,7 +14,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
 from vault.desks.worktree import Problem, snapshot
 from vault.graph import newest
-from vault.held_rules import forget_idle, held_by
+from vault.held_rules import forget_idle, held_by, refuse_unclear
 from vault.history import commit_info, commit_time, line_head
 from vault.profile import Commit, Revision, plain_text
 from vault.profile.lines import MAX_PARENTS
@@ -254,6 +254,7 @@ def seal_commit(
     if not items and not parents:
         w.flush()
         return None
+    refuse_unclear(items, snap.problems, paths)
     standing = [base.commit, *base.also] if base else []
     above = newest(vault.store, [*parents, *standing])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)

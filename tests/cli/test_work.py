@@ -87,6 +87,26 @@ def test_commit_only_some_paths(ann: Person) -> None:
     error_of(ann.run("--json", "commit", "-m", "x", "../other"), "outside-folder")
 
 
+def test_nothing_new_is_taken_while_a_rule_cannot_be_used(ann: Person) -> None:
+    """CLAY-71: what the rule may mean is not shared; what is named, or known already, is taken all the same."""
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "first")
+    ann.write(".laceignore", "*-*-*-*.key\n")
+    ann.write("a.txt", "two\n")
+    assert sorted(ann.lace("commit", "-m", "rules")["added"]) == [".laceignore"]
+    ann.write("a-b-c-d.key", "secret\n")
+    assert ann.lace("changes")["added"] == ["a-b-c-d.key"]
+    for words in (["commit", "-m", "x"], ["release", "1.0.0"], ["release", "1.0.0", "--dry-run"]):
+        told = ann.lace(*words, expect=2)["error"]
+        assert told["code"] == "rules-unclear"
+        assert "rule 1 has too many wildcards" in told["message"]
+        assert "a-b-c-d.key" in told["message"]
+    ann.write("b.txt", "mine to share\n")
+    assert ann.lace("commit", "-m", "by name", "b.txt")["added"] == ["b.txt"]
+    ann.write(".laceignore", "*.key\n")
+    assert ann.lace("release", "1.0.0")["files"] == 3
+
+
 @pytest.mark.parametrize("words", [[], ["-m", ""], ["-m", "  \n"]])
 def test_commit_needs_a_message(ann: Person, words: list[str]) -> None:
     ann.write("a.txt", "a")

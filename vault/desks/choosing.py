@@ -16,7 +16,7 @@ from unicodedata import normalize
 from vault.desks.basetree import BaseDirectory
 from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
-from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore
+from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
 from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.files import Unreadable, reason_of
@@ -180,7 +180,7 @@ def rules_of(root: Path, fd: int) -> bytes:
             away, what they keep out.
     """
     try:
-        return read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES)[0]
+        rules = read_file(fd, IGNORE_FILE, MAX_IGNORE_BYTES)[0]
     except FileNotFoundError:
         return b""
     except FileChanging as error:
@@ -189,6 +189,9 @@ def rules_of(root: Path, fd: int) -> bytes:
     except OSError as error:
         reason = "it is a symbolic link" if error.errno == errno.ELOOP else reason_of(error)
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
+    if not is_text(rules):
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: it is no UTF-8 text.", hint=_NO_RULES)
+    return rules
 
 
 def is_unchanged(entry: os.DirEntry[str], known: Seen) -> bool:

@@ -17,7 +17,7 @@ from blake3 import blake3
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore"]
+__all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore", "is_text"]
 
 IGNORE_FILE = ".laceignore"
 MAX_IGNORE_BYTES = 65_536
@@ -25,6 +25,14 @@ _MAX_RULES = 1_000
 _MAX_WILDCARDS = 3  # in one name of a rule: matching time grows by the length of the name to this power
 _MAX_COSTLY = 10  # rules that have so many
 _STARS = r"(\\.)|\*{2,}"
+
+
+def is_text(content: bytes) -> bool:
+    """Tell whether rules can be read: UTF-8 without NUL; as UTF-16, which some editors write, no rule would match."""
+    try:
+        return "\0" not in content.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 class Ignore:
@@ -43,7 +51,7 @@ class Ignore:
         self._costly = 0
         rules = [
             line
-            for number, line in enumerate(map(_simple, content.decode("utf-8", "replace").splitlines()), 1)
+            for number, line in enumerate(map(_simple, content.decode("utf-8-sig", "replace").splitlines()), 1)
             if line.strip() and not line.startswith("#") and self._is_usable(number, line)
         ]
         if len(rules) > _MAX_RULES:

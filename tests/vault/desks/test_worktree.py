@@ -297,7 +297,13 @@ def test_rules_that_cannot_be_used_are_named_and_the_rest_counts(desk: Desk) -> 
     assert not Ignore(b"a\n" * 40_000).matches("a", is_dir=False)
 
 
-@pytest.mark.parametrize("state", ["long", "link", "folder", "pipe", "closed"])
+def test_a_mark_before_the_first_rule_is_no_part_of_it(desk: Desk) -> None:
+    write(desk, ".laceignore", b"\xef\xbb\xbfdiary.txt\n")  # as some editors write UTF-8
+    write(desk, "diary.txt")
+    assert set(model_of(desk.objects, desk.scan().root)) == {".laceignore"}
+
+
+@pytest.mark.parametrize("state", ["long", "link", "folder", "pipe", "wide", "latin", "closed"])
 def test_nothing_is_taken_while_what_stays_mine_cannot_be_told(desk: Desk, state: str) -> None:
     """CLAY-71: files that the rules keep out never slip into a commit because the rules cannot be read."""
     write(desk, "diary.txt")
@@ -314,6 +320,10 @@ def test_nothing_is_taken_while_what_stays_mine_cannot_be_told(desk: Desk, state
             rules.mkdir()
         case "pipe":
             os.mkfifo(rules)
+        case "wide":  # as PowerShell writes it
+            rules.write_bytes("diary.txt\n".encode("utf-16"))
+        case "latin":
+            rules.write_bytes("tagebücher\n".encode("latin-1"))
         case _:
             rules.write_bytes(b"diary.txt\n")
             rules.chmod(0)
