@@ -158,6 +158,7 @@ def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> se
                 now_ns=vault.around.now_ns(),
                 cancel=watch.cancelled,
                 without=within(vault, desk.name),
+                probe=vault.dot / ".gitignore",
             )
     if sink.found:
         with vault.writing(receiving=True) as w:

@@ -158,6 +158,7 @@ def changes(
         without=within(vault, desk),
         processes=vault.around.processors,
         held=held_by(vault, desk),
+        probe=vault.dot / ".gitignore",
     )
     if base is not None and snap.root == base.tree:
         cache.keep_if_free(vault)
@@ -236,6 +237,7 @@ def seal_commit(
         without=within(vault, desk),
         processes=vault.around.processors,
         held=held,
+        probe=vault.dot / ".gitignore",
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
     forget_idle(w, desk, held, snap.problems)

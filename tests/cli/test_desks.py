@@ -387,6 +387,21 @@ def test_a_release_of_nothing_of_mine_says_so(alice: Person, bob: Person, band: 
     )
 
 
+def test_a_disk_that_calls_everything_a_program_changes_no_mode_of_a_desk_in_it(alice: Person) -> None:
+    """Faults 8: a sub-folder has no vault of its own to tell the disk by."""
+    alice.write("songs/a.txt", "la\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    for path in ("songs/a.txt", ".vault/.gitignore"):
+        (alice.folder / path).chmod(0o755)
+    assert alice.lace("changes", "songs")["changed"] == []
+    assert alice.lace("commit", "-m", "none", "--desk", "songs")["commit"] is None
+    (alice.folder / ".vault/.gitignore").chmod(0o600)
+    alice.write("songs/b.txt", "lo\n")
+    assert alice.lace("changes", "songs")["changed"] == ["a.txt"], "a disk with modes is believed"
+
+
 def test_the_folder_of_a_desk_that_is_gone_comes_back(alice: Person) -> None:
     """CLAY-3: a folder that is gone is neither an empty one nor a fault of the disk, and hides no other desk."""
     alice.write("a.txt", "a\n")

@@ -294,12 +294,18 @@ class Cursor:
         self._listings[-1] = None
 
 
-def has_modes(fd: int) -> bool:
+def has_modes(fd: int, probe: Path | None = None) -> bool:
     """Tell whether the disk keeps the executable bit; one without it calls everything a program (FAT).
 
-    The vault wrote its `.gitignore` as a plain file, so a bit on it is the disk's invention.
+    Args:
+        fd: the desk's directory.
+        probe: the `.gitignore` of the vault, which wrote it as a plain file, so that a bit on it is the disk's
+            invention; it says nothing of another disk. Without it, that of a vault in the directory itself.
     """
     try:
-        return not os.stat(_PROBE, dir_fd=fd, follow_symlinks=False).st_mode & stat.S_IXUSR
+        if probe is not None and probe.parent.stat().st_dev != os.fstat(fd).st_dev:
+            return True
+        status = os.stat(_PROBE, dir_fd=fd, follow_symlinks=False) if probe is None else probe.lstat()
+        return not status.st_mode & stat.S_IXUSR
     except OSError:
         return True

@@ -103,6 +103,7 @@ def snapshot(
     room: Callable[[int], object] | None = None,
     processes: int = 1,
     held: Held = Held(),
+    probe: Path | None = None,
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -121,6 +122,7 @@ def snapshot(
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
         processes: how many may look at a large folder at once; one while this process has threads.
         held: former rules that hold on.
+        probe: as `has_modes` takes it.
 
     Raises:
         Unreadable: the directory itself cannot be listed, or what its rules keep out cannot be told.
@@ -136,7 +138,7 @@ def snapshot(
         scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
         scan.processes = processes
-        scan.held = held
+        scan.held, scan.probe = held, probe
         scan.sums = sink if keeps_sums(sink) else None
         if room is not None:
             scan.room = room
@@ -184,6 +186,7 @@ class _Scan:
         self._whole: dict[str, int] = {}  # files in those below which that is so too
         self.processes = 1
         self.held = Held()
+        self.probe: Path | None = None
         self.without: frozenset[str] = frozenset()
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
@@ -194,7 +197,7 @@ class _Scan:
         """Walk the folder and return its root page."""
         self.names = Names(rules_of(root, fd), self.without, self.held)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
-        self._has_modes = has_modes(fd)
+        self._has_modes = has_modes(fd, self.probe)
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
