@@ -18,7 +18,7 @@ from lazy.conflicts import Conflict, conflict_named
 from lazy.merging import fold
 from lazy.people import label_of, members
 from lazy.resolve import Resolved, resolve_merged
-from lazy.taking import MarkersLeft
+from lazy.taking import MarkersLeft, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.merge import PathConflict, resolve_with
@@ -26,7 +26,7 @@ from vault.desks.merge_text import Region, RegionUndecided, can_merge, has_marke
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
-from vault.graph import ancestors, newest
+from vault.graph import ancestors
 from vault.history import commit_info, next_version, releases_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -319,8 +319,7 @@ def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
     dirty = changes(vault, conflict.desk, watch, overlay=overlay)
     base = checkout_of(vault, conflict.desk)
     mine = base.commit if base else None
-    every = [*(side.commit for side in conflict.sides), *conflict.results, *([mine] if mine else [])]
-    heads = sorted(newest(vault.store, every), key=lambda head: (head != mine, head.text))
+    heads = sorted(heads_of(vault, conflict), key=lambda head: (head != mine, head.text))
     trees = [dirty.tree if head == mine else commit_info(vault.store, head).tree for head in heads]
     clashes = _clashes(overlay, vault, heads, trees, base.also if base else (), watch)
     files = tuple(_file(overlay, path, found, trees) for path, found in sorted(clashes.items()))
@@ -417,7 +416,7 @@ def decide(
         RegionUndecided: a file is not decided.
         MarkersLeft: an edited text still holds markers.
         SideNeedsFile: a side that is no release of the conflict has no file there.
-        NoSuchConflict, VersionTaken: somebody or something was faster.
+        NoSuchConflict, VersionTaken, SidesChanged: somebody or something was faster.
     """
     takes: dict[str, str] = {}
     edited: dict[str, bytes] = {}
@@ -432,7 +431,8 @@ def decide(
             _take(opened.sides[pick.side], file, file.sides[pick.side], takes, edited)
         elif worked.result is not None:
             edited[file.path] = worked.result
-    return resolve_merged(vault, opened.conflict.id, version, takes, reason, edited=edited.get, watch=watch)
+    seen = {origin.commit for origin in opened.sides}
+    return resolve_merged(vault, opened.conflict.id, version, takes, reason, edited=edited.get, seen=seen, watch=watch)
 
 
 def _take(

@@ -7,24 +7,14 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lazy.conflicts import (
-    Conflict,
-    ConflictKind,
-    NoSuchConflict,
-    Proposal,
-    Side,
-    Status,
-    conflict_named,
-    conflict_of,
-    note_head_conflict,
-    update_command,
-)
+from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict, update_command
+from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.following import following
 from lazy.queue import next_sync
-from lazy.taking import BOTH, Picks, held, merged_tree
+from lazy.taking import BOTH, Picks, check_seen, held, merged_tree
 from lazy.update import follow, paths_moved
 from vault.cases import SELF
 from vault.desks.merge import MergeOutcome
@@ -121,6 +111,7 @@ def resolve_merged(
     *,
     regions: Mapping[str, Mapping[int, str]] | None = None,
     edited: Callable[[str], bytes | None] = lambda _path: None,
+    seen: Collection[RecordHash] | None = None,
     watch: Watch = Watch(),
 ) -> Resolved:
     """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
@@ -133,16 +124,19 @@ def resolve_merged(
         reason: why; it travels in the resolution.
         regions: path -> number of a region -> side, or `both`.
         edited: returns the bytes of a merged file, or None.
+        seen: the heads that the choices were made between, as `heads_of`; None does not ask.
         watch: progress and cancel.
 
     Raises:
         NoSuchConflict, NoSuchSide: as `resolve_prefer`.
+        SidesChanged: the heads are not those `seen` any more; nothing was changed.
         VersionTaken: the version exists.
         MarkersLeft, NoSuchRegion, RegionUndecided, NoSuchPath: a choice cannot be taken; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
+        check_seen(vault, conflict, seen)
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
         if conflict.kind is ConflictKind.HEAD:

@@ -6,10 +6,11 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lazy.contested import Conflict
 from lazy.merging import fold, in_order
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
@@ -22,10 +23,11 @@ from vault.graph import ancestors, newest
 from vault.history import commit_info
 from vault.records import RecordHash
 from vault.vault import Vault
+from vault.work import checkout_of
 from vault.writer import Writer
 
-__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "PathUndecided", "Picks", "held"]
-__all__ += ["merged_tree", "path_regions"]
+__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "PathUndecided", "Picks", "SidesChanged"]
+__all__ += ["check_seen", "heads_of", "held", "merged_tree", "path_regions"]
 
 BOTH = "both"  # of one region: my lines, then the other side's
 # One decision removes a name, so the path alone says nothing about what the other side has.
@@ -56,6 +58,14 @@ class PathUndecided(CallerError):
     hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
 
 
+class SidesChanged(CallerError):
+    """What is decided is not what was shown: another side or decision came, or my own line went on (LAZ-39, LAZ-42)."""
+
+    code = "sides-changed"
+    exit_code = 2
+    hint = "Open the conflict again; what was chosen is kept for each file that is as it was."
+
+
 @dataclass(frozen=True, slots=True)
 class Picks:
     """What a person chose.
@@ -73,6 +83,25 @@ class Picks:
     regions: Mapping[str, Mapping[int, RecordHash | str]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
     held: Mapping[str, Entry | None] = field(default_factory=dict)
+
+
+def heads_of(vault: Vault, conflict: Conflict) -> list[RecordHash]:
+    """Return the newest of what a decision merges: its sides, what was decided before, and my line."""
+    base = checkout_of(vault, conflict.desk)
+    mine = [base.commit] if base else []
+    return newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results, *mine])
+
+
+def check_seen(vault: Vault, conflict: Conflict, seen: Collection[RecordHash] | None) -> None:
+    """Refuse a decision between other heads than those that were `seen`, if that is known.
+
+    Raises:
+        SidesChanged: they are others.
+    """
+    if seen is not None and set(seen) != set(heads_of(vault, conflict)):
+        raise SidesChanged(
+            f"The conflict {conflict.id} is not what you saw any more: a side came, or your line went on."
+        )
 
 
 class PathRegions(NamedTuple):

@@ -1,0 +1,56 @@
+"""Deciding what was opened: nothing is decided that nobody saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lazy.conflicts import conflicts
+from lazy.deciding import Opened, Pick, decide, open_conflict
+from lazy.sync import sync
+from lazy.taking import SidesChanged
+from lazy.update import update
+from tests.vault.vaults import befriend, found, write
+from vault.history import releases
+from vault.names import Version
+from vault.releasing import release
+from vault.vault import Vault
+from vault.work import commit
+
+
+def _refuse(vault: Vault, opened: Opened) -> None:
+    before = [found.hash for found in releases(vault.store)]
+    with pytest.raises(SidesChanged):
+        decide(vault, opened, {"a.txt": Pick(edited=b"not all of it\n")}, Version(2, 1, 0))
+    assert [found.hash for found in releases(vault.store)] == before
+
+
+def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Path) -> None:
+    """LAZ-39, LAZ-42: the name of a conflict is the same with three sides; so is it when my own line goes on."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
+    for vault in (bob, cara):
+        update(vault)
+    for vault in (alice, bob, cara):
+        write(vault, "a.txt", f"{vault.name}\n")
+        release(vault, Version(2, 0, 0), "second")
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    two = open_conflict(alice, "2.0.0")
+    for vault in (cara, alice):
+        sync(vault, ["stick"])
+    three = open_conflict(alice, "2.0.0")
+    assert (len(two.sides), len(three.sides)) == (2, 3)
+    assert two.conflict.id == three.conflict.id
+    _refuse(alice, two)
+    write(alice, "a.txt", "alice again\n")
+    commit(alice, "again")
+    _refuse(alice, three)
+    done = decide(alice, open_conflict(alice, "2.0.0"), {"a.txt": Pick(edited=b"all of it\n")}, Version(2, 1, 0))
+    assert (done.status, conflicts(alice)) == ("merged", [])
+    assert (alice.folder / "a.txt").read_text() == "all of it\n"
+    for vault in (cara, bob, alice):
+        vault.close()
