@@ -15,18 +15,11 @@ from dataclasses import replace
 from blake3 import blake3
 
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
+from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
-from vault.history import (
-    ReleaseInfo,
-    commit_info,
-    last_in_common,
-    line_head,
-    releases,
-    releases_of,
-    sealed_record,
-)
+from vault.history import ReleaseInfo, commit_info, last_in_common, line_head, releases, releases_of
 from vault.names import BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
@@ -229,28 +222,31 @@ def _version_conflict(
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
-    all_resolutions = _resolutions(vault, desk, version, {release.hash.text for release in group})
+    found = resolutions(vault, desk, version, {release.hash.text for release in group})
     sides = _worded(vault, [_release_side(vault, release) for release in group], line)
     mine = line | also
     counting = [
         r
-        for r in all_resolutions
+        for r in found
         if r.signer is not None and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine)
     ]
-    effective = _effective(vault, counting)
-    contents = {commit_info(vault.store, r.result).tree for r in effective}
+    decided = effective(vault, counting)
+    contents = {commit_info(vault.store, r.result).tree for r in decided}
     settled = len(contents) == 1
     counting_hashes = {r.hash for r in counting}
-    newest_results = {r.hash for r in _effective(vault, all_resolutions)}
+    newest_results = {r.hash for r in effective(vault, found)}
     proposals = worded(
         Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, r.chosen, r.release)
-        for r in all_resolutions
+        for r in found
         if r.signer is not None
         and r.hash not in counting_hashes
         and r.hash in newest_results
         and commit_info(vault.store, r.result).tree not in contents
     )
-    status = _status(vault, effective[0], group) if settled and not proposals else Status.PENDING
+    status = Status.PENDING
+    if settled and not proposals:
+        status = _status(vault, decided[0], group)
+        decided = effective(vault, [*decided, *agreeing(vault, decided, found)])
     return Conflict(
         conflict_id,
         ConflictKind.VERSION,
@@ -261,7 +257,7 @@ def _version_conflict(
         detected,
         status,
         proposals,
-        tuple(r.result for r in effective),
+        tuple(r.result for r in decided),
     )
 
 
@@ -270,31 +266,6 @@ def _status(vault: Vault, resolution: Resolution, group: list[ReleaseInfo]) -> S
         return Status.MERGED
     owner = next((release.node for release in group if release.hash == resolution.chosen), "")
     return Status.RESOLVED_LOCAL if owner == vault.node.text else Status.RESOLVED_REMOTE
-
-
-def _resolutions(vault: Vault, desk: str, version: Version, sides: set[str]) -> list[Resolution]:
-    """Return the visible resolutions of one version that name every side there is."""
-    found = []
-    for (hash_text,) in vault.store.rows(
-        "SELECT hash FROM resolution WHERE desk = ? AND version = ? AND visible = 1 ORDER BY hash",
-        desk,
-        str(version),
-    ):
-        stored = vault.store.stored(RecordHash.parse(str(hash_text)))
-        if stored is None:
-            continue
-        value = Resolution.read(sealed_record(stored))
-        if sides <= {side.text for side in value.sides}:
-            found.append(value)
-    return found
-
-
-def _effective(vault: Vault, found: list[Resolution]) -> list[Resolution]:
-    """Drop resolutions whose result is an ancestor of another one's: a later decision includes it."""
-    covered: set[str] = set()
-    for value in found:
-        covered |= ancestors(vault.store, value.result) - {value.result.text}
-    return [value for value in found if value.result.text not in covered]
 
 
 def _line(vault: Vault, desk: str) -> set[str]:

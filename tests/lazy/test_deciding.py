@@ -8,6 +8,7 @@ import pytest
 
 from lazy.conflicts import conflicts
 from lazy.deciding import Opened, Pick, decide, open_conflict
+from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.sync import sync
 from lazy.taking import SidesChanged
 from lazy.update import update
@@ -53,4 +54,38 @@ def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Pa
     assert (done.status, conflicts(alice)) == ("merged", [])
     assert (alice.folder / "a.txt").read_text() == "all of it\n"
     for vault in (cara, bob, alice):
+        vault.close()
+
+
+def test_who_agreed_is_not_asked_about_what_the_other_gave_up(tmp_path: Path) -> None:
+    """LAZ-40, LAZ-43: alice released a merge, and then took bob's decision; her release is no head against him."""
+    alice = found(tmp_path)
+    write(alice, "z.txt", "one\n")
+    release(alice, None, "first")
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for vault in (alice, bob):
+        write(vault, "a.txt", f"{vault.name}\n")
+        release(vault, Version(2, 0, 0), "second")
+    for vault in (bob, alice, bob):
+        sync(vault, ["stick"])
+    resolve_prefer(bob, "2.0.0", "local")
+    resolve_merged(alice, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    for vault in (bob, alice, bob):
+        sync(vault, ["stick"])
+    accept_resolution(alice, "2.0.0")
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    for vault in (alice, bob):
+        for _ in range(2):
+            done = update(vault)
+            assert (done.conflicts, done.written, conflicts(vault)) == ((), (), [])
+        assert (vault.folder / "a.txt").read_text() == "bob\n"
+    write(bob, "a.txt", "bob goes on\n")
+    release(bob, None, "on")
+    assert (update(bob).conflicts, conflicts(bob)) == ((), [])
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    assert update(alice).written == ("a.txt",)
+    for vault in (bob, alice):
         vault.close()
