@@ -6,11 +6,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.desk_folders import MAIN, desk_at, folder_of, known_desk
+from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
 from vault.files import read_bounded
@@ -61,11 +64,21 @@ def desk_of(context: Context, vault: Vault, name: str | None) -> str:
     return known_desk(vault, name) if name else desk_at(vault, context.cwd.absolute())
 
 
-def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN) -> str:
+def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:
     """Return a path that a person typed, relative to the desk's folder; empty for the folder itself.
+
+    Some disks spell an accent as a letter of its own, and so does a shell that completes their names: a tree does not.
+
+    Args:
+        context: where it was typed.
+        vault: whose folder.
+        text: as typed.
+        desk: the desk.
+        is_on_disk: what stands there is meant by its very spelling.
 
     Raises:
         OutsideFolder: it leads out of it.
+        BadArguments: no file in a desk can be called so.
     """
     # Text alone decides: a link in the folder is an entry of its own and must not be followed.
     path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
@@ -73,7 +86,14 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN) -> st
     relative = os.path.relpath(path, folder.absolute())
     if relative == os.pardir or relative.startswith(os.pardir + os.sep):
         raise OutsideFolder(f"{text} lies outside the shared folder {folder}.")
-    return "" if relative == os.curdir else relative.replace(os.sep, "/")
+    relative = "" if relative == os.curdir else relative.replace(os.sep, "/")
+    if not (is_on_disk and os.path.lexists(path)):
+        relative = normalize("NFC", relative)
+    try:
+        split_path(relative)
+    except BadPath as error:
+        raise BadArguments(error.message, hint=error.hint) from error
+    return relative
 
 
 def paths_of(found: Changes | Committed) -> dict[str, list[str]]:

@@ -225,7 +225,7 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
 
 def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     is_known = args.name in unmapped(vault)
-    made = add_desk(vault, args.name, desk_path(context, vault, args.folder))
+    made = add_desk(vault, args.name, desk_path(context, vault, args.folder, is_on_disk=True))
     name = typed(made.name)
     following = f"lace update {name}" if is_known else f"lace release 1.0.0 --desk {name}"
     return Answer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from unicodedata import normalize
 
 import pytest
 
@@ -105,6 +106,16 @@ def test_nothing_new_is_taken_while_a_rule_cannot_be_used(ann: Person) -> None:
     assert ann.lace("commit", "-m", "by name", "b.txt")["added"] == ["b.txt"]
     ann.write(".laceignore", "*.key\n")
     assert ann.lace("release", "1.0.0")["files"] == 3
+
+
+def test_a_name_is_found_however_its_accents_are_spelled(ann: Person) -> None:
+    """APP-12: a shell completes a name as the disk spells it; a name that no desk can hold is the caller's slip."""
+    spelled = normalize("NFD", "café.txt")
+    ann.write(spelled, "one\n")
+    assert ann.lace("commit", "-m", "x", spelled)["added"] == ["café.txt"]
+    assert ann.run("cat", "main", spelled).out == b"one\n"
+    told = ann.lace("commit", "-m", "x", "a\tb", expect=2)["error"]
+    assert "control character" in told["message"]
 
 
 @pytest.mark.parametrize("words", [[], ["-m", ""], ["-m", "  \n"]])
