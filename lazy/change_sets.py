@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lazy.update import follow
+from lazy.written import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.history import line_head

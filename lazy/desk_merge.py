@@ -6,12 +6,15 @@ strategy does not decide changes nothing, is listed by path, and is noted as a c
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.merging import base_of, what_went_named
 from lazy.permitted import refused
 from lazy.saving import save_first, unsaved
-from lazy.update import Updated, follow, paths_moved
+from lazy.update import Updated, paths_moved
+from lazy.written import as_written, follow
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.desks.strategies import Strategy, merge_by
@@ -84,6 +87,10 @@ def merge_desk(
     if dry_run:
         return _plan(vault, desk, that, strategy, watch)
     finish_checkouts(vault, watch)
+    return as_written(vault, desk, _merged(vault, desk, that, strategy, watch))
+
+
+def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     with vault.writing() as w:
         saved = save_first(w, vault, "merge", desk=desk, watch=watch)
         done = _merge(w, vault, desk, that, strategy, watch)
@@ -94,19 +101,7 @@ def merge_desk(
                 {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
                 relates_to=[that.commit.text],
             )
-        if saved is None:
-            return done
-        return Updated(
-            done.relation,
-            done.commit,
-            done.revision,
-            done.written,
-            done.merged,
-            done.conflicts,
-            done.conflict_id,
-            saved=saved.commit,
-            deleted=done.deleted,
-        )
+        return done if saved is None else replace(done, saved=saved.commit)
 
 
 def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:

@@ -15,7 +15,8 @@ from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.following import following
 from lazy.queue import next_sync
 from lazy.taking import BOTH, Picks, check_seen, held, merged_tree
-from lazy.update import follow, paths_moved
+from lazy.update import paths_moved
+from lazy.written import follow, tells_what_it_wrote
 from vault.cases import SELF
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Source
@@ -25,7 +26,7 @@ from vault.history import commit_info
 from vault.names import Version
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
-from vault.releasing import VersionTaken, seal_release
+from vault.releasing import check_free, seal_release
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import (
@@ -67,6 +68,7 @@ class Resolved:
         written: paths written in the folder.
         conflicts: paths that my own newer work and the decision both changed; the folder did not follow.
         deleted: paths deleted in the folder.
+        kept: paths left as they are, since they were saved while the folder was written.
     """
 
     conflict: str
@@ -77,8 +79,10 @@ class Resolved:
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
+@tells_what_it_wrote
 def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch()) -> Resolved:
     """Keep one side: its release counts, for a version conflict; its content on conflicting paths, for heads.
 
@@ -102,6 +106,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
         return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
 
 
+@tells_what_it_wrote
 def resolve_merged(
     vault: Vault,
     name: str,
@@ -166,6 +171,7 @@ def resolve_merged(
         return replace(done, written=result.written, deleted=result.deleted)
 
 
+@tells_what_it_wrote
 def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch()) -> Resolved:
     """Accept somebody else's proposed resolution: fast-forward to its result, without a second merge commit.
 
@@ -338,16 +344,6 @@ def plan_resolve(
         picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
     return conflict, *paths_moved(overlay, dirty.tree, tree)
-
-
-def check_free(vault: Vault, desk: str, version: Version) -> None:
-    """Refuse a version that is released already (CYB-5).
-
-    Raises:
-        VersionTaken: it is.
-    """
-    if vault.store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ?", desk, str(version)):
-        raise VersionTaken(f"{desk} {version} is already released.")
 
 
 def _settle_heads(w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch) -> Resolved:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from lazy.places import keep_place, make_place, remove_place
 from lazy.sealing import note_encrypted
-from lazy.update import follow, paths_moved
+from lazy.update import paths_moved
+from lazy.written import as_written, follow
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.history import Head, Relation, commit_info, line_head, revision
@@ -116,6 +117,7 @@ class Undone:
         written: paths written in the folder, or that would be.
         deleted: paths deleted in it, or that would be.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
+        kept: paths left as they are, since they were saved while the folder was written.
     """
 
     what: str
@@ -124,6 +126,7 @@ class Undone:
     written: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     is_unfinished: bool = False
+    kept: tuple[str, ...] = ()
 
 
 def last_act(vault: Vault) -> Act | None:
@@ -204,8 +207,9 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
         left = [problem.path for problem in finish_checkout(vault, desk, watch)]
         is_left = is_unfinished(vault, desk)  # it stays so while a file that was edited since is in the way
     if is_left:
-        way = "Keep it: lace commit -m TEXT - or bring it back as it was; then: lace undo"
         name = left[0] if left else "a file"
+        path = shlex.quote(name) if left else "PATH"
+        way = f"Keep it: lace commit -m TEXT {path} - or bring it back as it was; then: lace undo"
         raise NothingToUndo(f"The last undo is not done yet: {name} was edited since.", hint=way)
     return done
 
@@ -253,7 +257,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         # The numbers of names follow from all records in their order.
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
-    return Undone(what, desk, head.number, written, deleted)
+    return as_written(vault, desk, Undone(what, desk, head.number, written, deleted))
 
 
 def _brought(act: Act, head: Head) -> bool:

@@ -15,11 +15,10 @@ from lazy.merging import fold, what_went_named
 from lazy.people import label_of
 from lazy.permitted import Refused
 from lazy.saving import save_first, unsaved
-from vault.desks.checkout import CheckoutResult, Skip
+from lazy.written import as_written, follow, refuse_blocked
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects, Source
-from vault.errors import CallerError
 from vault.graph import newest
 from vault.history import Relation, commit_info, releases_of
 from vault.names import Version
@@ -33,25 +32,13 @@ from vault.work import (
     adopt_commit,
     beside,
     checkout_of,
-    checkout_tree,
     finish_checkouts,
     record_commit,
     set_checkout,
 )
 from vault.writer import Writer
 
-__all__ = ["FolderInTheWay", "Updated", "follow", "paths_moved", "take_in", "update"]
-
-
-class FolderInTheWay(CallerError):
-    """Files in the folder stand where others have to be written."""
-
-    code = "folder-in-the-way"
-    exit_code = 2
-    hint = (
-        "Move those files away, or commit those that lace changes lists, then run the same command again; nothing was"
-        " changed."
-    )
+__all__ = ["Updated", "paths_moved", "take_in", "update"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +60,7 @@ class Updated:
         saved: the commit "before update" made of dirty files, if any.
         refused: heads that stay out because their signers may not write what they changed.
         deleted: paths deleted in the folder.
+        kept: paths left as they are, since they were saved while the folder was written.
     """
 
     relation: Relation
@@ -89,6 +77,7 @@ class Updated:
     saved: RecordHash | None = None
     refused: tuple[Refused, ...] = ()
     deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 def update(
@@ -109,10 +98,15 @@ def update(
         LetGo: content is needed that was let go here; it can be asked for.
         FolderInTheWay: a file of mine would have been overwritten.
         UncommittedChanges: the folder is only looking at another state.
+        SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
     if dry_run:
         return _plan(vault, desk, peer, version, watch)
     finish_checkouts(vault, watch)
+    return as_written(vault, desk, _update(vault, desk, peer, version, watch))
+
+
+def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     with vault.writing() as w:
         heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
         base, new = _stand(w, vault, desk, heads)
@@ -184,26 +178,6 @@ def take_in(
     )
 
 
-def follow(
-    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch = Watch()
-) -> CheckoutResult:
-    """Bring the folder to a tree once this write has committed, and say what that will change.
-
-    Raises:
-        FolderInTheWay: a file that is neither the old nor the new content stands in the way; nothing was changed.
-    """
-    result = checkout_tree(w, vault, desk, before, after, watch)
-    _refuse_blocked(result.skipped)
-    return result
-
-
-def _refuse_blocked(skipped: Sequence[Skip]) -> None:
-    blocking = [f"{skip.path} ({skip.reason})" for skip in skipped if skip.blocking]
-    if blocking:
-        shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
-        raise FolderInTheWay(f"These files are in the way: {shown}.")
-
-
 def paths_moved(source: Source, before: RecordHash, after: RecordHash) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paths that a folder gets, and those it loses, between two trees."""
     found = list(diff_trees(source, before, after))
@@ -265,7 +239,7 @@ def _planned(
     everything = newest(vault.store, [*([mine] if mine else []), *new])
     if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
-        _refuse_blocked(in_the_way(vault, desk, dirty.tree, target, overlay, watch))
+        refuse_blocked(in_the_way(vault, desk, dirty.tree, target, overlay, watch))
         written, deleted = paths_moved(overlay, dirty.tree, target)
         done = Updated(Relation.BEHIND, everything[0], None, written=written, deleted=deleted)
         return _named(vault, desk, new, done, waiting, None)
@@ -285,7 +259,7 @@ def _planned(
     if outcome.root is None:
         done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
-        _refuse_blocked(in_the_way(vault, desk, dirty.tree, outcome.root, overlay, watch))
+        refuse_blocked(in_the_way(vault, desk, dirty.tree, outcome.root, overlay, watch))
         written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
         done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged), deleted=deleted)
     return _named(vault, desk, new, done, waiting, None)

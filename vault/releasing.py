@@ -26,6 +26,7 @@ __all__ = [
     "NothingToRelease",
     "Released",
     "VersionTaken",
+    "check_free",
     "check_new",
     "free_version",
     "nothing_new",
@@ -78,6 +79,16 @@ def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
         way = f"The next free version is {next_version(vault, desk)}."
         raise VersionTaken(f"{desk} {wanted} is already released.", hint=way)
     return wanted
+
+
+def check_free(vault: Vault, desk: str, version: Version) -> None:
+    """Refuse a version that is released already (CYB-5).
+
+    Raises:
+        VersionTaken: it is.
+    """
+    if vault.store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ?", desk, str(version)):
+        raise VersionTaken(f"{desk} {version} is already released.")
 
 
 def nothing_new(vault: Vault, desk: str) -> NothingToRelease:

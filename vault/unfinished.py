@@ -3,8 +3,8 @@
 What the folder is to become is decided and noted inside the transaction that moves the line; the files are written
 after it committed, under the same lock, and then the note goes. Cut off before the commit, nothing happened. Cut off
 after it, the note is still there, and the next action that looks at the folder goes on where the first one ended. A
-file that somebody changed meanwhile is never overwritten: it keeps what it holds, and is named until a commit takes
-it in.
+file that somebody changed meanwhile is never overwritten: it keeps what it holds, with what the new tree brought
+merged in where that can be done, and is named until a commit names it (`vault.meanwhile`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ __all__ = [
     "finish_checkout",
     "finish_checkouts",
     "finished_if_possible",
-    "forget_unfinished",
     "in_the_way",
     "is_unfinished",
+    "left_as_they_are",
+    "noted_trees",
     "plan_folder",
     "plan_unfinished",
     "tree_if_finished",
@@ -112,7 +113,12 @@ def checkout_tree(
 
     Raises:
         NoRoom: the files do not fit on the disk; nothing was changed.
+        SavedMeanwhile: files of an earlier checkout wait for a person; its note is not written over.
     """
+    if is_unfinished(vault, desk):
+        from vault.meanwhile import check_taken  # noqa: PLC0415 - hardly any checkout is cut off
+
+        check_taken(vault, desk, ())
     from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
 
     plan = plan_folder(vault, desk, before, after, vault.store, watch)
@@ -135,6 +141,12 @@ def is_unfinished(vault: Vault, desk: str) -> bool:
     return bool(vault.store.rows("SELECT 1 FROM unfinished WHERE desk = ?", desk))
 
 
+def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
+    """Return the paths that a checkout just left as they are, since they were saved while it wrote."""
+    trees = noted_trees(vault, desk)
+    return tuple(change.path for change in diff_trees(vault.store, *trees)) if trees is not None else ()
+
+
 def finish_checkouts(vault: Vault, watch: Watch) -> None:
     """Go on with every checkout that was cut off; called before an action's own transaction, so that it stays done.
 
@@ -149,7 +161,7 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     """Go on with a checkout that was cut off; costs one look at the store when there is none.
 
     Returns:
-        A notice for each file that somebody changed meanwhile, and that was left as it is.
+        A notice for each file that somebody changed meanwhile, and that was merged or left as it is.
 
     Raises:
         Locked: another process kept the vault too long.
@@ -160,18 +172,21 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     from vault.desks.checkout import remove_temporary  # noqa: PLC0415 - most actions write no folder
 
     with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
-        trees = _trees(vault, desk)
+        trees = noted_trees(vault, desk)
         if trees is None:
             return ()
         before, after = trees
         remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
         plan = plan_folder(vault, desk, before, after, vault.store, watch)
-        result = _write_folder(vault, desk, plan, watch)
-    return tuple(
-        Problem(skip.path, f"{skip.reason} while an update was being written: it keeps what it holds", "notice")
-        for skip in result.skipped
-        if skip.blocking
-    )
+        kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
+        if not kept:
+            return ()
+        from vault.meanwhile import merge_saved  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+        merged = merge_saved(vault, desk, watch)
+    how = dict.fromkeys(kept, "it keeps what it holds") | dict.fromkeys(merged, "what came is merged into it")
+    notices = [Problem(path, f"{kept[path]} while an update was being written: {how[path]}", "notice") for path in kept]
+    return tuple(sorted(notices, key=lambda notice: notice.path in merged))  # those that wait for a person first
 
 
 def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
@@ -184,7 +199,7 @@ def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem
 
 def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
     """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
-    trees = _trees(vault, desk)
+    trees = noted_trees(vault, desk)
     return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
 
 
@@ -216,8 +231,8 @@ def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
     return here is not None and here.is_dir and not read_directory(objects, here.hash)
 
 
-def _trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
-    """Return the trees between which a checkout of the desk was cut off, or None."""
+def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
+    """Return the trees between which a checkout of the desk was cut off, or left files as they are; or None."""
     row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
     if not row or not row[0][1]:
         return None
@@ -260,13 +275,8 @@ def in_the_way(
     return tuple(skip for skip in skipped if skip.path not in moving)
 
 
-def forget_unfinished(w: Writer, desk: str) -> None:
-    """Forget the files that were left as they are: a commit took them in."""
-    w.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
-
-
 def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
-    """Write the folder, durably, and take the note away if nothing was left as it is."""
+    """Write the folder, durably; the note speaks from then on of the files alone that were left as they are."""
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
 
     cache = StoredDirCache(vault, desk)
@@ -275,6 +285,11 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
     )
     with vault.store.transaction():
         cache.keep()
-        if not any(skip.blocking for skip in result.skipped):
+        kept = [skip.path for skip in result.skipped if skip.blocking]
+        if kept:
+            from vault.meanwhile import narrow  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+            narrow(vault, desk, kept)
+        else:
             vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
     return result

@@ -26,7 +26,6 @@ from vault.unfinished import (
     finish_checkout,
     finish_checkouts,
     finished_if_possible,
-    forget_unfinished,
     tree_if_finished,
 )
 from vault.vault import Vault
@@ -178,7 +177,9 @@ def commit(
 
     Raises:
         NoRoom: a large file does not fit on the disk of the vault; nothing was changed.
+        SavedMeanwhile: as `seal_commit`.
     """
+    told = finish_checkout(vault, desk, watch)
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
@@ -196,7 +197,7 @@ def commit(
                 {"desk": desk, "revision": str(made.revision)},
                 motivation=message,
             )
-        return made
+        return made._replace(problems=tuple(sorted({*told, *made.problems}))) if made and told else made
 
 
 def shares_commits(vault: Vault) -> bool:
@@ -219,8 +220,15 @@ def seal_commit(
     """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit.
 
     What is new is in the store then; with `is_queued` some of it waits, so that one batch brings all of a commit.
+
+    Raises:
+        SavedMeanwhile: it would take back what an update brought, in files that were saved meanwhile and not named.
     """
     left = finish_checkout(vault, desk, watch)
+    if left:
+        from vault.meanwhile import check_taken, take_named  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+        check_taken(vault, desk, paths)
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     held = held_by(vault, desk, paths)
@@ -260,8 +268,8 @@ def seal_commit(
     standing = [base.commit, *base.also] if base else []
     above = newest(vault.store, [*parents, *standing])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
-    if left and not paths:
-        forget_unfinished(w, desk)
+    if left:
+        take_named(vault, desk, paths)
     return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
 
 

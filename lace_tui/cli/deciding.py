@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import SHOWN, moved_lines, moved_text, note_inside
+from lace_tui.cli.folder import SHOWN, kept_lines, moved_lines, moved_text, note_inside
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -398,16 +398,16 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> A
         "commit": done.commit,
         "written": done.written,
         "deleted": done.deleted,
+        "kept": done.kept,
         "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
         "next": following or None,
     }
-
     said = _decided(vault, done)
 
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}"]
-        lines += moved_lines(done.written, done.deleted, None)
+        lines += moved_lines(done.written, done.deleted, None) + kept_lines(done.kept)
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
@@ -415,7 +415,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> A
         lines += [f"Next: {inert(following)}"] if following else []
         return "\n".join(lines)
 
-    return Answer(data, text, exit_code=1 if done.conflicts else 0)
+    return Answer(data, text, exit_code=1 if done.conflicts or done.kept else 0)
 
 
 def _decided(vault: Vault, done: Resolved) -> str:

@@ -11,7 +11,7 @@ from lace_tui.cli.inert import inert, typed
 from lazy.conflicts import Conflict
 from lazy.merging import merge_heads
 from lazy.taking import PathRegions, path_regions
-from lazy.update import FolderInTheWay
+from lazy.written import FolderInTheWay
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import next_version

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +30,12 @@ __all__ = [
     "SHOWN",
     "UNFINISHED",
     "OutsideFolder",
+    "changes_of",
     "counted",
     "desk_of",
     "desk_path",
     "files_text",
+    "kept_lines",
     "moved_lines",
     "moved_text",
     "note_inside",
@@ -161,6 +164,19 @@ def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None
     return [*shown, f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else shown
 
 
+def kept_lines(kept: Sequence[str]) -> list[str]:
+    """Return what to say of files that were saved while the folder was written, and what to do."""
+    if not kept:
+        return []
+    lead = "! Saved by you while the folder was written, so left as they are (lace changes merges into them what came):"
+    return [lead, *moved_lines(kept, ())]
+
+
+def changes_of(desk: str) -> str:
+    """Return the command that lists what changed in a desk, and finishes what was left of an update."""
+    return "lace changes" if desk == MAIN else f"lace changes {shlex.quote(desk)}"
+
+
 def update_data(done: Updated) -> dict[str, Any]:
     """Return what `update` and `merge` both answer of how two lines came together."""
     return {
@@ -169,6 +185,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "revision": done.revision,
         "written": list(done.written),
         "deleted": list(done.deleted),
+        "kept": list(done.kept),
         "merged": list(done.merged),
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
         "conflict": done.conflict_id or None,

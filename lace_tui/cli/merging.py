@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import moved_lines, moved_text, update_data
+from lace_tui.cli.folder import changes_of, kept_lines, moved_lines, moved_text, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -66,6 +66,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if not args.dry_run:
             write_lazy_files(vault)
         following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
+        following = following or (changes_of(desk) if done.kept else "")
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -77,7 +78,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     lines = _lines(done, that.what, planned=args.dry_run)
     if following:
         lines.append(f"Next: {following}")
-    return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts else EXIT_DONE)
+    return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts or done.kept else EXIT_DONE)
 
 
 def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
@@ -94,4 +95,4 @@ def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    return lines + moved_lines(done.written, done.deleted)
+    return lines + moved_lines(done.written, done.deleted) + kept_lines(done.kept)

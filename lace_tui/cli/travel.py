@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.saving import UncommittedChanges, commits_with
-from lazy.update import FolderInTheWay, follow
+from lazy.written import FolderInTheWay, follow
 from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, apply_plan, remove_temporary

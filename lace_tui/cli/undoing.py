@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import UNFINISHED, moved_lines, moved_text
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
+from lace_tui.cli.folder import UNFINISHED, kept_lines, moved_lines, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.undo import undo
@@ -30,12 +31,14 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "revision": done.revision,
         "written": list(done.written),
         "deleted": list(done.deleted),
+        "kept": list(done.kept),
         "unfinished": done.is_unfinished,
     }
     lead = "Would be undone: " if args.dry_run else ""
     count = moved_text(len(done.written), len(done.deleted), planned=args.dry_run)
     moved = f": {count}" if done.written or done.deleted else ""
     lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
+    lines += kept_lines(done.kept)
     if done.is_unfinished:
         lines.insert(1, UNFINISHED)
-    return Answer(data, "\n".join(lines))
+    return Answer(data, "\n".join(lines), EXIT_PERSON if done.kept else EXIT_DONE)

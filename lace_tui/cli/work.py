@@ -11,9 +11,11 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import (
     DESK_HELP,
     SHOWN,
+    changes_of,
     counted,
     desk_of,
     desk_path,
+    kept_lines,
     moved_lines,
     moved_text,
     notices,
@@ -154,7 +156,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         )
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
-    needs_person = bool(done.conflicts or done.waiting or done.refused)
+    needs_person = bool(done.conflicts or done.waiting or done.refused or done.kept)
     following = _after_update(vault, desk, done)
     other, news = unmapped(vault), _other_news(vault, desk)
     following = following or (_update_of(news[0]) if news else "")
@@ -187,6 +189,8 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
             return "lace update, which notes the conflict; then lace resolve"
         keep = deciding_command(vault, conflict_named(vault, name))
         return f"{keep}, or edit and lace resolve {name} --merged {version}"
+    if done.kept:
+        return changes_of(desk)
     if done.waiting:
         several = len(done.waiting) > 1
         return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
@@ -225,6 +229,7 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:
         lines += moved_lines(done.written, done.deleted)
+    lines += kept_lines(done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
     for out in done.refused:

@@ -304,7 +304,11 @@ def undone_card(done: Undone) -> Card:
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(len(done.written), len(done.deleted))))
-    return Card("Undo: done", tuple(lines))
+    return Card("Undo: done", (*lines, *_kept_lines(done.kept)), bool(done.kept))
+
+
+def _kept_lines(kept: Sequence[str]) -> list[Content]:
+    return [mark(f"! saved meanwhile, so left as they are: {', '.join(kept[:5])}", BAD)] if kept else []
 
 
 def _path_lines(paths: list[str]) -> list[Content]:
@@ -339,7 +343,7 @@ def update_card(done: Updated) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
-    return Card("Update: done", tuple(lines))
+    return Card("Update: done", (*lines, *_kept_lines(done.kept)), bool(done.kept))
 
 
 class Decided(NamedTuple):
@@ -371,7 +375,8 @@ def resolved_card(decided: Decided) -> Card:
         lines.append(mark(f"next: {decided.following}"))
     elif decided.following:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
-    return Card("Resolve: done", tuple(lines), bool(left))
+    kept = [path for one in done for path in one.kept]
+    return Card("Resolve: done", (*lines, *_kept_lines(kept)), bool(left or kept))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -306,10 +307,11 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     told = bob.lace("undo", "--dry-run", expect=2)["error"]
     assert bob.lace("undo", expect=2)["error"] == told
     assert told["message"] == "The last undo is not done yet: a.txt was edited since."
-    assert "lace commit" in told["hint"]
+    assert "lace commit -m TEXT a.txt" in told["hint"]
     assert (bob.folder / "a.txt").read_text() == "edited since\n"
     assert bob.text("cat", "main", "b.txt") == "bob\n"
-    kept = bob.lace("commit", "-m", "kept")["revision"]
+    assert bob.lace("commit", "-m", "kept", expect=2)["error"]["code"] == "saved-meanwhile"
+    kept = bob.lace("commit", "-m", "kept", "a.txt")["revision"]
     assert bob.lace("undo")["revision"] == kept
     assert (bob.folder / "a.txt").read_text() == "edited since\n"
     assert bob.lace("fsck")["ok"]
@@ -350,6 +352,41 @@ def test_a_plan_leaves_an_update_that_was_cut_off_as_it_is(
 def _files(person: Person) -> dict[str, str]:
     found = (path for path in person.folder.rglob("*") if path.is_file() and ".vault" not in path.parts)
     return {path.relative_to(person.folder).as_posix(): path.read_text() for path in found}
+
+
+def test_a_save_while_the_folder_is_written_is_listed_apart(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-12, APP-13: an update, an undo and a merge say what they wrote, and a person is needed for the rest."""
+    _begin_together(alice, bob, tmp_path)
+    alice.write("a.txt", "from alice\n")
+    alice.write("new.txt", "from alice\n")
+    alice.lace("release", "1.1.0")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    real = unfinished._write_folder
+
+    def saved_late(*given: Any) -> Any:
+        bob.write("a.txt", "saved by bob\n")
+        return real(*given)
+
+    for command, written, deleted in (
+        (("update",), ["new.txt"], []),
+        (("undo",), [], ["new.txt"]),
+        (("merge", "main", "--from", "alice/main@1.1.0", "--strategy", "fine"), ["new.txt"], []),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(unfinished, "_write_folder", saved_late)
+            done = bob.lace(*command, expect=1)
+        assert (done["written"], done["deleted"], done["kept"]) == (written, deleted, ["a.txt"])
+        assert (bob.folder / "a.txt").read_text() == "saved by bob\n"
+        assert bob.lace("release", "2.0.0", expect=2)["error"]["code"] == "saved-meanwhile"
+        if command == ("undo",):  # then there is something to take in again
+            assert bob.lace("update", expect=2)["error"]["code"] == "saved-meanwhile"
+        else:
+            assert bob.lace("update", expect=1)["kept"] == ["a.txt"]
+        (bob.folder / "a.txt").unlink()
+        assert not any(bob.lace("changes")[kind] for kind in ("added", "changed", "deleted", "notices"))
 
 
 def _cut_off(*_: object) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lazy.update import update
 from tests.faults.circle import befriend, found, visit, write
-from vault import releasing, work
+from vault import releasing, unfinished, work
 from vault.errors import LaceError
 from vault.files import NotWritable
 from vault.fsck import check
 from vault.history import Relation, line_head
+from vault.meanwhile import SavedMeanwhile
 from vault.vault import Vault
 
 FILES = 40  # more than are flushed one by one
@@ -133,7 +135,7 @@ def test_a_plan_finishes_nothing_and_foretells_what_is_done(
 
 
 def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
-    """APP-12, APP-13: what a person wrote over half of an update is never overwritten."""
+    """APP-12, APP-13: what a person wrote over half of an update is never overwritten, nor friends' work taken back."""
     alice, bob = pair
     _cut_update(monkeypatch, bob, 0)
     write(bob, "f3", "my own work\n")
@@ -141,10 +143,88 @@ def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], m
     assert [item.path for item in looked.items] == ["f3"]
     assert [(problem.path, problem.kind) for problem in looked.problems] == [("f3", "notice")]
     assert _names(bob) == {**_names(alice), "mine.txt": "mine\n", "f3": "my own work\n"}
-    made = work.commit(bob, "mine after all")
+    whole: list[Callable[[], object]] = [
+        lambda: work.commit(bob, "everything"),
+        lambda: work.commit(bob, "everything", [""]),
+        lambda: releasing.release(bob),
+    ]
+    for act in whole:
+        with pytest.raises(SavedMeanwhile, match="f3") as refused:
+            act()
+        assert "lace commit -m TEXT f3" in refused.value.hint
+    write(bob, "other.txt", "other\n")
+    assert work.commit(bob, "something else", ["other.txt"]) is not None
+    with pytest.raises(SavedMeanwhile):
+        work.commit(bob, "everything")
+    made = work.commit(bob, "mine after all", ["f3"])
     assert made is not None
     assert [problem.path for problem in made.problems] == ["f3"]
     assert work.changes(bob).problems == ()
+    assert work.commit(bob, "everything") is None
+    assert check(bob).ok
+
+
+def test_theirs_is_taken_by_moving_the_file_away(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: the way out that the refusal names; nothing else of the update is done again."""
+    _, bob = pair
+    _cut_update(monkeypatch, bob, 0)
+    write(bob, "f3", "my own work\n")
+    assert work.changes(bob).problems
+    (bob.folder / "f4").unlink()
+    (bob.folder / "f3").rename(bob.folder / "f3.mine")
+    looked = work.changes(bob)
+    assert [(item.path, item.kind) for item in looked.items] == [("f3.mine", "added"), ("f4", "deleted")]
+    assert looked.problems == ()
+    assert (bob.folder / "f3").read_text() == "new 3\n"
+
+
+@pytest.mark.parametrize("moment", ["while it wrote", "after it was cut off"])
+def test_a_save_during_an_update_is_merged_with_what_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """LAZ-39, APP-12: a release right after it gives friends both edits, and takes nothing back."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "1\n2\n3\n4\n5\n")
+    write(alice, "b.txt", "b\n")
+    write(alice, "c.txt", "c\n")
+    releasing.release(alice, None, "base")
+    visit(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    write(alice, "a.txt", "1\n2\n3\n4\nFIVE\n")
+    write(alice, "b.txt", "new\n")
+    write(alice, "c.txt", "new\n")
+    releasing.release(alice, None, "five")
+    visit(alice)
+    visit(bob)
+    real = unfinished._write_folder
+
+    def saved_late(*given: Any) -> Any:
+        write(bob, "a.txt", "ONE\n2\n3\n4\n5\n")
+        if moment == "after it was cut off":
+            raise Cut
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", saved_late)
+        if moment == "after it was cut off":
+            with pytest.raises(Cut):
+                update(bob)
+        else:
+            done = update(bob)
+            assert (done.written, done.kept) == (("b.txt", "c.txt"), ("a.txt",))
+            (bob.folder / "c.txt").unlink()
+    released = releasing.release(bob, None, "one")
+    assert (bob.folder / "a.txt").read_text() == "ONE\n2\n3\n4\nFIVE\n"
+    assert released.committed is not None
+    deleted = [] if moment == "after it was cut off" else ["c.txt"]
+    assert (released.committed.paths("changed"), released.committed.paths("deleted")) == (["a.txt"], deleted)
+    visit(bob)
+    visit(alice)
+    assert update(alice).relation is Relation.BEHIND
+    assert _names(alice) == _names(bob)
+    assert work.changes(bob) == work.changes(bob)._replace(items=(), problems=())
+    assert check(bob).ok
 
 
 def test_a_disk_that_is_full_while_the_folder_is_written_is_named_and_gone_on_from(
