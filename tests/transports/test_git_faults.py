@@ -314,7 +314,7 @@ def test_a_worn_private_repository_is_begun_anew(tmp_path: Path, monkeypatch: py
     _, seen = put(place, key(1), additions(some_records(3)))
     place_id, private = place.place_id, place.private.path
     del place
-    monkeypatch.setattr("transports.git.private._PACKS", -1)
+    monkeypatch.setattr("transports.git.upkeep._PACKS", -1)
     again = GitPlace.open(git_uri(bare), tmp_path / "a", place_id)
     assert again.private.path == private
     put(again, key(1), additions(some_records(3, 10)), previous=seen)

@@ -198,3 +198,25 @@ def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kep
     assert alice.lace("sync", "host")["sent"] > 0
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
     assert alice.lace("sync", "host")["fixed_point"]
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
+    alice: Person, bare: Path, is_gone: bool
+) -> None:
+    # Faults 1: what is pushed is not flushed here; the far side has it.
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    alice.lace("sync", "host")
+    torn = list((alice.folder / ".vault" / "git").glob("*.git/objects/??/*"))
+    assert torn
+    for path in torn:
+        path.unlink()
+        if not is_gone:
+            path.touch()
+    alice.write("notes.txt", "two\n")
+    alice.lace("release", "1.0.1")
+    assert alice.lace("sync", "host")["sent"] > 0
+    assert (alice.lace("sync", "host")["sent"], alice.lace("sync", "host")["fixed_point"]) == (0, True)

@@ -19,6 +19,7 @@ from transports.errors import (
     BadSnapshot,
     MissingFile,
     NotAGitPlace,
+    PlaceNotWritable,
     PlaceUnreachable,
     UnreadableFile,
     WrongDrop,
@@ -73,6 +74,7 @@ class GitPlace:
         self._ready: set[str] = set()
         self._broken: dict[str, str] = {}
         self._boxes: dict[str, Mailbox] = {}
+        self._was_renewed = False
 
     @classmethod
     def create(
@@ -246,14 +248,31 @@ class GitPlace:
             return None
         self._fetch_group(group)
         if name in self._broken:
+            if str(self.private.path) in self._broken[name] and self._is_renewed():  # git blames what lies here
+                return self.mailbox(group, node)
             told = f"The mailbox of {node.text} cannot be fetched: {self._broken[name]}"
             raise UnreadableFile(told, hint=way_out(self.private.path))
         tip = self._refs.get(name)
         if tip is None:
             return None
         if tip not in self._boxes:
-            self._boxes[tip] = load_mailbox(self.private, tip)
+            try:
+                self._boxes[tip] = load_mailbox(self.private, tip)
+            except (DataError, PlaceNotWritable):
+                if not (self.private.is_own(tip) and self._is_renewed()):
+                    raise
+                return self.mailbox(group, node)
         return self._boxes[tip]
+
+    def _is_renewed(self) -> bool:
+        """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""
+        if self._was_renewed or not self.private.renew():
+            return False
+        self._was_renewed = True
+        self._broken.clear()
+        self._boxes.clear()
+        self._ready.clear()
+        return True
 
     def ref(self, group: str, node: Verifier) -> str:
         """Return the name below lace/ of a node's ref: of several generations the youngest."""
@@ -294,7 +313,9 @@ class GitPlace:
         try:
             entry = self.private.tree(tip, _PLACE_LIMIT).get(_PLACE)
             text = self.private.read([entry.oid], _PLACE_LIMIT)[0] if entry else b""
-        except DataError as error:
+        except (DataError, PlaceNotWritable) as error:
+            if self.private.is_own(tip) and self._is_renewed():
+                return self._read_id()
             raise NotAGitPlace(f"What {self.describe()} says of itself cannot be read.") from error
         match = _PLACE_TEXT.fullmatch(text.decode("utf-8", "replace"))
         if match is None or DROP_ID.fullmatch(match[1]) is None:

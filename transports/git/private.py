@@ -10,23 +10,20 @@ import contextlib
 import os
 import re
 import shutil
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from transports.errors import NotAGitPlace, PlaceFull, PushRejected, UnreadableFile
+from transports.errors import NotAGitPlace, PlaceFull, PlaceNotWritable, PushRejected, UnreadableFile
 from transports.git.command import GitRunner, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
+from transports.git.upkeep import hold, is_torn, lay_out, mark_pieces, mark_torn, packs, tidy
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, refuse_write, write_atomic
-
-if sys.platform != "win32":
-    import fcntl
 
 __all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised"]
 
@@ -36,34 +33,11 @@ _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
+_DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
-_TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
-_SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
-_PACKS = 256
-_PIECES = ".pieces"
-_HOLD = "lace-hold"  # not named .lock, which is git's word
 _ROW_BYTES = 320  # of a row of a tree, name and all
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
-
-
-def _hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
-    """Hold a private repository for as long as the file returned is open.
-
-    Several may hold it at once: git's own locks order them. Whoever finds nobody else may clear up first. Where
-    the system has no such locks, nobody is ever known to be alone.
-    """
-    if sys.platform == "win32":
-        return None
-    file = (path / _HOLD).open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        when_alone()
-    except OSError:
-        pass  # somebody else is here, or the file system has no locks
-    with contextlib.suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_SH)
-    return file
 
 
 class Moved(Exception):  # noqa: N818 - never leaves this package
@@ -119,7 +93,7 @@ class PrivateRepository:
     def _hold_again(self) -> None:
         """Hold the directory where it was let go, without clearing up: this has begun long ago."""
         if self._held is None:
-            self._held = _hold(self.path, lambda: None)
+            self._held = hold(self.path, lambda: None)
 
     # Making and keeping
 
@@ -132,10 +106,10 @@ class PrivateRepository:
             shutil.rmtree(path, ignore_errors=True)
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
             path.mkdir(parents=True)
-            self._lay_out()
+            lay_out(path)
             (path / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", "utf-8")
             write_atomic(path / "HEAD", b"ref: refs/heads/lace/none\n")
-        self._held = _hold(path, self._tidy)
+        self._held = hold(path, lambda: tidy(path))
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
@@ -150,45 +124,28 @@ class PrivateRepository:
             old.rename(path)
             self._git.repository = path
 
+    def is_own(self, tip: str) -> bool:
+        """Tell whether a commit that was seen was pushed from here, so that its objects were not flushed.
+
+        What is fetched comes in packs, which git flushes. What is pushed lies here as single files, which nobody
+        needs once the far side has them; a power cut may empty them or take them away.
+        """
+        try:
+            return not self.has(tip) or (self.path / "objects" / tip[:2] / tip[2:]).is_file()
+        except PlaceNotWritable:
+            return True
+
+    def renew(self) -> bool:
+        """Begin anew, with nothing, unless somebody else uses it; tell whether it was."""
+        mark_torn(self.path)
+        self.begin(self.path)
+        return not is_torn(self.path)
+
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
         for oid in oids:
             with contextlib.suppress(OSError):
                 (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
-
-    def _packs(self) -> set[Path]:
-        return set((self.path / "objects" / "pack").glob("*.pack"))
-
-    def _lay_out(self) -> None:
-        for directory in ("objects/pack", "objects/info", "refs/heads"):
-            (self.path / directory).mkdir(parents=True, exist_ok=True)
-
-    def _is_worn(self) -> bool:
-        """Tell whether so many small things lie here that beginning anew is cheaper than going on."""
-        sample = self.path / "objects" / "17"  # names are spread evenly over 256 directories
-        singles = sum(1 for _ in sample.iterdir()) if sample.is_dir() else 0
-        return singles * 256 > _SINGLES or len(self._packs()) > _PACKS
-
-    def _tidy(self) -> None:
-        """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
-        for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/??/*.tmp"):
-            for leftover in self.path.glob(pattern):
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
-        if self._is_worn():
-            for part in ("objects", "refs", "shallow", "packed-refs"):
-                shutil.rmtree(self.path / part, ignore_errors=True)
-                with contextlib.suppress(OSError):
-                    (self.path / part).unlink(missing_ok=True)
-            self._lay_out()
-        marks = list((self.path / "objects" / "pack").glob(f"*{_PIECES}"))
-        packs = [mark.with_suffix(".pack") for mark in marks]
-        if sum(pack.stat().st_size for pack in packs if pack.is_file()) <= _TRIM:
-            return
-        for mark in marks:
-            for suffix in (".idx", ".pack", ".rev", _PIECES):
-                with contextlib.suppress(OSError):
-                    mark.with_suffix(suffix).unlink(missing_ok=True)
 
     # Objects
 
@@ -339,10 +296,10 @@ class PrivateRepository:
             UnreadableFile: it does not have one of them.
             PlaceError: the remote cannot be asked.
         """
-        before = self._packs()
+        before = packs(self.path)
         self._fetch(oids, size + _SLACK)
-        for pack in self._packs() - before:
-            pack.with_suffix(_PIECES).touch()
+        for pack in packs(self.path) - before:
+            mark_pieces(pack)
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
@@ -412,7 +369,7 @@ class PrivateRepository:
             *self._far("upload-pack"),
             "--stdin",
         ]
-        before = self._packs()
+        before = packs(self.path)
         try:
             code, answer, complaints = self._git.talk(
                 *words,
@@ -426,7 +383,7 @@ class PrivateRepository:
             for leftover in (self.path / "objects" / "pack").glob("tmp_*"):
                 with contextlib.suppress(OSError):
                     leftover.unlink()
-        self._count.read += len(answer) + sum(pack.stat().st_size for pack in self._packs() - before)
+        self._count.read += len(answer) + sum(pack.stat().st_size for pack in packs(self.path) - before)
         if code and "unadvertised object" in complaints:
             raise Unadvertised
         if code and "not our ref" in complaints:
@@ -442,6 +399,11 @@ class PrivateRepository:
         """
         if self._git.remote.path is not None:
             self._git.run("rev-parse", "--git-dir")
+        if str(self.path) in complaints and _DAMAGED.search(complaints):
+            raise PlaceNotWritable(
+                f"Git cannot work in lace's private repository {self.path.name}: something in it is damaged.",
+                hint=way_out(self.path),
+            )
         return self._git.fault(complaints)
 
     def _arriving(self) -> int:

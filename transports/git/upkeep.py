@@ -1,0 +1,99 @@
+"""Upkeep of a private repository: who uses it, and what is cleared away when nobody does (decision 7a)."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from transports.layout import MIB
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["hold", "is_torn", "lay_out", "mark_pieces", "mark_torn", "packs", "tidy"]
+
+_TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
+_SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
+_PACKS = 256
+_PIECES = ".pieces"
+_TORN = "torn"  # a file that says that what lies here is to be fetched again
+_HOLD = "lace-hold"  # not named .lock, which is git's word
+
+
+def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
+    """Hold a private repository for as long as the file returned is open.
+
+    Several may hold it at once: git's own locks order them. Whoever finds nobody else may clear up first. Where
+    the system has no such locks, nobody is ever known to be alone.
+    """
+    if sys.platform == "win32":
+        return None
+    file = (path / _HOLD).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        when_alone()
+    except OSError:
+        pass  # somebody else is here, or the file system has no locks
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_SH)
+    return file
+
+
+def packs(path: Path) -> set[Path]:
+    """Return the packs of a repository."""
+    return set((path / "objects" / "pack").glob("*.pack"))
+
+
+def mark_pieces(pack: Path) -> None:
+    """Say of a pack that it holds pieces of files only, which can go."""
+    pack.with_suffix(_PIECES).touch()
+
+
+def mark_torn(path: Path) -> None:
+    """Say that what lies in a repository is to be fetched again, once nobody uses it."""
+    with contextlib.suppress(OSError):
+        (path / _TORN).touch()
+
+
+def is_torn(path: Path) -> bool:
+    """Tell whether what lies in a repository is to be fetched again still."""
+    return (path / _TORN).is_file()
+
+
+def lay_out(path: Path) -> None:
+    """Make the directories that git looks for."""
+    for directory in ("objects/pack", "objects/info", "refs/heads"):
+        (path / directory).mkdir(parents=True, exist_ok=True)
+
+
+def tidy(path: Path) -> None:
+    """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/??/*.tmp"):
+        for leftover in path.glob(pattern):
+            with contextlib.suppress(OSError):
+                leftover.unlink()
+    if _is_worn(path) or is_torn(path):
+        for part in ("objects", "refs", "shallow", "packed-refs", _TORN):
+            shutil.rmtree(path / part, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                (path / part).unlink(missing_ok=True)
+        lay_out(path)
+    marks = list((path / "objects" / "pack").glob(f"*{_PIECES}"))
+    marked = [mark.with_suffix(".pack") for mark in marks]
+    if sum(pack.stat().st_size for pack in marked if pack.is_file()) <= _TRIM:
+        return
+    for mark in marks:
+        for suffix in (".idx", ".pack", ".rev", _PIECES):
+            with contextlib.suppress(OSError):
+                mark.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _is_worn(path: Path) -> bool:
+    """Tell whether so many small things lie here that beginning anew is cheaper than going on."""
+    sample = path / "objects" / "17"  # names are spread evenly over 256 directories
+    singles = sum(1 for _ in sample.iterdir()) if sample.is_dir() else 0
+    return singles * 256 > _SINGLES or len(packs(path)) > _PACKS
