@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, leads_outside
 from vault.desks.ports import DirCache, Source
-from vault.desks.tree import lookup
+from vault.desks.tree import Entry, lookup
 from vault.errors import DataError
 from vault.records import RecordHash
 
-__all__ = ["add_absent", "load_absent"]
+__all__ = ["add_absent", "cannot_be_here", "load_absent"]
 
 _KEY = "/absent"
 _MAX_BYTES = 16 << 20
@@ -40,3 +41,15 @@ def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterabl
     blob = "".join(f"{text} {path}\n" for path, text in found.items()).encode()
     if found != old and len(blob) <= _MAX_BYTES:
         cache.save(_KEY, blob)
+
+
+def cannot_be_here(source: Source, path: str, entry: Entry) -> bool:
+    """Tell whether checkout never writes this entry, so that its absence is no deletion."""
+    if any(map(is_vault_name, path.split("/"))):
+        return True
+    if entry.kind != "l":
+        return False
+    if entry.size > MAX_PATH_BYTES:
+        return True
+    target = source.content(entry.hash)
+    return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))

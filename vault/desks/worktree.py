@@ -23,7 +23,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from vault.desks import scancache
-from vault.desks.absent import load_absent
+from vault.desks.absent import cannot_be_here, load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import DOT_VAULT, Names, Problem, is_unchanged, rules_of
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
@@ -45,12 +45,9 @@ from vault.desks.held import Held
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
-    MAX_PATH_BYTES,
     BadPath,
     illegal_elsewhere,
-    is_vault_name,
     join,
-    leads_outside,
     link_problem,
 )
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
@@ -176,6 +173,7 @@ class _Scan:
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
         self._progress = progress or (lambda *_told: None)
+        self._root = Path()
         self._context = b""
         self.names = Names(b"", frozenset())
         self._has_modes = True
@@ -195,6 +193,7 @@ class _Scan:
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
+        self._root = root
         self.names = Names(rules_of(root, fd), self.without, self.held)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
         self._has_modes = has_modes(fd, self.probe)
@@ -221,9 +220,11 @@ class _Scan:
         changes = tuple(diff_trees(self._source, base, found))
         for change in changes:
             old = change.before
+            if self._is_hollow(change):
+                kept[change.path] = None
             if old is None or change.after is not None:
                 continue
-            if absent.get(change.path) == old.hash.text or self._cannot_be_here(change.path, old):
+            if absent.get(change.path) == old.hash.text or cannot_be_here(self._source, change.path, old):
                 kept[change.path] = old
         if not kept:
             return found, changes
@@ -260,16 +261,14 @@ class _Scan:
                 self.names.problems.append(Problem(path, reason))
         return found
 
-    def _cannot_be_here(self, path: str, entry: Entry) -> bool:
-        """Tell whether checkout never writes this entry, so that its absence is no deletion."""
-        if any(map(is_vault_name, path.split("/"))):
-            return True
-        if entry.kind != "l":
+    def _is_hollow(self, change: Change) -> bool:
+        """Tell whether an empty folder that the base lacks holds names on the disk: then it is the rules' alone."""
+        if change.before is not None or change.after is None or not change.after.is_dir:
             return False
-        if entry.size > MAX_PATH_BYTES:
-            return True
-        target = self._source.content(entry.hash)
-        return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))
+        try:
+            return any((self._root / change.path).iterdir())
+        except OSError:
+            return False
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps

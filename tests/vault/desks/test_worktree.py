@@ -244,6 +244,22 @@ def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:
     assert set(skipped(found.problems)) == {"other"}
 
 
+def test_a_folder_of_nothing_but_ignored_files_is_no_new_folder(desk: Desk) -> None:
+    """CLAY-71: a friend who deleted it does not get it back as an empty one; where the base has it, it stays."""
+    write(desk, ".laceignore", b"*.o\n")
+    (desk.root / "kept").mkdir()
+    base = desk.scan().root
+    write(desk, "kept/x.o")
+    write(desk, "deep/build/x.o")
+    assert desk.scan(base).root == desk.scan(base).root == base
+    (desk.root / "empty").mkdir()
+    write(desk, "deep/y")
+    found = desk.scan(base).root
+    assert {path for path, _ in walk(desk.objects, found)} == {".laceignore", "kept", "empty", "deep", "deep/y"}
+    write(desk, "deep/build/z")
+    assert "deep/build/z" in model_of(desk.objects, desk.scan(base).root)
+
+
 @pytest.mark.parametrize("state", ["there", "moved", "gone", "file"])
 def test_the_folder_of_another_desk_is_never_deleted_from_this_one(desk: Desk, state: str) -> None:
     """CLAY-3, APP-12: a moved or unmounted folder is no deletion, and nothing is taken in its place."""
