@@ -10,20 +10,23 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from starlette.types import Message
 
 from tests.live.test_ahead import Says
-from transports.http import bodies
+from transports.address import LiveAddress
+from transports.errors import PlaceUnreachable
 from transports.http.bodies import Body
+from transports.http.client import LiveConnection
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import client_context, make_identity
 from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.server import LiveServer
 from transports.http.stream import Source
+from transports.mailbox import ByteCount
 from vault.records import Tai, Verifier
 from vault.suite import SigningKey
 
@@ -127,9 +130,15 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
             line.close()
 
 
-def test_who_drips_is_waited_for_no_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_WINDOW", 0.05)
-    monkeypatch.setattr(bodies, "_RATE_FLOOR", 1_000_000)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for minutes."""
+    monkeypatch.setattr("transports.http.pace._WINDOW", 0.05)
+    monkeypatch.setattr("transports.http.pace._RATE_FLOOR", 1_000_000)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_who_drips_is_waited_for_no_longer_than_a_window() -> None:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -144,3 +153,31 @@ def test_who_drips_is_waited_for_no_longer_than_a_window(monkeypatch: pytest.Mon
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
+
+
+class _Drips(_Door):
+    """Answers with a byte now and then."""
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        del node, source
+        with suppress(OSError):
+            for _ in range(300):
+                write(b"x")
+                write(b"")
+                time.sleep(0.01)
+
+
+def _read(connection: LiveConnection) -> None:
+    answer = connection.post(SYNC_PATH, SigningKey.from_seed(b"g" * 32), [b"here I am"])
+    while answer.read(1):
+        pass
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_drips_is_not_waited_for() -> None:
+    """A friend's server must not hold a sync that has other places to visit."""
+    with _serving(_Drips()) as (port, _):
+        address = LiveAddress("127.0.0.1", port, _HOST.verifier)
+        dialled = LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)
+        with dialled as connection, pytest.raises(PlaceUnreachable, match="fewer than"):
+            _read(connection)

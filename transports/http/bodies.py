@@ -17,16 +17,13 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transports.http.guarded import LINE, REST
-from transports.http.pace import Pace
+from transports.http.pace import Pace, Patience
 from transports.http.thin import STEP_BYTES
 
 __all__ = ["SEND_BYTES", "SILENCE", "Answer", "Body"]
 
 SILENCE: Final = 30.0
 """Seconds without a byte, either way."""
-
-_RATE_FLOOR = 256  # bytes a second: who sends fewer over a whole window is not waited for, as in `web`
-_WINDOW = 60.0  # seconds of waiting
 
 SEND_BYTES: Final = 2 * 1024 * 1024
 """What goes at once to the loop; twice as many lie here for each exchange."""
@@ -43,7 +40,7 @@ class Body:
         self._piece = b""
         self._at = 0
         self._more = True
-        self._waited, self._moved = 0.0, 0
+        self._patience = Patience()
 
     def read(self, size: int, /) -> bytes:
         """Return at most so many bytes; none at the end."""
@@ -71,17 +68,8 @@ class Body:
         began = self._loop.time()
         async with asyncio.timeout(SILENCE):
             message = await self._receive()
-        self._keep_pace(self._loop.time() - began, len(message.get("body", b"")))
+        self._patience.waited(self._loop.time() - began, len(message.get("body", b"")))
         return message
-
-    def _keep_pace(self, waited: float, size: int) -> None:
-        """Wait for nobody who drips: what is done here with what came takes none of their time."""
-        self._waited += waited
-        self._moved += size
-        if self._waited >= _WINDOW:
-            if self._moved < _RATE_FLOOR * _WINDOW:
-                raise TimeoutError
-            self._waited, self._moved = 0.0, 0
 
 
 class Answer:

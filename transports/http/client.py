@@ -13,12 +13,14 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Self
 
 from transports.address import LiveAddress
 from transports.errors import PlaceUnreachable, RefusedThere
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
+from transports.http.pace import Patience
 from transports.http.paths import REVOKED
 from transports.http.thin import STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
@@ -277,12 +279,16 @@ class _Records(io.RawIOBase):
     def __init__(self, sock: ssl.SSLSocket) -> None:
         self._sock = sock
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
+        self._patience = Patience()
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        return self._sock.read(len(buffer), buffer)  # type: ignore[return-value]
+        began = monotonic()
+        came: int = self._sock.read(len(buffer), buffer)  # type: ignore[assignment]
+        self._patience.waited(monotonic() - began, came)
+        return came
 
     def close(self) -> None:
         self._file.close()

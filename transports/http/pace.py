@@ -1,12 +1,14 @@
-"""Holding bytes back to a rate, where somebody shares the line with others."""
+"""Holding bytes back to a rate where somebody shares the line with others, and waiting for nobody who only drips."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Pace"]
+__all__ = ["Pace", "Patience"]
 
 _BURST = 0.25  # seconds' worth of bytes that go at once
+_RATE_FLOOR = 256  # bytes a second: who sends fewer over a whole window is not waited for, as in `web`
+_WINDOW = 60.0  # seconds of waiting
 
 
 class Pace:
@@ -36,3 +38,26 @@ class Pace:
         self._free_at = max(self._free_at, now - _BURST) + size / self._rate
         if self._free_at > now:
             self._sleep(self._free_at - now)
+
+
+class Patience:
+    """Ends where somebody sends a byte now and then, which is no silence (faults.md row 15).
+
+    Only what a reader waits counts: what is done with what came takes none of the sender's time.
+    """
+
+    def __init__(self) -> None:
+        self._waited, self._came = 0.0, 0
+
+    def waited(self, seconds: float, size: int) -> None:
+        """Take note that so many bytes came after so long.
+
+        Raises:
+            TimeoutError: they were too few for a whole window.
+        """
+        self._waited += seconds
+        self._came += size
+        if self._waited >= _WINDOW:
+            if self._came < _RATE_FLOOR * _WINDOW:
+                raise TimeoutError(f"it sends fewer than {_RATE_FLOOR} bytes a second")
+            self._waited, self._came = 0.0, 0
