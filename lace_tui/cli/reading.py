@@ -10,8 +10,8 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
-from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, note_inside, notices
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, kept_lines, note_inside, notices
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out
@@ -155,6 +155,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         f"To go back to the newest: lace checkout {typed(desk)}"
     )
     kept = "" if path else kept
+    late = [skip.path for skip in result.skipped if skip.blocking]
+    kept += "".join(f"\n{line}" for line in kept_lines(late))
     return Answer(
         {
             "commit": found.commit,
@@ -166,8 +168,9 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
         },
         f"{inert(shown)} is as in {inert(found.what)} now: {files_text(len(written))} changed.{kept}"
-        if written
+        if written or late
         else f"{inert(shown)} is as in {inert(found.what)} already.",
+        EXIT_PERSON if late else EXIT_DONE,
     )
 
 

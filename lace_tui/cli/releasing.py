@@ -172,6 +172,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
     from vault.held_rules import refuse_unclear  # noqa: PLC0415
+    from vault.meanwhile import check_taken  # noqa: PLC0415
     from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
     from vault.releasing import check_new, free_version  # noqa: PLC0415
 
@@ -179,6 +180,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     if not found.items:
         check_new(vault, desk, version)
     refuse_unclear(found.items, found.problems)
+    check_taken(vault, desk, ())
     check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
     earlier = unreleased(vault, desk)

@@ -14,7 +14,7 @@ from lazy.saving import UncommittedChanges, commits_with
 from lazy.written import FolderInTheWay, follow
 from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
-from vault.desks.checkout import CheckoutResult, apply_plan, remove_temporary
+from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
 from vault.desks.diff import Change
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects, Source
@@ -23,7 +23,7 @@ from vault.errors import EnvironmentFault
 from vault.files import NotWritable, make_directory
 from vault.records import RecordHash
 from vault.space import require_room
-from vault.unfinished import StoredDirCache, plan_folder
+from vault.unfinished import StoredDirCache, left_as_they_are, plan_folder
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import MAIN, Changes, changes, checkout_of
@@ -75,7 +75,10 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         result = follow(w, vault, desk, before, found.tree, watch)
         if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
             w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
-    return CheckedOut(desk, result)
+    kept = left_as_they_are(vault, desk)
+    written, deleted = (tuple(path for path in paths if path not in kept) for paths in (result.written, result.deleted))
+    late = (Skip(path, "was changed here in the meantime", blocking=True) for path in kept)
+    return CheckedOut(desk, CheckoutResult(written, deleted, (*result.skipped, *late)))
 
 
 def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch()) -> CheckedOut:

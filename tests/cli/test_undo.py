@@ -381,12 +381,18 @@ def test_a_save_while_the_folder_is_written_is_listed_apart(
         assert (done["written"], done["deleted"], done["kept"]) == (written, deleted, ["a.txt"])
         assert (bob.folder / "a.txt").read_text() == "saved by bob\n"
         assert bob.lace("release", "2.0.0", expect=2)["error"]["code"] == "saved-meanwhile"
+        assert bob.lace("release", "2.0.0", "--dry-run", expect=2)["error"]["code"] == "saved-meanwhile"
         if command == ("undo",):  # then there is something to take in again
             assert bob.lace("update", expect=2)["error"]["code"] == "saved-meanwhile"
         else:
             assert bob.lace("update", expect=1)["kept"] == ["a.txt"]
         (bob.folder / "a.txt").unlink()
         assert not any(bob.lace("changes")[kind] for kind in ("added", "changed", "deleted", "notices"))
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", saved_late)
+        done = bob.lace("checkout", "main@1", expect=1)
+    assert (done["written"], done["deleted"]) == ([], ["new.txt"])
+    assert [skip["path"] for skip in done["skipped"]] == ["a.txt"]
 
 
 def _cut_off(*_: object) -> None:
