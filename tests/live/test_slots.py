@@ -10,6 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -24,7 +25,7 @@ from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import client_context, make_identity
 from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.server import LiveServer
+from transports.http.server import _JUDGES, _JUDGING, LiveServer
 from transports.http.stream import Source
 from transports.mailbox import ByteCount
 from vault.records import Tai, Verifier
@@ -128,6 +129,34 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
         assert first.recv(15) == b"HTTP/1.1 200 OK"
         for line in (first, *idle):
             line.close()
+
+
+class _Waits(_Door):
+    """Judges requests when the vault is free, which it is not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_free = threading.Event()
+
+    def request(self, record: bytes) -> bool | None:
+        self.reading.release()
+        assert self.is_free.wait(30)
+        return super().request(record)
+
+
+def test_requests_that_wait_for_the_vault_keep_no_member_out() -> None:
+    """CYB-17: a few of them wait, others are asked to come back, and members are answered all the while."""
+    door = _Waits()
+    with _serving(door) as (port, session), ThreadPoolExecutor(_JUDGING + 1) as askers:
+        asking = [askers.submit(_ask, port, REQUEST_PATH, {}) for _ in range(_JUDGING + 1)]
+        try:
+            for _ in range(_JUDGES):
+                assert door.reading.acquire(timeout=10)
+            assert next(as_completed(asking, 10)).result()[0] == 503
+            assert _ask(port, SYNC_PATH, {HEADER: _hello(1, session)})[0] == 200
+        finally:
+            door.is_free.set()
+        assert sorted(each.result()[0] for each in asking) == [200] * _JUDGING + [503]
 
 
 @pytest.fixture

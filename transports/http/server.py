@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import uvicorn
 from starlette.applications import Starlette
@@ -43,6 +43,7 @@ __all__ = ["Handler", "LiveServer"]
 
 _EXCHANGES, _EXCHANGES_EACH = 16, 4  # at a time, of all and of one node; others are asked to come back
 _DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
+_JUDGES, _JUDGING = 2, 8  # threads that look at requests to belong, which may wait for the vault; and their work
 _CONNECTIONS = 64
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
@@ -53,6 +54,8 @@ _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
 _HELD_BYTES = 4 * SEND_BYTES
 _REFUSAL: Final = b"refused\n"
+_Said = TypeVar("_Said")
+_Result = TypeVar("_Result")
 
 
 class Handler(Protocol):
@@ -115,6 +118,8 @@ class LiveServer:
         self._pace = pace
         self._pool = ThreadPoolExecutor(_EXCHANGES, thread_name_prefix="lace-serve")
         self._door = ThreadPoolExecutor(_DOORKEEPERS, thread_name_prefix="lace-door")
+        self._judges = ThreadPoolExecutor(_JUDGES, thread_name_prefix="lace-judge")
+        self._judging = 0
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
         self._waiting: Counter[Verifier] = Counter()
         self._exchanging: Counter[Verifier] = Counter()
@@ -166,6 +171,7 @@ class LiveServer:
             self._thread.join(_STOP_SECONDS * 2)
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._door.shutdown(wait=False, cancel_futures=True)
+        self._judges.shutdown(wait=False, cancel_futures=True)
         self._looker.submit(self._handler.rest)
         self._looker.shutdown()
         self._socket.close()
@@ -178,7 +184,8 @@ class LiveServer:
             return await _refused(request)
         if not await loop.run_in_executor(self._door, self._handler.admits, who):
             was = await loop.run_in_executor(self._door, self._handler.was_revoked, who)
-            await loop.run_in_executor(self._door, self._handler.turned_away, who)
+            if self._judging < _JUDGING:
+                await self._judge(self._handler.turned_away, who)
             return await _refused(request, REVOKED if was else _REFUSAL)
         request.scope[LINE].is_let_in = True
         return who
@@ -222,11 +229,20 @@ class LiveServer:
         data = await _short(request, _REQUEST_BYTES)
         if data is None:
             return await _refused(request)
-        loop = asyncio.get_running_loop()
-        is_granted = await loop.run_in_executor(self._door, self._handler.request, data)
+        if self._judging >= _JUDGING:
+            return _busy()
+        is_granted = await self._judge(self._handler.request, data)
         if is_granted is None:
             return await _refused(request)
         return Response(TAKEN if is_granted else WAITS, 200)
+
+    async def _judge(self, work: Callable[[_Said], _Result], said: _Said) -> _Result:
+        """Run what may wait for the vault, where it keeps no member waiting."""
+        self._judging += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._judges, work, said)
+        finally:
+            self._judging -= 1
 
     async def run_exchange(self, who: Verifier, work: Callable[[], None]) -> None:
         """Run one exchange in a thread."""
