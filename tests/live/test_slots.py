@@ -131,6 +131,23 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
             line.close()
 
 
+def test_a_member_between_two_bodies_goes_last() -> None:
+    """faults.md row 15: strangers who say nothing make room before a line whose member was let in."""
+    with _serving(_Door()) as (port, session):
+        line = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
+        line.connect()
+        line.auto_open = 0
+        idle = []
+        for _ in range(2):
+            line.request("POST", SYNC_PATH, b"", {HEADER: _hello(2, session)})
+            response = line.getresponse()
+            assert (response.status, bool(response.read())) == (200, True)
+            idle += [_dial(port) for _ in range(70)]
+        line.close()
+        for each in idle:
+            each.close()
+
+
 class _Waits(_Door):
     """Judges requests when the vault is free, which it is not."""
 

@@ -106,11 +106,12 @@ def _module_of(error: BaseException) -> str:
 class GuardedProtocol(H11Protocol):
     """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever.
 
-    Where there are too many, the oldest goes that serves nobody: else idle strangers would keep friends out.
+    Where there are too many, the oldest goes that serves nobody, a stranger's before a member's: else idle strangers
+    would keep friends out.
     """
 
     is_let_in = False
-    """Whether the request that is answered proved that a member asks."""
+    """Whether a request on it proved that a member asks."""
     since = 0.0
     """When it began, by the clock of the loop."""
     _guard: asyncio.TimerHandle | None = None
@@ -161,7 +162,7 @@ class GuardedProtocol(H11Protocol):
         others = [each for each in self.connections if isinstance(each, GuardedProtocol) and each is not self]
         idle = [each for each in others if not each.serves()]
         if idle:
-            oldest = min(idle, key=lambda each: each.since)
+            oldest = min(idle, key=lambda each: (each.is_let_in, each.since))  # a member's last: between two bodies
             self.connections.discard(oldest)  # a request may come with the handshake, before the loop hears of the end
             oldest.transport.abort()
 
