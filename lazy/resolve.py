@@ -14,6 +14,7 @@ from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_hea
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.following import following
 from lazy.queue import next_sync
+from lazy.saving import save_first, unsaved
 from lazy.taking import BOTH, Picks, check_seen, held, merged_tree
 from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
@@ -34,11 +35,9 @@ from vault.work import (
     Checkout,
     adopt_commit,
     beside,
-    changes,
     checkout_of,
     finish_checkouts,
     record_commit,
-    save_before,
     shares_commits,
 )
 from vault.writer import Writer
@@ -94,7 +93,7 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         chosen = pick_side(conflict, side)
-        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
+        _save(w, vault, conflict, watch)
         if conflict.kind is ConflictKind.HEAD:
             return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
         tree = commit_info(vault.store, chosen.commit).tree
@@ -150,7 +149,7 @@ def resolve_merged(
             return Resolved(
                 done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
             )
-        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
+        _save(w, vault, conflict, watch)
         base = checkout_of(vault, conflict.desk)
         before, mine, also = (base.tree, base.commit, base.also) if base else (None, None, ())
         heads = [*(side.commit for side in conflict.sides), *conflict.results, *([mine] if mine else [])]
@@ -189,11 +188,24 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
             hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
             raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
         decision = found[0]
-        save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
+        _save(w, vault, conflict, watch)
         _note_accepted(w, conflict, decision)
         result, resolution = _superseding(w, vault, conflict, decision)
         release = decision.chosen or decision.release
         return _followed(w, vault, conflict, _status(vault, conflict, decision), resolution, release, result, watch)
+
+
+def _sides(conflict: Conflict) -> list[RecordHash]:
+    return [*(side.commit for side in conflict.sides), *conflict.results]
+
+
+def _save(w: Writer, vault: Vault, conflict: Conflict, watch: Watch) -> None:
+    """Commit what changed in the folder; deciding from a side that was checked out is a way of working.
+
+    Raises:
+        UncommittedChanges: the folder only looks at an older state, which would take back what came since.
+    """
+    save_first(w, vault, "resolve", desk=conflict.desk, watch=watch, sides=_sides(conflict))
 
 
 def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
@@ -327,7 +339,7 @@ def plan_resolve(
     """
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = changes(vault, conflict.desk, watch, overlay=overlay, is_dry=True)
+    dirty = unsaved(vault, conflict.desk, watch, overlay, _sides(conflict))
     base = checkout_of(vault, conflict.desk)
     chosen = pick_side(conflict, prefer) if prefer else None
     if chosen is not None and conflict.kind is ConflictKind.VERSION:
@@ -347,7 +359,7 @@ def plan_resolve(
 
 
 def _settle_heads(w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch) -> Resolved:
-    save_before(w, vault, "resolve", desk=conflict.desk, watch=watch)
+    _save(w, vault, conflict, watch)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
     picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)

@@ -7,6 +7,7 @@ all that came since, for everybody with the next release; so it waits for a word
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
@@ -45,8 +46,18 @@ def commits_with(vault: Vault, desk: str, tree: RecordHash) -> list[RecordHash]:
     return [RecordHash.parse(str(commit)) for (commit,) in found]
 
 
-def save_first(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -> Committed | None:
+def save_first(
+    w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch, sides: Collection[RecordHash] = ()
+) -> Committed | None:
     """Commit what changed in the folder, in a write whose `act` then brings in others' work; None when nothing did.
+
+    Args:
+        w: the write.
+        vault: whose folder.
+        act: what follows, for the message.
+        desk: the desk.
+        watch: progress and cancel.
+        sides: commits that a person decides between: the folder may hold one of them as it is.
 
     Raises:
         UncommittedChanges: the folder is only looking at another state; the write is to end with this.
@@ -54,11 +65,13 @@ def save_first(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) ->
     base = checkout_of(vault, desk)
     made = save_before(w, vault, act, desk=desk, watch=watch)
     if made is not None and base is not None:
-        _refuse_look(vault, desk, base.commit, commit_info(vault.store, made.commit).tree, made.commit)
+        _refuse_look(vault, desk, base.commit, commit_info(vault.store, made.commit).tree, sides, made.commit)
     return made
 
 
-def unsaved(vault: Vault, desk: str, watch: Watch, overlay: MemoryObjects) -> Changes:
+def unsaved(
+    vault: Vault, desk: str, watch: Watch, overlay: MemoryObjects, sides: Collection[RecordHash] = ()
+) -> Changes:
     """Return what `save_first` would commit, from a look that changes nothing; `overlay` takes its trees and content.
 
     Raises:
@@ -68,14 +81,26 @@ def unsaved(vault: Vault, desk: str, watch: Watch, overlay: MemoryObjects) -> Ch
     base = checkout_of(vault, desk)
     refuse_unclear(dirty.items, dirty.problems)
     if base is not None and dirty.items:
-        _refuse_look(vault, desk, base.commit, dirty.tree)
+        _refuse_look(vault, desk, base.commit, dirty.tree, sides)
     return dirty
 
 
-def _refuse_look(vault: Vault, desk: str, mine: RecordHash, tree: RecordHash, made: RecordHash | None = None) -> None:
-    """Refuse to commit a state that people had already, unless all of mine is below it: then it takes nothing back."""
+def _refuse_look(
+    vault: Vault,
+    desk: str,
+    mine: RecordHash,
+    tree: RecordHash,
+    sides: Collection[RecordHash],
+    made: RecordHash | None = None,
+) -> None:
+    """Refuse to commit a state that people had already, unless it takes nothing back or is somebody's side.
+
+    It takes nothing back where all of mine is below it; a side that is below mine is an older state as any other.
+    """
     found = [commit for commit in commits_with(vault, desk, tree) if commit != made]
     if not found or any(is_ancestor(vault.store, mine, commit) for commit in found):
+        return
+    if any(commit in sides and not is_ancestor(vault.store, commit, mine) for commit in found):
         return
     name = shlex.quote(desk)
     raise UncommittedChanges(

@@ -374,6 +374,29 @@ def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Pe
     assert done["revision"] == 4, "nothing was committed by what was refused"
 
 
+def test_a_decision_commits_no_look_at_an_older_state_but_a_side_that_was_checked_out(
+    pair: tuple[Person, Person],
+) -> None:
+    """LAZ-1, LAZ-39: what came since the older state would be gone for everybody, whoever's side was taken."""
+    ann, bob = pair
+    for person, text in ((ann, "tea\n"), (bob, "coffee\n")):
+        person.write("list.md", text)
+        person.lace("release", "1.1.0")
+    for person in (ann, bob, ann):
+        person.run("sync", "stick")
+    (conflict,) = ann.lace("conflicts")["conflicts"]
+    ann.lace("checkout", "main@1")
+    looking = tree_of(ann.folder)
+    for words in (["--prefer", "local", "--dry-run"], ["--prefer", "local"], ["--merged", "1.2.0"]):
+        told = ann.lace("resolve", conflict["id"], *words, expect=2)["error"]
+        assert told["code"] == "uncommitted-changes", words
+        assert tree_of(ann.folder) == looking
+    ann.lace("checkout", "bob/main@1.1.0")
+    done = ann.lace("resolve", conflict["id"], "--prefer", "bob")
+    assert done["status"] == "resolved-remote"
+    assert (ann.folder / "list.md").read_text() == "coffee\n"
+
+
 def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Person, Person]) -> None:
     """CLAY-71: a friend's release without `.laceignore` shares nothing of mine; whoever means to names the file."""
     ann, bob = pair
