@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.vault.vaults import befriend, found, write
-from transports.errors import WrongDrop
+from transports.errors import PlaceUnreachable, WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
+from transports.git.private import PrivateRepository
 from vault.names import Version
 from vault.records import Verifier
 from vault.releasing import release
@@ -220,3 +222,41 @@ def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
     alice.lace("release", "1.0.1")
     assert alice.lace("sync", "host")["sent"] > 0
     assert (alice.lace("sync", "host")["sent"], alice.lace("sync", "host")["fixed_point"]) == (0, True)
+
+
+def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
+    alice: Person, bob: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # CYB-18, faults 5: what a restored vault lacks may lie in its mailbox alone.
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "host")
+    for here, kept in ((alice.folder, tmp_path / "folder"), (alice.home, tmp_path / "home")):
+        shutil.copytree(here, kept, symlinks=True)
+    alice.write("only.txt", "nobody else has this\n")
+    alice.lace("release", "1.0.1")
+    alice.lace("sync", "host")
+    for here, kept in ((alice.folder, tmp_path / "folder"), (alice.home, tmp_path / "home")):
+        shutil.rmtree(here)
+        shutil.copytree(kept, here, symlinks=True)
+    refs = git(bare, "for-each-ref")
+    key = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    fetch = PrivateRepository.fetch_refs
+    cuts: list[Sequence[str]] = []
+
+    def cut(private: PrivateRepository, names: Sequence[str]) -> None:
+        if any(key in name for name in names) and len(cuts) < 2:
+            cuts.append(names)
+            raise PlaceUnreachable("The line was cut.")
+        fetch(private, names)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_refs", cut)
+    assert alice.run("sync", "host").code == PlaceUnreachable.exit_code
+    assert len(cuts) == 2
+    assert git(bare, "for-each-ref") == refs
+    alice.run("sync", "host")
+    assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]

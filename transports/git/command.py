@@ -31,7 +31,7 @@ from transports.git.remote import GitRemote
 from vault.errors import PlaceError
 from vault.files import write_atomic
 
-__all__ = ["SILENCE", "GitRunner", "complaint", "fault_of_git", "way_out"]
+__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "fault_of_git", "way_out"]
 
 SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
@@ -129,6 +129,10 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
 )
 
 
+class SentTooMuch(PlaceUnreachable):
+    """A host sends more than what was asked for can be."""
+
+
 class GitRunner:
     """Runs git for one private repository and one remote.
 
@@ -185,7 +189,8 @@ class GitRunner:
             is_too_much: asked now and then; the command is ended when it says so.
 
         Raises:
-            PlaceUnreachable: the host fell silent, or sent more than it may.
+            PlaceUnreachable: the host fell silent.
+            SentTooMuch: it sent more than it may.
         """
         process = self._begin(self._words(words))
         try:
@@ -241,7 +246,7 @@ class GitRunner:
                     hint="Run the same command again: it goes on from what was carried over.",
                 )
             if size > _ANSWER_LIMIT or is_too_much():
-                raise PlaceUnreachable(
+                raise SentTooMuch(
                     f"{self.remote.shown} sends more than a place may, so the talk was ended.",
                     hint="Ask the owner of the repository what was pushed there.",
                 )

@@ -24,15 +24,15 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
-from transports.git.command import SILENCE, GitRunner, way_out
+from transports.git.command import SILENCE, GitRunner, SentTooMuch, way_out
 from transports.git.pieces import PieceSource
-from transports.git.private import Moved, PrivateRepository
+from transports.git.private import Moved, PrivateRepository, Unfetched
 from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
-from vault.errors import DataError, EnvironmentFault, PlaceError
+from vault.errors import DataError, EnvironmentFault, LaceError, PlaceError
 from vault.records.hashes import Verifier
 
 __all__ = ["GitPlace"]
@@ -72,7 +72,7 @@ class GitPlace:
         self._place_id = ""
         self._refs = self.private.list_remote()
         self._ready: set[str] = set()
-        self._broken: dict[str, str] = {}
+        self._broken: dict[str, LaceError] = {}
         self._boxes: dict[str, Mailbox] = {}
         self._was_renewed = False
 
@@ -240,7 +240,7 @@ class GitPlace:
         """Return a node's mailbox as the remote holds it, or None.
 
         Raises:
-            UnreadableFile: it is damaged.
+            UnreadableFile: it is damaged; `Unfetched` where it only did not come, which says nothing of it.
             PlaceError: the remote cannot be asked.
         """
         name = self.ref(group, node)
@@ -248,10 +248,12 @@ class GitPlace:
             return None
         self._fetch_group(group)
         if name in self._broken:
-            if str(self.private.path) in self._broken[name] and self._is_renewed():  # git blames what lies here
+            error = self._broken[name]
+            if isinstance(error, PlaceNotWritable) and self._is_renewed():  # git blames what lies here
                 return self.mailbox(group, node)
-            told = f"The mailbox of {node.text} cannot be fetched: {self._broken[name]}"
-            raise UnreadableFile(told, hint=way_out(self.private.path))
+            told = f"The mailbox of {node.text} cannot be fetched: {error.message}"
+            fault = UnreadableFile if isinstance(error, DataError | SentTooMuch) else Unfetched
+            raise fault(told, hint=way_out(self.private.path)) from error
         tip = self._refs.get(name)
         if tip is None:
             return None
@@ -332,7 +334,7 @@ class GitPlace:
         if changed:
             try:
                 self.private.fetch_refs(changed)
-            except (PlaceUnreachable, DataError, NotAGitPlace):
+            except (PlaceUnreachable, PlaceNotWritable, DataError, NotAGitPlace):
                 self._fetch_singly(changed)
             seen = self.private.seen()
             for name in changed:
@@ -352,12 +354,12 @@ class GitPlace:
         present = self.private.list_remote()  # raises when nobody is there
         for name in names:
             if name not in present:
-                self._broken[name] = "it is gone."
+                self._broken[name] = PlaceUnreachable("it is gone.")
                 continue
             try:
                 self.private.fetch_refs([name])
             except (PlaceError, DataError) as error:
-                self._broken[name] = error.message
+                self._broken[name] = error
 
     def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:
         if stored is None:

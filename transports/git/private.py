@@ -25,7 +25,7 @@ from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised"]
+__all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
@@ -34,6 +34,11 @@ _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
+# What git says of objects that the far side lacks or that are none, and never of a line that was cut.
+_SPOILED = re.compile(
+    r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
+    r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit"
+)
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
 _ROW_BYTES = 320  # of a row of a tree, name and all
@@ -42,6 +47,10 @@ _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
 
 class Moved(Exception):  # noqa: N818 - never leaves this package
     """The far side's ref is not where it was when the push was made."""
+
+
+class Unfetched(UnreadableFile):
+    """A mailbox did not come, for what may be over at the next try: the line, the disk here, the host's mood."""
 
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
@@ -386,7 +395,7 @@ class PrivateRepository:
         self._count.read += len(answer) + sum(pack.stat().st_size for pack in packs(self.path) - before)
         if code and "unadvertised object" in complaints:
             raise Unadvertised
-        if code and "not our ref" in complaints:
+        if code and _SPOILED.search(complaints):
             raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
         if code:
             raise self._fault(complaints)

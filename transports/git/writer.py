@@ -16,7 +16,7 @@ from transports.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import BATCH
-from transports.git.private import Moved
+from transports.git.private import Moved, Unfetched
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
@@ -317,10 +317,16 @@ class GitWriter:
         self._place.pieces.drop(large)
 
     def _load(self) -> None:
-        """Take the mailbox as the remote holds it for the base; a damaged one is replaced."""
+        """Take the mailbox as the remote holds it for the base; a damaged one is replaced.
+
+        Raises:
+            PlaceError: it did not come: nobody can say whether it is damaged, and what it holds may lie nowhere else.
+        """
         self._name, self._replaces = self._place.ref(self._group, self._node), None
         try:
             self._base = self._place.mailbox(self._group, self._node) or Mailbox()
+        except Unfetched as error:
+            raise error.__cause__ or error from None
         except LaceError as error:
             if isinstance(error, PlaceError):
                 raise
