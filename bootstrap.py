@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,22 +72,33 @@ def _check(arguments: list[str]) -> int:
     """Run every check even when one fails, the tests beside the others; what pytest says is shown last, as it comes."""
     colour = ["--color=yes"] if sys.stdout.isatty() else []
     pytest = ["pytest", "-q", "-n", "auto", "--dist", "loadgroup", *arguments]
-    failed = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="lace-", dir=_memory(), ignore_cleanup_errors=True) as scratch:
         Path(scratch).chmod(0o1777)  # as such directories are: some tests act as somebody else
         with _begin([_tool("python"), "-m", *pytest, *colour], TMPDIR=scratch) as tests:
-            for name, command in CHECKS:
-                _say(f"--- {name}: {' '.join(command)}")
-                if _run([_tool(command[0]), *command[1:]]):
-                    failed.append(name)
-            if failed:
-                _say(f"--- not clean: {', '.join(failed)}")
-            _say(f"--- tests: {' '.join(pytest)}")
-            while said := os.read(tests.stdout.fileno(), 1 << 16):  # type: ignore[union-attr]
-                sys.stdout.buffer.write(said)
-                sys.stdout.buffer.flush()
+            try:
+                failed = _others()
+                _say(f"--- tests: {' '.join(pytest)}")
+                while said := os.read(tests.stdout.fileno(), 1 << 16):  # type: ignore[union-attr]
+                    sys.stdout.buffer.write(said)
+                    sys.stdout.buffer.flush()
+            except BaseException:  # nothing may write into a directory that goes away now
+                tests.terminate()
+                raise
         code = tests.returncode
     return code or (1 if failed else 0)
+
+
+def _others() -> list[str]:
+    """Run every check but the tests, and return the names of those that failed."""
+    failed = []
+    for name, command in CHECKS:
+        _say(f"--- {name}: {' '.join(command)}")
+        if _run([_tool(command[0]), *command[1:]]):
+            failed.append(name)
+    if failed:
+        _say(f"--- not clean: {', '.join(failed)}")
+    return failed
 
 
 def _memory() -> Path | None:

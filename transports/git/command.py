@@ -132,6 +132,9 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
 class SentTooMuch(PlaceUnreachable):
     """A host sends more than what was asked for can be."""
 
+    code = "sent-too-much"
+    hint = "Ask the owner of the repository what was pushed there."
+
 
 class GitRunner:
     """Runs git for one private repository and one remote.
@@ -246,10 +249,7 @@ class GitRunner:
                     hint="Run the same command again: it goes on from what was carried over.",
                 )
             if size > _ANSWER_LIMIT or is_too_much():
-                raise SentTooMuch(
-                    f"{self.remote.shown} sends more than a place may, so the talk was ended.",
-                    hint="Ask the owner of the repository what was pushed there.",
-                )
+                raise SentTooMuch(f"{self.remote.shown} sends more than a place may, so the talk was ended.")
         return process.wait(), b"".join(parts["out"]), b"".join(parts["err"]).decode("utf-8", "replace")
 
     def _words(self, words: Sequence[str]) -> list[str]:

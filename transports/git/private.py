@@ -52,6 +52,8 @@ class Moved(Exception):  # noqa: N818 - never leaves this package
 class Unfetched(UnreadableFile):
     """A mailbox did not come, for what may be over at the next try: the line, the disk here, the host's mood."""
 
+    code = "mailbox-not-fetched"
+
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
     """The host gives out nothing but what its refs point at."""

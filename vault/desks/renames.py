@@ -194,10 +194,12 @@ def _pair(lost: list[str], new: list[str], found: dict[str, str]) -> None:
         rivals = Counter(_end(old, depth) for old in lost)
         taken: set[str] = set()
         for old in lost:
-            fitting = [path for path in ends.get(_end(old, depth), []) if not _is_inside(path, old)]
-            if fitting and rivals[_end(old, depth)] == 1:
-                found[old] = fitting[0]
-                taken.add(fitting[0])
+            if rivals[_end(old, depth)] > 1:
+                continue
+            fitting = next((path for path in ends.get(_end(old, depth), []) if not _is_inside(path, old)), None)
+            if fitting is not None:
+                found[old] = fitting
+                taken.add(fitting)
         lost = [old for old in lost if old not in found]
         new = [path for path in new if path not in taken]
 
