@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault.desks.held import HELD, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.errors import CallerError
+from vault.records import RecordHash
 
 if TYPE_CHECKING:
     from vault.desks.diff import Change
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["RulesUnclear", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
+__all__ = ["RulesUnclear", "forget_idle", "held_by", "hold_on", "note_look", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -31,13 +32,18 @@ class RulesUnclear(CallerError):
 
 
 _KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
+_LOOKED = "looked at "  # setting of the store: the tree of another state that a desk looks at
 _MOST = 8
 
 
 def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
     """Return the former rules that hold on in a desk, and the paths that a person names now."""
     kept = vault.store.meta(_KEY + desk)
-    return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named)) if kept else Held()
+    if not kept:
+        return Held((), tuple(named))
+    tree = vault.store.meta(_LOOKED + desk)
+    looked = RecordHash.parse(tree) if tree else None
+    return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named), looked)
 
 
 def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
@@ -51,8 +57,15 @@ def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
     w.store.set_meta(_KEY + desk, "\0".join([*kept][-_MOST:]))
 
 
+def note_look(w: Writer, vault: Vault, desk: str, line: RecordHash, tree: RecordHash) -> None:
+    """Note which state the folder looks at from now; back on the tree that its line stands on, it looks at none."""
+    w.store.set_meta(_LOOKED + desk, tree.text if tree != line else "")
+
+
 def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem]) -> None:
-    """Forget former rules that keep out nothing any more."""
+    """Forget former rules that keep out nothing any more, and which state was looked at once all of it is committed."""
+    if not held.named and w.store.meta(_LOOKED + desk):
+        w.store.set_meta(_LOOKED + desk, "")
     if held.rules and not any(problem.reason == HELD for problem in problems):
         w.store.set_meta(_KEY + desk, "")
 

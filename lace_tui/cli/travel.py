@@ -21,6 +21,7 @@ from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import lookup, walk
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, make_directory
+from vault.held_rules import note_look
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, left_as_they_are, plan_folder
@@ -72,6 +73,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
             raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
         before = dirty.tree
     with vault.writing() as w:
+        note_look(w, vault, desk, base.tree, found.tree)
         result = follow(w, vault, desk, before, found.tree, watch)
         if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
             w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])

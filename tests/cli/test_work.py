@@ -443,6 +443,34 @@ def test_a_look_at_a_state_before_the_rules_shares_nothing_and_leads_back(ann: P
     assert ann.run("cat", "main", "secret.txt").code != 0
 
 
+def test_former_rules_keep_out_nothing_of_the_state_looked_at(pair: tuple[Person, Person]) -> None:
+    """CLAY-71, CLAY-24, LAZ-1: what is private stays out, and what a checkout wrote does not."""
+    ann, bob = pair
+    bob.write("notes.md", "one\ntwo\n")
+    bob.lace("release", "1.1.0")
+    ann.write("logs/a.log", "versioned\n")
+    ann.lace("commit", "-m", "without rules")
+    (ann.folder / "logs/a.log").unlink()
+    ann.write(".laceignore", "*.log\nlogs/\n")
+    ann.lace("commit", "-m", "with rules")
+    ann.write("private.log", "1234\n")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("checkout", "main@2")
+    assert ann.lace("update", "--dry-run", expect=2)["error"]["code"] == "uncommitted-changes"
+    assert ann.lace("update", expect=2)["error"]["code"] == "uncommitted-changes"
+    ann.lace("checkout", "main")
+    assert not (ann.folder / "logs/a.log").exists()
+    ann.lace("checkout", "main@2")
+    ann.lace("commit", "-m", "back to it")
+    assert ann.run("cat", "main", "logs/a.log").out == b"versioned\n"
+    assert ann.run("cat", "main", "private.log").code != 0
+    (ann.folder / "logs/a.log").unlink()
+    ann.lace("commit", "-m", "without it")
+    ann.write("logs/a.log", "private now\n")
+    assert ann.lace("changes")["added"] == [], "nothing is looked at any more"
+
+
 def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Person, Person]) -> None:
     """Exit 1, the paths, and the next command; `changes` names the paths too."""
     ann, bob = pair

@@ -18,7 +18,9 @@ from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
 from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
+from vault.desks.ports import Source
 from vault.desks.scancache import Seen, SeenDirectory
+from vault.desks.tree import MissingObject, lookup
 from vault.files import Unreadable, reason_of
 
 __all__ = ["DOT_VAULT", "Names", "Problem", "is_unchanged", "rules_of"]
@@ -48,6 +50,7 @@ class Names:
         rules: the bytes of its rules.
         without: sub-directories that are desks of their own.
         held: former rules that hold on.
+        source: where the tree is read that the folder looks at.
 
     Attributes:
         problems: what was found, in no order.
@@ -55,9 +58,12 @@ class Names:
         doubtful: directories of which something has to be said again at each scan.
     """
 
-    def __init__(self, rules: bytes, without: frozenset[str], held: Held = Held()) -> None:
+    def __init__(
+        self, rules: bytes, without: frozenset[str], held: Held = Held(), source: Source | None = None
+    ) -> None:
         self._ignore = Ignore(rules)
         self._held = held
+        self._source = source
         self._former = held.judges()
         self._without = without
         self.problems = [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
@@ -144,7 +150,17 @@ class Names:
 
     def _is_held(self, path: str, *, is_dir: bool) -> bool:
         is_former = any(rules.matches(path, is_dir=is_dir) for rules in self._former)
-        return is_former and not self._held.is_named(path)
+        return is_former and not self._held.is_named(path) and not self._is_looked_at(path, is_dir=is_dir)
+
+    def _is_looked_at(self, path: str, *, is_dir: bool) -> bool:
+        """Tell whether the folder looks at a state that has this: then a checkout wrote it, and nobody keeps it."""
+        if self._held.looked is None or self._source is None:
+            return False
+        try:
+            entry = lookup(self._source, self._held.looked, path)
+        except MissingObject:
+            return False
+        return entry is not None and entry.is_dir == is_dir
 
     def _notice(self, where: str, name: str) -> None:
         reason = illegal_elsewhere(name)

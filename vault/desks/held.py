@@ -6,11 +6,14 @@ did not mean that file; so the former rules hold on for what nobody versions, un
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
 from vault.desks.ignore import Ignore
+
+if TYPE_CHECKING:
+    from vault.records import RecordHash
 
 __all__ = ["HELD", "Held", "still_hold"]
 
@@ -26,10 +29,12 @@ class Held(NamedTuple):
     Args:
         rules: the bytes of former rule files, each judged by itself.
         named: paths that a person names now; they and what is below them are not held.
+        looked: the tree of an older state that the folder looks at; what it has is not held.
     """
 
     rules: tuple[bytes, ...] = ()
     named: tuple[str, ...] = ()
+    looked: RecordHash | None = None
 
     def digest(self, rules: bytes) -> bytes:
         """Return what stands for the folder's rules, of this digest, and these together."""

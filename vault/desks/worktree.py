@@ -194,7 +194,7 @@ class _Scan:
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
         self._root = root
-        self.names = Names(rules_of(root, fd), self.without, self.held)
+        self.names = Names(rules_of(root, fd), self.without, self.held, self._source)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
         self._has_modes = has_modes(fd, self.probe)
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
