@@ -15,6 +15,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
+from transports.errors import AddressInUse
 from transports.http.hello import Session
 from transports.http.identity import LIFETIME, make_identity
 from transports.http.pace import Pace
@@ -32,7 +33,9 @@ _PORT = 7433
 _LAST_PORT = 65535
 _ANYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names what a person asked for
 _STEP = 0.2  # seconds between two looks at whether to stop
+_LAST = 3600  # seconds before that end in which a server waits for no exchange
 _RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
+_AGAIN = 1.0  # seconds until a server whose address is gone tries to listen again
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -69,7 +72,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     )
     with suppress(Cancelled), context.cancellable() as token:
         while _attend(context, server, told, token, now):
-            server = make(server.port)
+            server = _renewed(context, make, server.port, token)
     return 0
 
 
@@ -78,21 +81,42 @@ def _attend(
 ) -> bool:
     """Run a server and tell what it says, until its certificate nears its end; return whether there is to be another.
 
+    What is under way then may end, as long as there is time.
+
     Raises:
         Cancelled: the person stopped it.
     """
     server.start()
     try:
-        until = now().seconds + _RENEWED
+        began = now().seconds
         while server.is_running():
             token.check()
             with suppress(queue.Empty):
                 _tell(context, told.get(timeout=_STEP))
-            if now().seconds >= until:
+            age = now().seconds - began
+            if age >= LIFETIME - _LAST or (age >= _RENEWED and not server.is_busy()):
                 return True
         return False
     finally:
         server.stop()
+
+
+def _renewed(context: Context, make: Callable[[int], LiveServer], port: int, token: CancelToken) -> LiveServer:
+    """Return a server where one was, as soon as somebody can listen there again: a network may be gone for a while.
+
+    Raises:
+        Cancelled: the person stopped it.
+    """
+    is_told = False
+    while True:
+        try:
+            return make(port)
+        except AddressInUse as error:
+            if not is_told:
+                _tell(context, Served("lace serve", problem=f"{error.message} It tries again until it can"))
+            is_told = True
+        time.sleep(_AGAIN)
+        token.check()
 
 
 def _maker(

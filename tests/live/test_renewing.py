@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import socket
 import ssl
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from typing import Any, cast
 
 import pytest
 
 from lace_tui.cli import serving
+from lace_tui.cli.context import Context
+from lace_tui.cli.progress import CancelToken
+from tests.live.test_slots import Door, begin_body, make_server
 from tests.people import Person
 from transports.http.identity import LIFETIME
+from transports.http.server import LiveServer
+from vault.records import Tai
 
 _PATIENCE = 30.0  # seconds
 
@@ -27,6 +36,15 @@ def test_whoever_serves_for_long_gets_a_new_certificate_before_the_old_one_ends(
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()[:2]
     shown: set[str] = set()
+    made: list[bool] = []
+
+    def make(*args: Any, **options: Any) -> LiveServer:
+        """Make one; when the second comes, somebody else listens there for a moment."""
+        made.append(True)
+        with socket.create_server(address) if len(made) == 2 else nullcontext():
+            return LiveServer(*args, **options)
+
+    monkeypatch.setattr(serving, "LiveServer", make)
 
     def look() -> None:
         until = time.monotonic() + _PATIENCE
@@ -43,3 +61,23 @@ def test_whoever_serves_for_long_gets_a_new_certificate_before_the_old_one_ends(
     looking.join()
     assert (result.code, len(shown)) == (0, 2)
     assert result.text.count("Serving.") == 1  # friends keep the address
+    assert result.text.count("Nobody can listen at") == 1
+
+
+def test_what_is_under_way_may_end_before_a_certificate_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-70: there is a day for it."""
+    monkeypatch.setattr(serving, "_RENEWED", 60)
+    handler = Door()
+    server, session = make_server(handler)
+    age = 0
+    context, token = cast(Context, None), CancelToken()  # nothing is told
+    with ThreadPoolExecutor(1) as runner:
+        attending = runner.submit(
+            serving._attend, context, server, queue.SimpleQueue(), token, lambda: Tai.from_unix_ns(age * 10**9)
+        )
+        line = begin_body(server.port, session, 1)
+        assert handler.reading.acquire(timeout=10)
+        age = 61
+        assert not wait([attending], 1).done, "it waits"
+        line.close()
+        assert attending.result(timeout=10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import os
+import queue
 import socket
 import ssl
 import threading
@@ -36,7 +37,7 @@ _HOST = SigningKey.from_seed(b"h" * 32)
 _EACH, _ALL = 4, 16
 
 
-class _Door(Says):
+class Door(Says):
     """Lets everybody in, and takes every request; it counts the bodies that it reads."""
 
     def __init__(self) -> None:
@@ -60,12 +61,17 @@ def _now() -> Tai:
     return Tai.from_unix_ns(time.time_ns())
 
 
-@contextmanager
-def _serving(handler: _Door) -> Iterator[tuple[int, Session]]:
+def make_server(handler: Door) -> tuple[LiveServer, Session]:
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     session = Session(_GROUP, _HOST.verifier, identity.public)
     pace = Pace(None, time.monotonic, time.sleep)
     server = LiveServer(handler, identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    return server, session
+
+
+@contextmanager
+def _serving(handler: Door) -> Iterator[tuple[int, Session]]:
+    server, session = make_server(handler)
     server.start()
     try:
         yield server.port, session
@@ -81,7 +87,7 @@ def _hello(number: int, session: Session) -> str:
     return make_hello(SigningKey.from_seed(bytes([number]) * 32), session, SYNC_PATH, _now(), os.urandom)
 
 
-def _begin(port: int, session: Session, number: int) -> ssl.SSLSocket:
+def begin_body(port: int, session: Session, number: int) -> ssl.SSLSocket:
     """Begin a body that never ends."""
     line = _dial(port)
     head = f"POST {SYNC_PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: {_hello(number, session)}\r\nContent-Length: 9\r\n\r\nx"
@@ -98,16 +104,16 @@ def _ask(port: int, path: str, headers: dict[str, str]) -> tuple[int, bytes]:
 
 def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -> None:
     """CYB-17: a fifth body of one member is asked to come back; a request is looked at when every place is taken."""
-    door = _Door()
+    door = Door()
     with _serving(door) as (port, session):
-        held = [_begin(port, session, 1) for _ in range(_EACH)]
+        held = [begin_body(port, session, 1) for _ in range(_EACH)]
         for _ in held:
             door.reading.acquire()
         assert _ask(port, SYNC_PATH, {HEADER: _hello(1, session)})[0] == 503
         assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
         door.reading.acquire()
         held += [
-            _begin(port, session, number) for number in range(2, 2 + (_ALL - _EACH) // _EACH) for _ in range(_EACH)
+            begin_body(port, session, number) for number in range(2, 2 + (_ALL - _EACH) // _EACH) for _ in range(_EACH)
         ]
         for _ in held[_EACH:]:
             door.reading.acquire()
@@ -119,9 +125,9 @@ def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -
 
 def test_idle_strangers_make_room_for_who_comes() -> None:
     """faults.md row 9: the oldest connection that says nothing goes, and a member who is answered stays."""
-    door = _Door()
+    door = Door()
     with _serving(door) as (port, session):
-        first = _begin(port, session, 1)
+        first = begin_body(port, session, 1)
         door.reading.acquire()
         idle = [_dial(port) for _ in range(70)]
         assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
@@ -133,7 +139,7 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
 
 def test_a_member_between_two_bodies_goes_last() -> None:
     """faults.md row 15: strangers who say nothing make room before a line whose member was let in."""
-    with _serving(_Door()) as (port, session):
+    with _serving(Door()) as (port, session):
         line = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
         line.connect()
         line.auto_open = 0
@@ -148,7 +154,33 @@ def test_a_member_between_two_bodies_goes_last() -> None:
             each.close()
 
 
-class _Waits(_Door):
+class _Keeps(Door):
+    """Keeps what ends a body."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: queue.SimpleQueue[Exception] = queue.SimpleQueue()
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        try:
+            super().exchange(node, source, write)
+        except Exception as error:
+            self.ends.put(error)
+            raise
+
+
+def test_a_server_that_stops_is_a_cut_line_to_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-70: no fault of lace."""
+    monkeypatch.setattr("transports.http.server._STOP_SECONDS", 1)
+    door = _Keeps()
+    with _serving(door) as (port, session):
+        line = begin_body(port, session, 1)
+        assert door.reading.acquire(timeout=10)
+    assert isinstance(door.ends.get(timeout=10), ConnectionError)
+    line.close()
+
+
+class _Waits(Door):
     """Judges requests when the vault is free, which it is not."""
 
     def __init__(self) -> None:
@@ -201,7 +233,7 @@ def test_who_drips_is_waited_for_no_longer_than_a_window() -> None:
     loop.close()
 
 
-class _Drips(_Door):
+class _Drips(Door):
     """Answers with a byte now and then."""
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:

@@ -11,6 +11,7 @@ import concurrent.futures
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
@@ -32,6 +33,17 @@ _QUICK = 1.0  # seconds
 _HEADERS = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
 
 
+@contextmanager
+def _cut_at_its_end(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Take the end of the server, which its loop tells in ways of its own, for what it is to a thread: a cut line."""
+    try:
+        yield
+    except (concurrent.futures.CancelledError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not loop.is_closed():
+            raise
+        raise ConnectionAbortedError(errno.ECONNABORTED, os.strerror(errno.ECONNABORTED)) from error
+
+
 class Body:
     """The request's body, for a thread; it satisfies `Source`."""
 
@@ -47,7 +59,8 @@ class Body:
         while self._at >= len(self._piece):
             if not self._more:
                 return b""
-            message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+            with _cut_at_its_end(self._loop):
+                message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
             if message["type"] != "http.request":
                 # The client went away: the body ends in the middle, and its reader says so.
                 self._piece, self._at, self._more = self._scope.pop(REST, b""), 0, False
@@ -96,7 +109,8 @@ class Answer:
             for some in self._portions(parts):
                 # Some parts are on their way while the next ones are made.
                 self._arrive()
-                self._sent = asyncio.run_coroutine_threadsafe(self._push(some), self._loop)
+                with _cut_at_its_end(self._loop):
+                    self._sent = asyncio.run_coroutine_threadsafe(self._push(some), self._loop)
         if not data:
             self._arrive()
 
@@ -115,7 +129,8 @@ class Answer:
         """Wait for the parts that are on their way."""
         sent, self._sent = self._sent, None
         if sent is not None:
-            sent.result()
+            with _cut_at_its_end(self._loop):
+                sent.result()
 
     async def finish(self) -> None:
         """Send the rest and end the body."""

@@ -164,6 +164,10 @@ class LiveServer:
         """Whether it still answers."""
         return self._thread.is_alive()
 
+    def is_busy(self) -> bool:
+        """Whether some exchange is under way, which `stop` might cut."""
+        return bool(self._exchanging)
+
     def stop(self) -> None:
         """Let exchanges under way end, for some seconds, and answer nobody any more."""
         self._server.should_exit = True
