@@ -11,11 +11,12 @@ twice.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import folder_of, scanned_folder, within
+from vault.desk_folders import desk_at, folder_of, scanned_folder, within
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.merge import merge_trees, resolve_with
@@ -31,7 +32,16 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["SavedMeanwhile", "check_taken", "merge_saved", "narrow", "saved_meanwhile", "take_named"]
+__all__ = [
+    "SavedMeanwhile",
+    "check_taken",
+    "clashing",
+    "keep_command",
+    "merge_saved",
+    "narrow",
+    "saved_meanwhile",
+    "take_named",
+]
 
 _SHOWN = 5
 
@@ -42,8 +52,8 @@ class SavedMeanwhile(CallerError):
     code = "saved-meanwhile"
     exit_code = 2
     hint = (
-        "Keep yours: lace commit -m TEXT PATH - or take theirs: move the file away, and run the same command again - or"
-        " make of both what is right, in the file."
+        "Keep yours, or what you made of both in the file: lace commit -m TEXT PATH - or take theirs: move the file"
+        " away, and run the same command again."
     )
 
 
@@ -61,6 +71,36 @@ def saved_meanwhile(vault: Vault, desk: str) -> tuple[str, ...]:
     return tuple(change.path for change in found if lookup(vault.store, standing, change.path) == change.after)
 
 
+def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
+    """Return the command that commits these files by name, as it is typed where the person is.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        paths: in its folder; none of them for `PATH`.
+    """
+    here = vault.around.here or vault.folder
+    words = ["lace commit -m TEXT"]
+    if desk_at(vault, here) != desk:
+        words.append(f"--desk {shlex.quote(desk)}")
+    names = [os.path.relpath(folder_of(vault, desk) / path, here) for path in paths]
+    if any(name.startswith("-") for name in names):  # else it would be taken for an option
+        words.append("--")
+    return " ".join([*words, *(map(shlex.quote, names) if names else ["PATH"])])
+
+
+def clashing(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
+    """Return the paths that `merge_saved` would leave to a person, for they do not merge; changes nothing."""
+    trees, saved = noted_trees(vault, desk), saved_meanwhile(vault, desk)
+    if trees is None or not saved:
+        return ()
+    try:
+        left = _merge(vault, desk, trees, saved, MemoryObjects(fallback=vault.store), watch)[2]
+    except (CallerError, DataError, EnvironmentFault):  # as it cannot be merged then either
+        return saved
+    return tuple(path for path in saved if path in left)
+
+
 def check_taken(vault: Vault, desk: str, paths: Sequence[str]) -> None:
     """Refuse a commit that would take back, without anybody saying so, what an update brought.
 
@@ -75,7 +115,8 @@ def check_taken(vault: Vault, desk: str, paths: Sequence[str]) -> None:
     taken = [path for path in saved_meanwhile(vault, desk) if not paths or "" in paths]
     if taken:
         shown = ", ".join(taken[:_SHOWN]) + (f" and {len(taken) - _SHOWN} more" if len(taken) > _SHOWN else "")
-        way = SavedMeanwhile.hint.replace("PATH", shlex.quote(taken[0])) if len(taken) == 1 else ""
+        named = taken if len(taken) <= _SHOWN else ()
+        way = SavedMeanwhile.hint.replace("lace commit -m TEXT PATH", keep_command(vault, desk, named))
         raise SavedMeanwhile(
             f"Saved while an update was being written, and not to be merged with what it brought: {shown}. To commit"
             " the whole folder would take that back for everybody.",

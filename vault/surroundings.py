@@ -32,6 +32,8 @@ class Surroundings:
         media: directories below which the system shows what is plugged in.
         processors: how many of them this program may use; with a second one, much is verified beside the rest,
             and a large folder is looked at in shares.
+        here: the folder in which the person types, for which a command that is offered is spelled; None for the
+            shared one.
     """
 
     data_root: Path
@@ -45,6 +47,7 @@ class Surroundings:
     free_bytes: Callable[[Path], int | None] = lambda _path: None
     media: tuple[Path, ...] = ()
     processors: int = 1
+    here: Path | None = None
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI, or the nearest instant to it that can be written."""

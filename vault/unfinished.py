@@ -181,10 +181,14 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
         if not kept:
             return ()
-        from vault.meanwhile import merge_saved  # noqa: PLC0415 - hardly any file is saved meanwhile
+        from vault.meanwhile import keep_command, merge_saved, saved_meanwhile  # noqa: PLC0415 - hardly any is saved
 
         merged = merge_saved(vault, desk, watch)
-    how = dict.fromkeys(kept, "it keeps what it holds") | dict.fromkeys(merged, "what came is merged into it")
+    how = dict.fromkeys(kept, "it keeps what it holds")
+    for path in saved_meanwhile(vault, desk):
+        way = f"until {keep_command(vault, desk, [path])} - or until it is moved away, which takes theirs"
+        how[path] = f"it does not merge with what came, and keeps what it holds {way}"
+    how |= dict.fromkeys(merged, "what came is merged into it")
     notices = [Problem(path, f"{kept[path]} while an update was being written: {how[path]}", "notice") for path in kept]
     return tuple(sorted(notices, key=lambda notice: notice.path in merged))  # those that wait for a person first
 

@@ -281,6 +281,7 @@ class Context:
             free_bytes=self.world.free_bytes,
             media=self.media(),
             processors=processors(),
+            here=self.cwd.absolute(),
         )
 
     def media(self) -> tuple[Path, ...]:

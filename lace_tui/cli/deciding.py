@@ -403,11 +403,11 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> A
         "conflicts": done.conflicts,
         "next": following or None,
     }
-    said = _decided(vault, done)
+    said, late = _decided(vault, done), kept_lines(vault, conflict_of(vault, done.conflict).desk, done.kept)
 
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}"]
-        lines += moved_lines(done.written, done.deleted, None) + kept_lines(done.kept)
+        lines += moved_lines(done.written, done.deleted, None) + late
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts

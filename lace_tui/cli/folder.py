@@ -30,6 +30,7 @@ __all__ = [
     "SHOWN",
     "UNFINISHED",
     "OutsideFolder",
+    "after_kept",
     "changes_of",
     "counted",
     "desk_of",
@@ -164,12 +165,37 @@ def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None
     return [*shown, f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else shown
 
 
-def kept_lines(kept: Sequence[str]) -> list[str]:
+def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     """Return what to say of files that were saved while the folder was written, and what to do."""
     if not kept:
         return []
-    lead = "! Saved by you while the folder was written, so left as they are (lace changes merges into them what came):"
-    return [lead, *moved_lines(kept, ())]
+    from vault.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+    what = "so left as they are"
+    if set(kept) <= _waiting(vault, desk):
+        what += ", for they do not merge with what came"
+    elif saved_meanwhile(vault, desk):  # none after a checkout, which moves no line
+        what += f" ({inert(changes_of(desk))} merges into them what came)"
+    return [f"! Saved by you while the folder was written, {what}:", *moved_lines(kept, ())]
+
+
+def after_kept(vault: Vault, desk: str) -> str:
+    """Return what to do next with files that were saved while the folder was written."""
+    waiting = sorted(_waiting(vault, desk))
+    if not waiting:
+        return changes_of(desk)
+    from vault.meanwhile import keep_command  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+    keep = keep_command(vault, desk, waiting if len(waiting) <= SHOWN else ())
+    return f"{keep}, or move away those that are to be as they came, and {changes_of(desk)}"
+
+
+def _waiting(vault: Vault, desk: str) -> set[str]:
+    """Return the files, saved while the folder was written, that no command merges by itself."""
+    from vault.meanwhile import clashing  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.watch import Watch  # noqa: PLC0415
+
+    return set(clashing(vault, desk, Watch()))
 
 
 def changes_of(desk: str) -> str:

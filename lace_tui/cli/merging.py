@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import changes_of, kept_lines, moved_lines, moved_text, update_data
+from lace_tui.cli.folder import after_kept, kept_lines, moved_lines, moved_text, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -66,7 +66,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if not args.dry_run:
             write_lazy_files(vault)
         following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
-        following = following or (changes_of(desk) if done.kept else "")
+        following = following or (after_kept(vault, desk) if done.kept else "")
+        late = kept_lines(vault, desk, done.kept)
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -75,13 +76,13 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         **update_data(done),
         "next": following or None,
     }
-    lines = _lines(done, that.what, planned=args.dry_run)
+    lines = _lines(done, that.what, late, planned=args.dry_run)
     if following:
         lines.append(f"Next: {following}")
     return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts or done.kept else EXIT_DONE)
 
 
-def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
+def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
     lines = ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
     count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
@@ -95,4 +96,4 @@ def _lines(done: Updated, that: str, *, planned: bool) -> list[str]:
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    return lines + moved_lines(done.written, done.deleted) + kept_lines(done.kept)
+    return lines + moved_lines(done.written, done.deleted) + late

@@ -156,7 +156,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     )
     kept = "" if path else kept
     late = [skip.path for skip in result.skipped if skip.blocking]
-    kept += "".join(f"\n{line}" for line in kept_lines(late))
+    kept += "".join(f"\n{line}" for line in kept_lines(vault, desk, late))
     return Answer(
         {
             "commit": found.commit,

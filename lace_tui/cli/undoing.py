@@ -24,6 +24,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Take back, and say what."""
     with context.open_vault() as vault, context.watching() as watch:
         done = undo(vault, dry_run=args.dry_run, watch=watch)
+        late = kept_lines(vault, done.desk, done.kept)
     data = {
         "undone": None if args.dry_run else done.what,
         "would_undo": done.what if args.dry_run else None,
@@ -38,7 +39,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     count = moved_text(len(done.written), len(done.deleted), planned=args.dry_run)
     moved = f": {count}" if done.written or done.deleted else ""
     lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
-    lines += kept_lines(done.kept)
+    lines += late
     if done.is_unfinished:
         lines.insert(1, UNFINISHED)
     return Answer(data, "\n".join(lines), EXIT_PERSON if done.kept else EXIT_DONE)

@@ -11,7 +11,7 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import (
     DESK_HELP,
     SHOWN,
-    changes_of,
+    after_kept,
     counted,
     desk_of,
     desk_path,
@@ -173,7 +173,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "next": following or None,
     }
     lines = [
-        *_update_lines(done, desk, other, news, planned=args.dry_run),
+        *_update_lines(vault, done, desk, other, news, planned=args.dry_run),
         *([f"Next: {following}"] if following else []),
     ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
@@ -190,7 +190,7 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
         keep = deciding_command(vault, conflict_named(vault, name))
         return f"{keep}, or edit and lace resolve {name} --merged {version}"
     if done.kept:
-        return changes_of(desk)
+        return after_kept(vault, desk)
     if done.waiting:
         several = len(done.waiting) > 1
         return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
@@ -206,7 +206,9 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
     return [name for name in desks_with_news(vault) if name != desk]
 
 
-def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool) -> list[str]:
+def _update_lines(
+    vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
+) -> list[str]:
     lines = []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
@@ -229,7 +231,7 @@ def _update_lines(done: Updated, desk: str, other: Sequence[str], news: Sequence
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:
         lines += moved_lines(done.written, done.deleted)
-    lines += kept_lines(done.kept)
+    lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
     for out in done.refused:

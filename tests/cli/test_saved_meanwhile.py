@@ -1,0 +1,90 @@
+"""Files that were saved while the folder was written: the way out that is told is a command that works as it is."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.people import Person
+from vault import unfinished
+
+
+def _saved_late(patch: pytest.MonkeyPatch, folder: Path, files: dict[str, str]) -> None:
+    """Let these files be saved just before the folder is written."""
+    real = unfinished._write_folder
+
+    def late(*given: Any) -> Any:
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        return real(*given)
+
+    patch.setattr(unfinished, "_write_folder", late)
+
+
+def _begin_songs(alice: Person, bob: Person, root: Path, name: str) -> None:
+    """Give both the desk `songs`, and bob a newer release of one of its files to take in."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "stick", str(root / "stick"))
+    alice.write(f"songs/{name}", "1\n2\n3\n4\n5\n")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("desk", "add", "songs", "songs")
+    bob.lace("update", "songs")
+    alice.write(f"songs/{name}", "1\n2\n3\n4\nFIVE\n")
+    alice.lace("release", "1.1.0", "--desk", "songs")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+
+
+@pytest.mark.parametrize(
+    ("where", "name"), [(".", "f.txt"), ("songs", "-x"), ("songs/deep", "-x"), ("elsewhere", "f.txt")]
+)
+def test_the_way_out_is_spelled_for_where_it_is_typed(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, name: str
+) -> None:
+    """APP-12: the refusal, the notice and the next command name the desk and the file as they are typed there."""
+    _begin_songs(alice, bob, tmp_path, name)
+    here = bob.folder / where
+    here.mkdir(exist_ok=True)
+    with monkeypatch.context() as patch:
+        _saved_late(patch, bob.folder / "songs", {name: "1\n2\n3\n4\nby bob\n"})
+        done = bob.lace("update", "songs", expect=1, cwd=here)
+    refused = bob.lace("commit", "-m", "all", "--desk", "songs", expect=2, cwd=here)["error"]
+    assert refused["code"] == "saved-meanwhile"
+    (notice,) = bob.lace("changes", "songs", cwd=here)["notices"]
+    keep = refused["hint"].partition("in the file: ")[2].partition(" - or")[0]
+    assert f"until {keep} - or until it is moved away" in notice["reason"]
+    assert done["next"].startswith(f"{keep}, or move away")
+    lace, *words = shlex.split(keep)
+    assert lace == "lace"
+    assert bob.lace(*words, cwd=here)["changed"] == [name]
+    assert bob.lace("changes", "songs", cwd=here)["notices"] == []
+
+
+def test_the_next_command_follows_from_whether_it_merges(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-39, APP-12: who does what comes next is done; a file that does not merge is not said to."""
+    _begin_songs(alice, bob, tmp_path, "f.txt")
+    with monkeypatch.context() as patch:
+        _saved_late(patch, bob.folder / "songs", {"f.txt": "ONE\n2\n3\n4\n5\n"})
+        assert "Next: lace changes songs\n" in bob.text("update", "songs", expect=1)
+    assert "what came is merged into it" in bob.lace("changes", "songs")["notices"][0]["reason"]
+    bob.lace("commit", "-m", "one", "--desk", "songs")
+    alice.write("songs/f.txt", "1\n2\n3\nFOUR\nFIVE\n")
+    alice.lace("release", "1.2.0", "--desk", "songs")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    with monkeypatch.context() as patch:
+        _saved_late(patch, bob.folder / "songs", {"f.txt": "ONE\n2\n3\nvier\nFIVE\n"})
+        told = bob.text("update", "songs", expect=1)
+    assert "left as they are, for they do not merge with what came:\n" in told
+    assert "Next: lace commit -m TEXT --desk songs songs/f.txt, or move away" in told
+    assert bob.text("update", "songs", expect=1).splitlines()[-1] == told.splitlines()[-1]
