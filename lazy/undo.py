@@ -18,8 +18,9 @@ from lazy.written import as_written, follow
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.history import Head, Relation, commit_info, line_head, revision
+from vault.meanwhile import clashing, keep_command
 from vault.records import Seal, parse_record
-from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, plan_unfinished
+from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, left_as_they_are, plan_unfinished
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import Checkout, changes, set_checkout
@@ -117,7 +118,8 @@ class Undone:
         written: paths written in the folder, or that would be.
         deleted: paths deleted in it, or that would be.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
-        kept: paths left as they are, since they were saved while the folder was written.
+        kept: paths left as they are, since they were saved while the folder was written; or with what was there before
+            merged in, of an undo that was cut off and went on.
     """
 
     what: str
@@ -199,18 +201,21 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     number = act.parameters["revision"]
     done = Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
     if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
-        left = [skip.path for skip in plan.skipped if skip.blocking]
-        is_left = bool(left)
+        edited = [skip.path for skip in plan.skipped if skip.blocking]
+        clashes = clashing(vault, desk, watch) if edited else ()
+        left = [path for path in edited if path in clashes]
         written, deleted = ((step.change.path for step in steps) for steps in (plan.writes, plan.deletes))
         done = replace(done, written=tuple(written), deleted=tuple(deleted))
     else:
-        left = [problem.path for problem in finish_checkout(vault, desk, watch)]
-        is_left = is_unfinished(vault, desk)  # it stays so while a file that was edited since is in the way
-    if is_left:
-        name = left[0] if left else "a file"
-        path = shlex.quote(name) if left else "PATH"
-        way = f"Keep it: lace commit -m TEXT {path} - or bring it back as it was; then: lace undo"
-        raise NothingToUndo(f"The last undo is not done yet: {name} was edited since.", hint=way)
+        edited = [problem.path for problem in finish_checkout(vault, desk, watch)]
+        left = list(left_as_they_are(vault, desk))  # while a file that was edited since is in the way
+    if left:
+        # The commit ends the undo: to say `undo` again after it would take back that commit.
+        way = f"Keep it, which ends the undo: {keep_command(vault, desk, left[:1])}"
+        way += " - or bring it back as it was, then: lace undo"
+        raise NothingToUndo(f"The last undo is not done yet: {left[0]} was edited since.", hint=way)
+    if edited:
+        done = replace(done, what=f"{done.what}, but for what was edited since", kept=tuple(sorted(edited)))
     return done
 
 

@@ -170,9 +170,12 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     if not kept:
         return []
     from vault.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.unfinished import is_unfinished  # noqa: PLC0415
 
     what = "so left as they are"
-    if set(kept) <= _waiting(vault, desk):
+    if not is_unfinished(vault, desk):
+        what = "and merged with what was written"
+    elif set(kept) <= _waiting(vault, desk):
         what += ", for they do not merge with what came"
     elif saved_meanwhile(vault, desk):  # none after a checkout, which moves no line
         what += f" ({inert(changes_of(desk))} merges into them what came)"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.people import Person
 from vault import unfinished
+from vault.files import NotWritable
 
 
 def _saved_late(patch: pytest.MonkeyPatch, folder: Path, files: dict[str, str]) -> None:
@@ -88,3 +89,32 @@ def test_the_next_command_follows_from_whether_it_merges(
     assert "left as they are, for they do not merge with what came:\n" in told
     assert "Next: lace commit -m TEXT --desk songs songs/f.txt, or move away" in told
     assert bob.text("update", "songs", expect=1).splitlines()[-1] == told.splitlines()[-1]
+
+
+def test_a_cut_off_undo_names_what_ends_it_and_what_it_merged(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4, APP-13: no pasted line takes back the commit that it advised; what was merged is listed, also planned."""
+    _begin_songs(alice, bob, tmp_path, "f.txt")
+    bob.write("songs/mine.txt", "mine\n")
+    bob.lace("commit", "-m", "mine", "--desk", "songs")
+    bob.lace("update", "songs")
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", _cut_off)
+        assert bob.run("undo").code != 0
+    bob.write("songs/f.txt", "1\n2\n3\n4\nby bob\n")
+    told = bob.lace("undo", "--dry-run", expect=2)["error"]
+    assert bob.lace("undo", expect=2)["error"] == told
+    keep = "lace commit -m TEXT --desk songs songs/f.txt"
+    assert told["hint"] == f"Keep it, which ends the undo: {keep} - or bring it back as it was, then: lace undo"
+    bob.write("songs/f.txt", "ONE\n2\n3\n4\nFIVE\n")
+    planned = bob.lace("undo", "--dry-run", expect=1)
+    assert (planned["kept"], (bob.folder / "songs/f.txt").read_text()) == (["f.txt"], "ONE\n2\n3\n4\nFIVE\n")
+    done = bob.run("undo")
+    assert (done.code, (bob.folder / "songs/f.txt").read_text()) == (1, "ONE\n2\n3\n4\n5\n")
+    assert "as it was before, but for what was edited since.\n" in done.text
+    assert "! Saved by you while the folder was written, and merged with what was written:\n  f.txt" in done.text
+
+
+def _cut_off(*_: object) -> None:
+    raise NotWritable("The folder cannot be written.")
