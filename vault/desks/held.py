@@ -37,10 +37,13 @@ class Held(NamedTuple):
     looked: RecordHash | None = None
 
     def digest(self, rules: bytes) -> bytes:
-        """Return what stands for the folder's rules, of this digest, and these together."""
+        """Return what stands for the folder's rules, of this digest, and these together.
+
+        What a person names is left out: a scan looks again at each name that it left, and at all that no base has.
+        """
         if not self.rules:
             return rules
-        return blake3(b"\0".join((rules, *self.rules, *(path.encode() for path in self.named)))).digest(8)
+        return blake3(b"\0".join((rules, *self.rules))).digest(8)
 
     def judges(self) -> list[Ignore]:
         """Return the rules, ready to be asked."""

@@ -21,12 +21,14 @@ from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of,
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
+from vault.desks.held import Held
 from vault.desks.ignore import Ignore
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import lookup, walk
-from vault.desks.worktree import Problem, snapshot
+from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
+from vault.records import RecordHash
 
 
 def skipped(problems: tuple[Problem, ...]) -> dict[str, str]:
@@ -584,3 +586,24 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
             anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=now)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
+
+
+def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder(desk: Desk) -> None:
+    """CLAY-71: the same folder is read once, whichever path a person names; a name that nobody names is still held."""
+    for path in ("a", "sub/b", "build/x", "build/y"):
+        write(desk, path)
+
+    def scan(base: RecordHash | None, *named: str) -> Snapshot:
+        held = Held((b"build/\n",), named)
+        objects, cache = desk.objects, desk.cache
+        return snapshot(
+            desk.root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=LATER, base=base, held=held
+        )
+
+    base = scan(None).root
+    assert set(model_of(desk.objects, base)) == {"a", "sub/b"}
+    named = scan(base, "build/x")
+    assert (named.read, set(model_of(desk.objects, named.root))) == (1, {"a", "sub/b", "build/x"})
+    for stands in (named.root, base):
+        found = scan(stands)
+        assert (found.read, found.root) == (0, stands), "what nobody names now is as the base has it"
