@@ -76,7 +76,7 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     Args:
         found: what is about to be committed.
         problems: of the scan.
-        named: paths that a person named.
+        named: paths that a person named, for what is below them too; an empty one for all.
 
     Raises:
         RulesUnclear: there are such files.
@@ -84,10 +84,15 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     fault = next((one.reason for one in problems if one.path == IGNORE_FILE and one.kind == "notice"), "")
     if not fault:
         return
-    fresh = [one.path for one in found if one.kind == "added" and one.path not in {IGNORE_FILE, *named}]
+    added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
+    fresh = [one.path for one in added if one.path != IGNORE_FILE and not _is_at_or_below(one.path, named)]
     if fresh:
         shown = ", ".join(fresh[:5]) + (f" and {len(fresh) - 5} more" if len(fresh) > 5 else "")
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {shown}.")
+
+
+def _is_at_or_below(path: str, named: Collection[str]) -> bool:
+    return any(not name or path == name or path.startswith(name + "/") for name in named)
 
 
 def _text(vault: Vault, entry: Entry | None) -> str:

@@ -104,8 +104,14 @@ def test_nothing_new_is_taken_while_a_rule_cannot_be_used(ann: Person) -> None:
         assert "a-b-c-d.key" in told["message"]
     ann.write("b.txt", "mine to share\n")
     assert ann.lace("commit", "-m", "by name", "b.txt")["added"] == ["b.txt"]
+    ann.write("sub/deep/c.txt", "mine too\n")
+    assert ann.lace("commit", "-m", "a folder by name", "sub")["added"] == ["sub/deep/c.txt"]
+    (ann.folder / "a-b-c-d.key").rename(ann.folder.parent / "away.key")
+    (ann.folder / "empty").mkdir()
+    assert ann.lace("commit", "-m", "no file at all")["added"] == ["empty"]
+    (ann.folder.parent / "away.key").rename(ann.folder / "a-b-c-d.key")
     ann.write(".laceignore", "*.key\n")
-    assert ann.lace("release", "1.0.0")["files"] == 3
+    assert ann.lace("release", "1.0.0")["files"] == 4
 
 
 def test_a_name_is_found_however_its_accents_are_spelled(ann: Person) -> None:
