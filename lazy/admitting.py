@@ -28,6 +28,7 @@ __all__ = [
     "admit",
     "consider",
     "consider_passed_on",
+    "has_room",
     "is_for_another",
     "let_in",
     "may_ask",
@@ -147,7 +148,15 @@ def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
     if not isinstance(sealed, Seal):
         return None
     node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
-    return consider(vault, place, sealed, node)
+    return consider(vault, place, sealed, node, keeps=has_room(vault))
+
+
+def has_room(vault: Vault) -> bool:
+    """Tell whether a request can wait here without another going for it.
+
+    Else visits would write for ever where more lie than are kept: each that goes is found again, and friends are told.
+    """
+    return int(vault.store.rows("SELECT count(*) FROM request")[0][0]) < REQUESTS_KEPT
 
 
 def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lazy.admitting import consider
+from lazy.admitting import consider, has_room
 from lazy.beacon import read_beacons
 from lazy.circle import leave_request
 from lazy.closed import closed_records, hear_notices, note_closed
@@ -232,7 +232,7 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
         stored = medium.read_request(vault.group, node)
         if stored is None:
             return False
-        name = consider(vault, place.name, parse_record(stored), node)
+        name = consider(vault, place.name, parse_record(stored), node, keeps=has_room(vault))
     except (DataError, PeerError) as error:
         result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
         return False

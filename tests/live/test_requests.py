@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ import pytest
 
 import lazy.admitting
 import lazy.live.serving
-from lazy.admitting import consider
+from lazy.admitting import consider, consider_passed_on
 from lazy.circle import accept, invite, request_record
 from lazy.invitations import invitation_id
 from lazy.live.serving import Service
 from lazy.people import is_member
+from lazy.places import add_place
+from lazy.sync import sync
 from tests.vault import vaults
+from transports.drop import Drop
 from vault.profile import Request
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -64,6 +68,25 @@ def test_requests_of_strangers_are_kept_up_to_a_limit_by_every_road(alice: Vault
         assert consider(alice, "stick", request, request.signer) is None
         assert request.signer.text in waiting(alice), "whoever asks last is listed"
     assert len(waiting(alice)) == _KEPT
+
+
+def test_a_visit_makes_no_room_for_requests_of_strangers(alice: Vault, tmp_path: Path) -> None:
+    """CYB-17: a medium on which more lie than are kept changes nothing at the second visit; who is invited comes in."""
+    drop = Drop.create(tmp_path / "stick", entropy=os.urandom)
+    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    for number in range(_KEPT + 3):
+        request = junk(alice.group, number)
+        drop.writer(alice.group, request.signer).put_request(request.encode())
+    sync(alice, ["stick"])
+    before = waiting(alice)
+    assert len(before) == _KEPT
+    sync(alice, ["stick"])
+    late = junk(alice.group, 30)
+    assert consider_passed_on(alice, "live", late.encode()) is None
+    assert waiting(alice) == before
+    cara, asked = invited(tmp_path, alice, "cara")
+    assert consider_passed_on(alice, "live", asked) == "cara"
+    cara.close()
 
 
 def test_a_crowd_of_strangers_keeps_nobody_out_who_was_invited(alice: Vault, tmp_path: Path) -> None:
