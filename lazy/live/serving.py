@@ -14,7 +14,7 @@ from time import monotonic
 
 from blake3 import blake3
 
-from lazy.admitting import REQUESTS_KEPT, consider, is_for_another, may_ask
+from lazy.admitting import REQUESTS_KEPT, consider, has_room, is_for_another, may_ask
 from lazy.beacon import beacon_words, my_record
 from lazy.interlace.tiers import pack_offer
 from lazy.live.evidence import note_vector
@@ -47,6 +47,7 @@ _NAMES_LIMIT = 2_000_000
 _HALF = 2
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _MAKES_ROOM = 60.0  # seconds between two requests for which another goes that waits: each is a write of the vault
+_LISTED = "SELECT problem FROM request WHERE node = ?"
 _TURNED = 200  # nodes turned away that one run takes note of
 _BROKEN = "its bytes are not what its name says; whoever sent it looks for the damage with lace fsck --repair"
 _SERVED = "serve"  # the place where requests came in, for those who list them
@@ -88,7 +89,7 @@ class Service:
         self._watch = watch
         self._turned: set[Verifier] = set()
         self._turning = Lock()
-        self._has_room_from = 0.0
+        self._makes_room_from = 0.0
         self._watched: Vault | None = None
         self._version: object = None
         self._state = b""
@@ -168,24 +169,19 @@ class Service:
                 node = sealed.signer if isinstance(value, Request) else value.node
                 if is_member(vault, node.text):
                     return True
-                name = consider(vault, _SERVED, sealed, node, keeps=self._may_keep(vault))
+                is_free, before = has_room(vault), vault.store.rows(_LISTED, node.text)
+                name = consider(vault, _SERVED, sealed, node, keeps=is_free or monotonic() >= self._makes_room_from)
             except LaceError:
                 return None
             if name is None and is_member(vault, node.text):
                 return True  # the same request came twice at once, as when its answer was lost
             if name is None:
-                asks = vault.store.rows("SELECT 1 FROM request WHERE node = ?", node.text)
+                asks = vault.store.rows(_LISTED, node.text)
+                if not is_free and asks != before:  # it wrote: a crowd of strangers does not keep the vault busy
+                    self._makes_room_from = monotonic() + _MAKES_ROOM
                 return False if asks and is_for_another(vault, value) else None
             self._tell(Served(name, admitted=name))
             return True
-
-    def _may_keep(self, vault: Vault) -> bool:
-        """Whether a request that lets nobody in may be kept: a crowd of strangers does not keep the vault busy."""
-        is_full = int(vault.store.rows("SELECT count(*) FROM request")[0][0]) >= REQUESTS_KEPT
-        if is_full and monotonic() < self._has_room_from:
-            return False
-        self._has_room_from = monotonic() + _MAKES_ROOM
-        return True
 
     def failed(self, what: str) -> None:
         """Tell of a fault of the server itself; no friend has a part in it."""

@@ -106,6 +106,7 @@ def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, mo
     service = Service(lambda: Vault(alice.folder, alice.around), lambda _served: None)
     for number in range(_KEPT):
         service.request(junk(alice.group, number).encode())
+    assert service.request(junk(alice.group, 19).encode()) is False
     before = waiting(alice)
     assert service.request(junk(alice.group, 20).encode()) is None
     assert waiting(alice) == before
@@ -114,6 +115,10 @@ def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, mo
     assert service.request(junk(alice.group, 22).encode()) is None
     assert len(waiting(alice)) == _KEPT
     assert service.request(junk(alice.group, 21).encode()) is False, "whoever waits already waits on"
+    now[0] += 61
+    assert service.request(junk(alice.group, 21).encode()) is False
+    assert service.request(b"x") is None
+    assert service.request(junk(alice.group, 23).encode()) is False, "only who makes another go takes the minute"
 
 
 def test_whoever_asks_twice_at_once_is_let_in_once_and_told_so_twice(
