@@ -29,6 +29,17 @@ def bare(tmp_path: Path) -> Path:
     return bare_repository(tmp_path / "remote.git")
 
 
+def met(alice: Person, bob: Person, bare: Path) -> None:
+    """Let alice release notes.txt and bob belong, over the repository alone."""
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "host")
+
+
 def test_friends_share_releases_over_a_bare_repository(alice: Person, bob: Person, cara: Person, bare: Path) -> None:
     commit = git(bare, "commit-tree", git(bare, "mktree"), "-m", "mine")
     git(bare, "update-ref", "refs/heads/main", commit)
@@ -176,13 +187,7 @@ def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kep
 ) -> None:
     # CYB-17, faults 8: whoever may push, or a host that loses an object, spoils one mailbox and not the place.
     git(bare, "config", "receive.denyNonFastForwards", "true" if refuses else "false")
-    alice.lace("init", "--name", "alice")
-    alice.write("notes.txt", "one\n")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "host", str(bare))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (alice, bob, alice, bob):
-        person.lace("sync", "host")
+    met(alice, bob, bare)
     key = Verifier.parse(alice.lace("id")["node"]).key.hex()
     (ref,) = (line for line in git(bare, "for-each-ref", "--format=%(refname)").split() if line.endswith(key))
     blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"lace-pieces/0\nsize 5\n")
@@ -228,13 +233,7 @@ def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
     alice: Person, bob: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # CYB-18, faults 5: what a restored vault lacks may lie in its mailbox alone.
-    alice.lace("init", "--name", "alice")
-    alice.write("notes.txt", "one\n")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "host", str(bare))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (alice, bob, alice, bob):
-        person.lace("sync", "host")
+    met(alice, bob, bare)
     for here, kept in ((alice.folder, tmp_path / "folder"), (alice.home, tmp_path / "home")):
         shutil.copytree(here, kept, symlinks=True)
     alice.write("only.txt", "nobody else has this\n")
