@@ -16,15 +16,14 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import desk_at, folder_of, scanned_folder, within
+from vault.desk_folders import desk_at, folder_of
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.merge import merge_trees, resolve_with
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
-from vault.desks.worktree import snapshot
 from vault.errors import CallerError, DataError, EnvironmentFault
-from vault.held_rules import held_by
+from vault.looking import look
 from vault.records import RecordHash
 from vault.unfinished import StoredDirCache, noted_trees, plan_folder
 
@@ -209,21 +208,7 @@ def _merge(
     """
     before, after = trees
     cache = StoredDirCache(vault, desk)
-    snap = snapshot(
-        scanned_folder(vault, desk),
-        group=vault.group,
-        source=overlay,
-        sink=overlay,
-        base=after,
-        bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
-        cache=cache,
-        now_ns=vault.around.now_ns(),
-        cancel=watch.cancelled,
-        progress=watch.travelled,
-        without=within(vault, desk),
-        held=held_by(vault, desk),
-        probe=vault.dot / ".gitignore",
-    )
+    snap = look(vault, desk, after, overlay, cache, watch)
     here = {path: lookup(overlay, snap.root, path) for path in saved}
     left = {path for path, entry in here.items() if entry is None}  # another name, or a file, stands in its way
     held = {path: entry for path, entry in here.items() if entry is not None}

@@ -16,6 +16,7 @@ from vault.desks.worktree import Problem, snapshot
 from vault.graph import newest
 from vault.held_rules import forget_idle, held_by, refuse_unclear
 from vault.history import commit_info, commit_time, line_head
+from vault.looking import look
 from vault.profile import Commit, Revision, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
@@ -143,22 +144,7 @@ def changes(
     cache = StoredDirCache(vault, desk)
     if overlay is None:  # an empty one is false
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    snap = snapshot(
-        scanned_folder(vault, desk),
-        group=vault.group,
-        source=overlay,
-        sink=overlay,
-        base=base.tree if base else None,
-        bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
-        cache=cache,
-        now_ns=vault.around.now_ns(),
-        cancel=watch.cancelled,
-        progress=watch.travelled,
-        without=within(vault, desk),
-        processes=vault.around.processors,
-        held=held_by(vault, desk),
-        probe=vault.dot / ".gitignore",
-    )
+    snap = look(vault, desk, base.tree if base else None, overlay, cache, watch)
     if base is not None and snap.root == base.tree:
         cache.keep_if_free(vault)
     root = tree_if_finished(vault, desk, snap.root, overlay, watch) if is_dry else snap.root
