@@ -410,7 +410,8 @@ class PrivateRepository:
         """
         if self._git.remote.path is not None:
             self._git.run("rev-parse", "--git-dir")
-        if str(self.path) in complaints and _DAMAGED.search(complaints):
+        names_pack = f"{self.path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
+        if names_pack or (str(self.path) in complaints and _DAMAGED.search(complaints)):
             raise PlaceNotWritable(
                 f"Git cannot work in lace's private repository {self.path.name}: something in it is damaged.",
                 hint=way_out(self.path),
