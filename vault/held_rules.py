@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["RulesUnclear", "forget_idle", "held_by", "hold_on", "note_look", "refuse_unclear"]
+__all__ = ["RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -33,6 +33,7 @@ class RulesUnclear(CallerError):
 
 _KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
 _LOOKED = "looked at "  # setting of the store: the tree of another state that a desk looks at
+_BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
 _MOST = 8
 
 
@@ -57,13 +58,39 @@ def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
     w.store.set_meta(_KEY + desk, "\0".join([*kept][-_MOST:]))
 
 
-def note_look(w: Writer, vault: Vault, desk: str, line: RecordHash, tree: RecordHash) -> None:
-    """Note which state the folder looks at from now; back on the tree that its line stands on, it looks at none."""
-    w.store.set_meta(_LOOKED + desk, tree.text if tree != line else "")
+def begin_look(w: Writer, desk: str, tree: RecordHash) -> None:
+    """Note which state the folder looks at from now, and which former rules held before the first of several looks.
+
+    Before `hold_on`: what the state that is looked at lacks was dropped by nobody.
+    """
+    if not w.store.meta(_LOOKED + desk):
+        w.store.set_meta(_BEFORE + desk, w.store.meta(_KEY + desk))
+    w.store.set_meta(_LOOKED + desk, tree.text)
 
 
-def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem]) -> None:
-    """Forget former rules that keep out nothing any more, and which state was looked at once all of it is committed."""
+def end_look(w: Writer, desk: str) -> None:
+    """Note that the folder is back on the tree that its line stands on: what held before the look holds, no more.
+
+    After `hold_on`: of the state that was looked at no rule was dropped now.
+    """
+    if w.store.meta(_LOOKED + desk):
+        w.store.set_meta(_KEY + desk, w.store.meta(_BEFORE + desk, w.store.meta(_KEY + desk)))
+        w.store.set_meta(_LOOKED + desk, "")
+
+
+def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool) -> None:
+    """Forget former rules that keep out nothing any more, and which state was looked at once all of it is committed.
+
+    Args:
+        w: the write of a commit.
+        desk: the desk.
+        held: the rules that its scan went by.
+        problems: of that scan.
+        is_clean: whether the folder is as the tree that its line stands on.
+    """
+    if is_clean and w.store.meta(_LOOKED + desk):  # brought back by hand
+        end_look(w, desk)
+        return
     if not held.named and w.store.meta(_LOOKED + desk):
         w.store.set_meta(_LOOKED + desk, "")
     if held.rules and not any(problem.reason == HELD for problem in problems):

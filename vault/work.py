@@ -234,7 +234,7 @@ def seal_commit(
         probe=vault.dot / ".gitignore",
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
     )
-    forget_idle(w, desk, held, snap.problems)
+    forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
     root = snap.root
     if paths:
         w.flush()

@@ -21,7 +21,7 @@ from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import lookup, walk
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, make_directory
-from vault.held_rules import note_look
+from vault.held_rules import begin_look, end_look
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, left_as_they_are, plan_folder
@@ -73,8 +73,11 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
             raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
         before = dirty.tree
     with vault.writing() as w:
-        note_look(w, vault, desk, base.tree, found.tree)
+        if found.tree != base.tree:
+            begin_look(w, desk, found.tree)
         result = follow(w, vault, desk, before, found.tree, watch)
+        if found.tree == base.tree:
+            end_look(w, desk)
         if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
             w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
     kept = left_as_they_are(vault, desk)
@@ -136,6 +139,8 @@ def _write(
         remove_temporary(folder, here)
         plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
+        if not path:
+            end_look(w, found.desk)
         if result.written or result.deleted:
             told = {"desk": found.desk, "path": path}
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])

@@ -1,0 +1,147 @@
+"""Former rules of `.laceignore`: what they keep out of commits, and until when, through the real command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+
+
+def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Person, Person]) -> None:
+    """CLAY-71: a friend's release without `.laceignore` shares nothing of mine; whoever means to names the file."""
+    ann, bob = pair
+    ann.write(".laceignore", "secret.txt\nbuild/\n")
+    ann.lace("release", "1.1.0")
+    ann.write("secret.txt", "1234\n")
+    ann.write("build/deep/x.o", "o\n")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    (bob.folder / ".laceignore").unlink()
+    bob.lace("release", "1.2.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("update")
+    assert not (ann.folder / ".laceignore").exists()
+    ann.write("list.md", "tea\n")
+    told = ann.run("release", "1.3.0")
+    assert told.code == 0
+    assert "build is kept out by what .laceignore said here before" in told.err
+    assert ann.run("cat", "main@1.3.0", "secret.txt").code != 0
+    assert ann.lace("commit", "-m", "no secret", "secret.txt")["added"] == ["secret.txt"]
+    assert ann.lace("commit", "-m", "the rest of it is mine still")["revision"] is None
+    ann.write(".laceignore", "build/\n")
+    assert ann.lace("commit", "-m", "said again")["added"] == [".laceignore"]
+    (ann.folder / ".laceignore").unlink()
+    assert ann.lace("changes")["added"] == ["build/deep/x.o"], "I took the rule away myself"
+
+
+def test_a_look_at_a_state_before_the_rules_shares_nothing_and_leads_back(ann: Person) -> None:
+    """CLAY-71, CLAY-24: the older state has no `.laceignore`; what is private stays so, and no way is closed."""
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "first")
+    ann.write(".laceignore", "secret.txt\n")
+    ann.lace("commit", "-m", "second")
+    ann.write("secret.txt", "1234\n")
+    ann.lace("checkout", "main@1")
+    assert ann.lace("changes")["added"] == []
+    ann.lace("checkout", "main")
+    assert (ann.folder / ".laceignore").read_text() == "secret.txt\n"
+    assert "secret.txt" not in ann.text("changes")
+    ann.lace("checkout", "main@1")
+    assert ann.lace("release", "1.0.0")["files"] == 1
+    assert ann.run("cat", "main", "secret.txt").code != 0
+
+
+def test_former_rules_keep_out_nothing_of_the_state_looked_at(pair: tuple[Person, Person]) -> None:
+    """CLAY-71, CLAY-24, LAZ-1: what is private stays out, and what a checkout wrote does not."""
+    ann, bob = pair
+    bob.write("notes.md", "one\ntwo\n")
+    bob.lace("release", "1.1.0")
+    ann.write("logs/a.log", "versioned\n")
+    ann.lace("commit", "-m", "without rules")
+    (ann.folder / "logs/a.log").unlink()
+    ann.write(".laceignore", "*.log\nlogs/\n")
+    ann.lace("commit", "-m", "with rules")
+    ann.write("private.log", "1234\n")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("checkout", "main@2")
+    assert ann.lace("update", "--dry-run", expect=2)["error"]["code"] == "uncommitted-changes"
+    assert ann.lace("update", expect=2)["error"]["code"] == "uncommitted-changes"
+    ann.lace("checkout", "main")
+    assert not (ann.folder / "logs/a.log").exists()
+    ann.lace("checkout", "main@2")
+    ann.lace("commit", "-m", "back to it")
+    assert ann.run("cat", "main", "logs/a.log").out == b"versioned\n"
+    assert ann.run("cat", "main", "private.log").code != 0
+    (ann.folder / "logs/a.log").unlink()
+    ann.lace("commit", "-m", "without it")
+    ann.write("logs/a.log", "private now\n")
+    assert ann.lace("changes")["added"] == [], "nothing is looked at any more"
+
+
+def _secret_kept_out_once(ann: Person) -> None:
+    """Let revision 1 keep out `secret.txt`, and revision 2 drop that rule on purpose."""
+    ann.write(".laceignore", "secret.txt\n")
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "with the rule")
+    ann.write(".laceignore", "other.txt\n")
+    ann.lace("commit", "-m", "without it")
+
+
+@pytest.mark.parametrize("way", ["checkout", "two looks", "a commit by name", "by hand"])
+def test_a_look_brings_back_no_rule_that_was_dropped_on_purpose(ann: Person, way: str) -> None:
+    """CLAY-71, CLAY-24: back from a look those former rules hold that held at its beginning, and no others."""
+    _secret_kept_out_once(ann)
+    ann.lace("checkout", "main@1")
+    if way != "checkout":
+        ann.write("two.txt", "2\n")
+        ann.lace("commit", "-m", "beside the look", "two.txt")
+        (ann.folder / "two.txt").unlink()
+    if way == "two looks":
+        ann.lace("checkout", "main@2")
+    if way == "by hand":
+        ann.write(".laceignore", "other.txt\n")
+        ann.write("two.txt", "2\n")
+        ann.lace("commit", "-m", "nothing")
+    else:
+        ann.lace("checkout", "main")
+    ann.write("secret.txt", "not secret any more\n")
+    assert ann.lace("changes")["added"] == ["secret.txt"]
+    assert ann.lace("commit", "-m", "taken in")["added"] == ["secret.txt"]
+
+
+def test_a_look_at_a_state_with_less_takes_nothing_of_the_rules_along(ann: Person) -> None:
+    """CLAY-71, CLAY-24: the way back that writes nothing but what is gone ends the look as well."""
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "first")
+    ann.write(".laceignore", "secret.txt\n")
+    ann.lace("commit", "-m", "second")
+    ann.lace("checkout", "main@1")
+    ann.lace("checkout", "main")
+    (ann.folder / ".laceignore").unlink()
+    ann.write("secret.txt", "1234\n")
+    assert ann.lace("changes")["added"] == ["secret.txt"], "I took the rule away myself"
+
+
+def test_former_rules_of_before_a_look_hold_after_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-71, CLAY-24: what a friend's release would have given away stays out also when a look came between."""
+    ann, bob = pair
+    ann.write(".laceignore", "secret.txt\n")
+    ann.lace("release", "1.1.0")
+    ann.write("secret.txt", "1234\n")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    (bob.folder / ".laceignore").unlink()
+    bob.lace("release", "1.2.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("update")
+    ann.lace("checkout", "main@2")
+    (ann.folder / "secret.txt").unlink()
+    ann.lace("commit", "-m", "while nothing is held", "notes.md")
+    ann.lace("checkout", "main")
+    ann.write("secret.txt", "1234\n")
+    assert ann.lace("changes")["added"] == []
