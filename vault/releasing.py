@@ -5,10 +5,11 @@ Nothing here knows a peer: what is in the log goes where the next sync goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from vault.desk_folders import MAIN
+from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.history import commit_info, is_first, line_head, next_version, releases, unreleased
 from vault.labels import unshared_labels
@@ -19,7 +20,7 @@ from vault.totals import keep_totals
 from vault.unfinished import finish_checkouts
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import Committed, seal_commit
+from vault.work import Committed, Unchanged, seal_commit
 from vault.writer import Writer
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "release",
     "seal_release",
 ]
+
+_SHOWN = 3  # files left out that a refusal names
 
 
 class VersionTaken(CallerError):
@@ -52,7 +55,7 @@ class NothingToRelease(CallerError):
 
 
 class Released(NamedTuple):
-    """One release that was made, with the commit made for it, if any."""
+    """One release that was made, with the commit made for it, or what was left out where nothing changed."""
 
     release: RecordHash
     version: Version
@@ -60,7 +63,7 @@ class Released(NamedTuple):
     commit: RecordHash
     seq: int
     content_sha512: str
-    committed: Committed | None
+    committed: Committed | Unchanged
     files: int
     bytes: int
     first: bool
@@ -91,28 +94,36 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         raise VersionTaken(f"{desk} {version} is already released.")
 
 
-def nothing_new(vault: Vault, desk: str) -> NothingToRelease:
-    """Return why a release without a version would share nothing."""
+def nothing_new(vault: Vault, desk: str, problems: Iterable[Problem]) -> NothingToRelease:
+    """Return why a release without a version would share nothing, with what was left out of it."""
+    hint = NothingToRelease.hint + _left_out(problems)
     if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
-        return NothingToRelease(f"Nothing changed in {desk} since your last release.")
-    return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.")
+        return NothingToRelease(f"Nothing changed in {desk} since your last release.", hint=hint)
+    return NothingToRelease(f"{desk} holds nothing new: it is as your friends released it.", hint=hint)
 
 
-def check_new(vault: Vault, desk: str, version: Version | None) -> None:
-    """Refuse what a release of an unchanged folder refuses.
+def check_new(vault: Vault, desk: str, version: Version | None, problems: Iterable[Problem]) -> None:
+    """Refuse what a release of an unchanged folder refuses; `problems` are those of the scan.
 
     Raises:
         NothingToRelease: no commit yet, or nothing new and no version named.
     """
     if line_head(vault.store, vault.node.text, desk) is None:
-        raise _nothing_yet(desk)
+        raise _nothing_yet(desk, problems)
     if version is None and not unreleased(vault, desk):
-        raise nothing_new(vault, desk)
+        raise nothing_new(vault, desk, problems)
 
 
-def _nothing_yet(desk: str) -> NothingToRelease:
+def _nothing_yet(desk: str, problems: Iterable[Problem]) -> NothingToRelease:
     way = "Put files into its folder first, and run the same command again."
-    return NothingToRelease(f"There is nothing in {desk} yet.", hint=way)
+    return NothingToRelease(f"There is nothing in {desk} yet.", hint=way + _left_out(problems))
+
+
+def _left_out(problems: Iterable[Problem]) -> str:
+    """Return sentences about the files that a scan left out: they may be what was meant to be released."""
+    left = [f" {problem.path} {problem.reason}." for problem in problems if problem.kind == "skipped"]
+    more = f" And {len(left) - _SHOWN} more: lace changes." if len(left) > _SHOWN else ""
+    return "".join(left[:_SHOWN]) + more
 
 
 def release(
@@ -135,8 +146,8 @@ def release(
         version_text = free_version(vault, desk, version)
         w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
-        if committed is None and version is None and not unreleased(vault, desk):
-            raise nothing_new(vault, desk)
+        if not committed and version is None and not unreleased(vault, desk):
+            raise nothing_new(vault, desk, committed.problems)
         return seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
 
 
@@ -145,7 +156,7 @@ def seal_release(
     vault: Vault,
     version: Version,
     message: str,
-    committed: Committed | None = None,
+    committed: Committed | Unchanged = Unchanged(),
     *,
     desk: str = MAIN,
     together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
@@ -160,7 +171,7 @@ def seal_release(
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
-        raise _nothing_yet(desk)
+        raise _nothing_yet(desk, committed.problems)
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)

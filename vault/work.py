@@ -7,7 +7,8 @@ version and shares it. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
@@ -38,6 +39,7 @@ __all__ = [
     "Changes",
     "Checkout",
     "Committed",
+    "Unchanged",
     "adopt_commit",
     "beside",
     "changes",
@@ -99,6 +101,21 @@ class Committed(NamedTuple):
         return _of_kind(self.items, kind)
 
 
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """No commit was made, for there is nothing to commit; it counts as false.
+
+    Args:
+        problems: what was left out, or is doubtful, though nothing else changed.
+    """
+
+    problems: tuple[Problem, ...] = ()
+
+    def __bool__(self) -> Literal[False]:
+        """Whether a commit was made."""
+        return False
+
+
 def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
     """Return what the folder stands on, or None before the first commit."""
     row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
@@ -156,8 +173,8 @@ def changes(
 
 def commit(
     vault: Vault, message: str, paths: Sequence[str] = (), *, desk: str = MAIN, watch: Watch = Watch()
-) -> Committed | None:
-    """Commit what changed in the folder, or only at and below `paths`; None when nothing changed.
+) -> Committed | Unchanged:
+    """Commit what changed in the folder, or only at and below `paths`.
 
     The commit is sealed and not shared (LAZ-57), unless the settings say that commits are (H-29).
 
@@ -183,7 +200,8 @@ def commit(
                 {"desk": desk, "revision": str(made.revision)},
                 motivation=message,
             )
-        return made._replace(problems=tuple(sorted({*told, *made.problems}))) if made and told else made
+        problems = tuple(sorted({*told, *made.problems}))
+        return made._replace(problems=problems) if made else Unchanged(problems)
 
 
 def shares_commits(vault: Vault) -> bool:
@@ -202,7 +220,7 @@ def seal_commit(
     watch: Watch = Watch(),
     parents: Sequence[RecordHash] = (),
     is_queued: bool = False,
-) -> Committed | None:
+) -> Committed | Unchanged:
     """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit.
 
     What is new is in the store then; with `is_queued` some of it waits, so that one batch brings all of a commit.
@@ -247,16 +265,17 @@ def seal_commit(
     if items is None:
         w.flush()
         items = tuple(diff_trees(vault.store, base.tree if base else None, root))
+    problems = tuple(sorted((*left, *snap.problems)))
     if not items and not parents:
         w.flush()
-        return None
+        return Unchanged(problems)
     refuse_unclear(items, snap.problems, paths)
     standing = [base.commit, *base.also] if base else []
     above = newest(vault.store, [*parents, *standing])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     if left:
         take_named(vault, desk, paths)
-    return Committed(made[0], desk, made[1], items, tuple(sorted((*left, *snap.problems))))
+    return Committed(made[0], desk, made[1], items, problems)
 
 
 def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[RecordHash]:
@@ -276,7 +295,7 @@ def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -
     if made:
         parameters = {"desk": desk, "revision": str(made.revision)}
         w.audit("seal-commit", made.commit.text, parameters, motivation=f"before {act}")
-    return made
+    return made or None
 
 
 def record_commit(

@@ -16,7 +16,7 @@ from vault.history import Relation, is_first, next_version, unreleased
 from vault.names import Version
 from vault.totals import desk_totals
 from vault.vault import Vault
-from vault.work import Changes, Committed, changes, checkout_of
+from vault.work import Changes, Committed, Unchanged, changes, checkout_of
 
 if TYPE_CHECKING:
     from vault.releasing import Released
@@ -92,7 +92,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         "earlier_commits": earlier,
         "revision": made.committed.revision if made.committed else None,
         **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
-        "notices": notices(context, made.committed.problems if made.committed else ()),
+        "notices": notices(context, made.committed.problems),
         "pushed": [result.name for result in pushed if not result.queued],
         "counts": not doubt,
         "relation": stands,
@@ -137,7 +137,7 @@ def _released(made: Released, earlier: int) -> str:
     return f"Released {made.desk} {made.version}: {new}{what} in all."
 
 
-def _new(found: Changes | Committed | None, earlier: int) -> str:
+def _new(found: Changes | Committed | Unchanged, earlier: int) -> str:
     """Return what a release adds to the one before: what changed since the last commit, and the commits before that."""
     more = [f"{earlier} earlier commit{'' if earlier == 1 else 's'}"] if earlier else []
     return " and ".join([*([counted(found)] if found and (found.items or not more) else []), *more])
@@ -160,7 +160,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     if not found.items and not unreleased(vault, desk):
         from vault.releasing import nothing_new  # noqa: PLC0415 - each verb loads what it needs
 
-        raise nothing_new(vault, desk)
+        raise nothing_new(vault, desk, found.problems)
     files, size = _totals_after(vault, desk, found)
     context.say(f"{_new(found, unreleased(vault, desk))}; {files_text(files)}, {bytes_text(size)} in all.")
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
@@ -178,7 +178,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
 
     free = free_version(vault, desk, version)
     if not found.items:
-        check_new(vault, desk, version)
+        check_new(vault, desk, version, found.problems)
     refuse_unclear(found.items, found.problems)
     check_taken(vault, desk, ())
     check_readers(vault, desk, found.tree, overlay)

@@ -34,7 +34,7 @@ from vault.history import Relation, line_head, next_version
 from vault.names import Version
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
-from vault.work import MAIN, Changes, Committed, changes, commit, shares_commits
+from vault.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
 
 if TYPE_CHECKING:
     from lazy.update import Updated
@@ -114,19 +114,21 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
             from lace_tui.cli.changesets import read_changes  # noqa: PLC0415
             from lazy.change_sets import commit_changes  # noqa: PLC0415
 
-            made: Committed | None = commit_changes(vault, desk, read_changes(context, args.changes), message, watch)
+            changed = read_changes(context, args.changes)
+            made: Committed | Unchanged = commit_changes(vault, desk, changed, message, watch)
         else:
             made = commit(vault, message, paths, desk=desk, watch=watch)
         pushed = follow(vault, Occasion.COMMIT, watch) if made else []
-    if made is None:
+    told = notices(context, made.problems)
+    if not made:
         nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
-        return Answer({**nothing, "added": [], "changed": [], "deleted": [], "notices": []}, "Nothing changed.")
+        return Answer({**nothing, "added": [], "changed": [], "deleted": [], "notices": told}, "Nothing changed.")
     data = {
         "commit": made.commit,
         "desk": desk,
         "revision": made.revision,
         **paths_of(made),
-        "notices": notices(context, made.problems),
+        "notices": told,
         "pushed": [result.name for result in pushed if not result.queued],
     }
     where = "Friends get it too." if shares_commits(vault) else "It stays with you until a release: lace release"

@@ -34,7 +34,7 @@ from vault.labels import Labelled, set_label
 from vault.profile import Release, Resolution
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import MAIN, Changes, Committed, changes, commit
+from vault.work import MAIN, Changes, Committed, Unchanged, changes, commit
 
 __all__ = ["History"]
 
@@ -210,7 +210,7 @@ class History(Listing):
             self.notify("A commit needs a sentence; nothing was kept.", markup=False)
             return
 
-        def do(vault: Vault, watch: Watch) -> tuple[Committed | None, list[PlaceResult]]:
+        def do(vault: Vault, watch: Watch) -> tuple[Committed | Unchanged, list[PlaceResult]]:
             made = commit(vault, text, desk=desk, watch=watch)
             return made, follow(vault, Occasion.COMMIT, watch) if made else []
 
@@ -247,15 +247,18 @@ def _label(vault: Vault, name: str, key: str) -> Labelled:
     return set_label(vault, name, desk, number)
 
 
-def _committed(done: tuple[Committed | None, list[PlaceResult]]) -> Card:
+def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
     made, pushed = done
-    if made is None:
-        return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."),))
+    out = [one for one in made.problems if one.kind == "skipped"]
+    told = [mark(f"! {one.path} {one.reason}; it was left out.", BAD) for one in out[:_NAMED]]
+    told += [mark(f"  and {len(out) - _NAMED} more", QUIET)] if len(out) > _NAMED else []
+    if not made:
+        return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."), *told))
     lines = [mark(f"= {made.desk}@{made.revision}: {counted(made)}", GOOD)]
     lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
     lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
     lines.append(mark("next: release it, so that your friends get it", QUIET))
-    return Card("Commit: done", tuple(lines))
+    return Card("Commit: done", (*lines, *told))
 
 
 def _labelled(made: Labelled) -> Card:

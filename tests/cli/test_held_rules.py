@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.looking import error_of
 from tests.people import Person
 
 
@@ -29,7 +30,8 @@ def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Per
     assert "build is kept out by what .laceignore said here before" in told.err
     assert ann.run("cat", "main@1.3.0", "secret.txt").code != 0
     assert ann.lace("commit", "-m", "no secret", "secret.txt")["added"] == ["secret.txt"]
-    assert ann.lace("commit", "-m", "the rest of it is mine still")["revision"] is None
+    nothing = ann.lace("commit", "-m", "the rest of it is mine still")
+    assert (nothing["revision"], [notice["path"] for notice in nothing["notices"]]) == (None, ["build"])
     ann.write(".laceignore", "build/\n")
     assert ann.lace("commit", "-m", "said again")["added"] == [".laceignore"]
     (ann.folder / ".laceignore").unlink()
@@ -88,6 +90,26 @@ def _secret_kept_out_once(ann: Person) -> None:
     ann.lace("commit", "-m", "with the rule")
     ann.write(".laceignore", "other.txt\n")
     ann.lace("commit", "-m", "without it")
+
+
+def test_what_is_held_back_is_told_where_nothing_else_changed(ann: Person) -> None:
+    """CLAY-71: who commits or releases because of such a file alone is told why it is not taken."""
+    ann.write("a.txt", "one\n")
+    ann.lace("release", "1.0.0")
+    ann.write(".laceignore", "secret.txt\n")
+    ann.lace("release", "1.1.0")
+    ann.write("secret.txt", "1234\n")
+    ann.lace("checkout", "main@1")
+    ann.lace("commit", "-m", "as it was first")
+    told = "secret.txt is kept out by what .laceignore said here before"
+    for words in (["commit", "-m", "x"], ["release", "1.2.0"], ["release", "1.3.0"]):
+        done = ann.run("--json", *words)
+        assert [notice["path"] for notice in done.json["notices"]] == ["secret.txt"], words
+        assert told in done.err
+    for words in (["release", "--yes"], ["release", "--dry-run"]):
+        assert told in error_of(ann.run("--json", *words), "nothing-to-release")["hint"]
+    ann.environ["TERM"] = "xterm"
+    assert told in ann.run("release", tty=True).err
 
 
 @pytest.mark.parametrize("way", ["checkout", "two looks", "a commit by name", "by hand"])

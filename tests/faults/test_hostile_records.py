@@ -213,7 +213,7 @@ def test_the_highest_version_and_the_latest_time_stop_nobody(scene: Scene) -> No
     scene.put(page, *sealed)
     assert [release.version for release in visit(scene.alice).releases] == [top]
     write(scene.alice, "later.txt", "later\n")
-    assert work.commit(scene.alice, "a commit still goes") is not None
+    assert work.commit(scene.alice, "a commit still goes")
     releasing.release(scene.alice, Version(1, 0, 1))
     scene.unharmed()
     with pytest.raises(LaceError):  # nothing is higher: a person names the version

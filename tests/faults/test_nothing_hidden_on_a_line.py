@@ -136,7 +136,7 @@ def test_a_name_that_is_hidden_is_answered_as_one_that_is_not_here(
     with Vault(tmp_path / "alice", around(tmp_path, "alice")) as alice:
         write(alice, "secret.txt", "nobody may read this")
         made = commit(alice, "hidden")
-        assert made is not None
+        assert made
         shown = alice.store.rows("SELECT b.digest FROM body b JOIN shared s USING (p) WHERE b.kind = 'S'")
         tree = alice.store.rows("SELECT b.kind, b.digest FROM body b LEFT JOIN shared s USING (p) WHERE s.p IS NULL")
     hidden = {made.commit, *(RecordHash(str(kind), bytes(digest)) for kind, digest in tree)}

@@ -63,12 +63,12 @@ def test_an_unreleased_commit_leaves_no_byte_on_the_medium(tmp_path: Path) -> No
         "withdrawn": b"the words taken back before the release 20aa",
     }
     write(alice, "draft.txt", secrets["withdrawn"].decode())
-    assert work.commit(alice, "a first draft") is not None
+    assert work.commit(alice, "a first draft")
     (alice.folder / "draft.txt").unlink()
     released = releasing.release(alice, None, "without the draft")
     write(alice, secrets["name"].decode(), secrets["content"].decode())
     made = work.commit(alice, secrets["message"].decode())
-    assert made is not None
+    assert made
     for vault in (alice, bob, alice, bob):
         visit(vault)
     hidden = {f"hash of {made.commit}": made.commit.text.encode(), "its digest": made.commit.digest}
@@ -86,7 +86,7 @@ def test_an_ancestor_of_a_release_travels_without_its_content(tmp_path: Path) ->
     alice = found(tmp_path)
     write(alice, "b.txt", "content of the ancestor only 3e3e")
     made = work.commit(alice, "an ancestor")
-    assert made is not None
+    assert made
     write(alice, "b.txt", "content of the release 4f4f")
     releasing.release(alice, None, "the release")
     visit(alice)

@@ -100,13 +100,13 @@ def test_every_action_that_looks_at_the_folder_finishes_it_first(
     alice, bob = pair
     _cut_update(monkeypatch, bob, 7)
     write(bob, "later.txt", "later\n")
-    acts: dict[str, Callable[[], work.Changes | work.Committed | None]] = {
+    acts: dict[str, Callable[[], work.Changes | work.Committed | work.Unchanged]] = {
         "changes": lambda: work.changes(bob),
         "commit": lambda: work.commit(bob, "later"),
         "release": lambda: releasing.release(bob, None, "later").committed,
     }
     found_items = acts[look]()
-    assert found_items is not None
+    assert found_items
     assert [item.path for item in found_items.items] == ["later.txt"]
     assert _names(bob) == {**_names(alice), "mine.txt": "mine\n", "later.txt": "later\n"}
 
@@ -153,14 +153,14 @@ def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], m
             act()
         assert "lace commit -m TEXT f3" in refused.value.hint
     write(bob, "other.txt", "other\n")
-    assert work.commit(bob, "something else", ["other.txt"]) is not None
+    assert work.commit(bob, "something else", ["other.txt"])
     with pytest.raises(SavedMeanwhile):
         work.commit(bob, "everything")
     made = work.commit(bob, "mine after all", ["f3"])
-    assert made is not None
+    assert made
     assert [problem.path for problem in made.problems] == ["f3"]
     assert work.changes(bob).problems == ()
-    assert work.commit(bob, "everything") is None
+    assert not work.commit(bob, "everything")
     assert check(bob).ok
 
 
@@ -216,7 +216,7 @@ def test_a_save_during_an_update_is_merged_with_what_came(
             (bob.folder / "c.txt").unlink()
     released = releasing.release(bob, None, "one")
     assert (bob.folder / "a.txt").read_text() == "ONE\n2\n3\n4\nFIVE\n"
-    assert released.committed is not None
+    assert released.committed
     deleted = [] if moment == "after it was cut off" else ["c.txt"]
     assert (released.committed.paths("changed"), released.committed.paths("deleted")) == (["a.txt"], deleted)
     visit(bob)

@@ -32,7 +32,7 @@ def _start(vault: Vault, name: str, count: int) -> subprocess.Popen[str]:
 def _vault(root: Path) -> Vault:
     vault = Vault.found(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
     write(vault, "start.txt", "start\n")
-    assert work.commit(vault, "start") is not None
+    assert work.commit(vault, "start")
     return vault
 
 
@@ -93,7 +93,7 @@ def test_a_holder_that_is_killed_leaves_no_lock_and_no_half_commit(tmp_path: Pat
         process.communicate(timeout=60)
         assert set(records_in(vault)) == before
         made = work.commit(vault, "after the crash")
-        assert made is not None
+        assert made
         assert made.revision == 2
         assert made.paths("added") == ["new.txt"]
         assert verify_trail(vault).ok

@@ -24,7 +24,7 @@ def main(folder: Path, home: Path, name: str, count: int) -> None:
         for number in range(1, count + 1):
             (folder / f"{name}.txt").write_text(f"{name} {number}\n")
             made = work.commit(vault, f"{name} {number}", [f"{name}.txt"])
-            assert made is not None
+            assert made
             print(made.commit.text, made.revision, flush=True)  # noqa: T201 - its one way to answer
 
 

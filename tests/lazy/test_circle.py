@@ -68,7 +68,7 @@ def test_work_the_old_node_did_not_release_can_be_released_by_the_new_one(tmp_pa
     release(alice, None, "first")
     vaults.write(alice, "a.txt", "two\n")
     made = commit(alice, "not released")
-    assert made is not None
+    assert made
     adopt(alice)
     assert unreleased(alice) == 1
     assert release(alice, None, "the old one's").commit == made.commit

@@ -228,7 +228,7 @@ def test_nodes_work_alone_and_may_differ(pair: Pair) -> None:
     alice, bob = pair
     for vault in pair:
         write(vault, "own.txt", vault.name)
-        assert commit(vault, "alone") is not None
+        assert commit(vault, "alone")
         assert release(vault, Version(5, 0, 0), "alone").seq > 0
     assert my_vector(alice) != my_vector(bob)
     stick = alice.folder.parent / "stick"

@@ -162,7 +162,7 @@ def test_nothing_is_shared_that_a_member_may_not_read(circle: tuple[Vault, Vault
     with pytest.raises(NotPermitted, match="carol may not read private"):
         release(alice)
     assert alice.store.rows("SELECT count(*) FROM body") == before
-    assert commit(alice, "to myself") is not None
+    assert commit(alice, "to myself")
     alice.settings.set("share", "commits").save()
     write(alice, "private/letter.txt", "dear bob, dear\n")
     with pytest.raises(NotPermitted):
@@ -225,8 +225,8 @@ def test_a_change_set_is_shared_by_the_same_rule(circle: tuple[Vault, Vault, Vau
     (alice.folder / "private/letter.txt").unlink()
     (alice.folder / "private").rmdir()
     second = commit(alice, "gone")
-    assert first is not None
-    assert second is not None
+    assert first
+    assert second
     before, after = (commit_info(alice.store, each.commit).tree for each in (second, first))
     alice.settings.set("share", "commits").save()
     with pytest.raises(NotPermitted, match="carol may not read private"):

@@ -66,7 +66,7 @@ def test_what_stays_here_says_so(alice: Vault) -> None:
     """A commit that was not released, and an entry of the trail."""
     write(alice, "draft.txt", "not yet\n")
     made = commit(alice, "a draft")
-    assert made is not None
+    assert made
     kept = why(alice, made.commit)
     assert (kept.decision, kept.path) == (Decision.KEPT, ())
     [(entry, _), *_] = _all(alice, "s.s = 'lace/audit'")

@@ -287,7 +287,7 @@ def test_a_long_line_is_shared_as_if_all_of_it_had_come_at_once(tmp_path: Path) 
     alice = found(tmp_path)
     write(alice, "a.txt", "0\n")
     first = commit(alice, "First")
-    assert first is not None
+    assert first
     tree = checkout_of(alice)
     assert tree is not None
     with alice.writing() as w:

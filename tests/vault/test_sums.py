@@ -51,7 +51,7 @@ def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_aga
     alice = found(tmp_path)
     for number, size in enumerate(SIZES):
         (alice.folder / f"{number}.bin").write_bytes(random.Random(size).randbytes(size))
-    assert commit(alice, "one") is not None
+    assert commit(alice, "one")
     read: list[int] = []
     whole = check_content
 
@@ -66,7 +66,7 @@ def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_aga
         file.seek(3 << 20)
         file.write(b"another middle")
     (alice.folder / "4.bin").write_bytes(random.Random(9).randbytes(262_144))
-    assert commit(alice, "two") is not None
+    assert commit(alice, "two")
     assert release(alice).content_sha512 == listed(alice.folder)
     assert max(read, default=0) <= SUM_AT_ONCE_BYTES
 
@@ -93,7 +93,7 @@ def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: 
     alice = found(tmp_path)
     for number in range(2):
         (alice.folder / "large.bin").write_bytes(random.Random(number).randbytes(300_000))
-        assert commit(alice, "not released") is not None
+        assert commit(alice, "not released")
     assert check(alice).ok
     with alice.store.transaction():
         alice.store.run("UPDATE sums SET sha512 = ?", "0" * 128)
@@ -104,7 +104,7 @@ def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: 
 def test_a_commit_that_is_rolled_back_leaves_no_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = found(tmp_path)
     (alice.folder / "large.bin").write_bytes(random.Random(2).randbytes(300_000))
-    assert commit(alice, "an older version") is not None
+    assert commit(alice, "an older version")
     (alice.folder / "large.bin").write_bytes(random.Random(3).randbytes(300_000))
 
     def cut(*_: object, **__: object) -> None:
@@ -132,7 +132,7 @@ def test_files_are_summed_beside_each_other_and_equal_ones_once(
         read.append(entry.size)  # type: ignore[attr-defined]
         whole(source, entry, take)  # type: ignore[arg-type]
 
-    assert commit(alice, "one") is not None
+    assert commit(alice, "one")
     ((tree,),) = alice.store.rows("SELECT DISTINCT tree FROM commits")
     monkeypatch.setattr(sums, "check_content", counted)
     assert alice.store.content_sum(RecordHash.parse(tree)) == listed(alice.folder)
