@@ -20,6 +20,7 @@ from lazy.live.asking import ask_for
 from lazy.places import Place, places
 from lazy.publish import publish_mine, settle_published
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
+from lazy.turns import turn
 from transports.address import AddressKind, parse_address
 from transports.drop import Drop
 from transports.errors import NotADrop
@@ -306,7 +307,7 @@ def _heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
     healed, rotten = [], []
     for place, medium, found in list(_rotten(vault, watch)):
         left = {bad.name for bad in found}
-        with _as_far_as_it_goes():
+        with _as_far_as_it_goes(), turn(vault, place, watch):
             writer = medium.writer(vault.group, vault.node)
             _clear(vault, place, medium)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
@@ -366,7 +367,7 @@ def _tidy(vault: Vault) -> int:
     gone = 0
     for place in places(vault):
         if place.kind == AddressKind.DROP:
-            with suppress(LaceError):
+            with suppress(LaceError), turn(vault, place):
                 gone += _tidy_place(vault, open_medium(vault, place))
     return gone
 

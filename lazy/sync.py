@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
 from lazy.rounds import next_command, vector_of
 from lazy.sealing import open_medium
+from lazy.turns import turn
 from lazy.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
 from transports.errors import OnlyRead
@@ -155,7 +156,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[Place
         if place.name not in left:
             return _visit(vault, place, push=prepared.push, pull=prepared.pull, dry_run=False, watch=watch)
         medium, plan = left.pop(place.name)
-        with closing(medium):
+        with closing(medium), turn(vault, place, watch):
             return carry_out(vault, place, medium, plan, watch=watch)
 
     return _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
@@ -237,5 +238,5 @@ def _visit(
         from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
         return visit_connected(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
-    with closing(open_medium(vault, place)) as medium:
+    with nullcontext() if dry_run else turn(vault, place, watch), closing(open_medium(vault, place)) as medium:
         return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)

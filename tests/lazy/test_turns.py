@@ -1,0 +1,110 @@
+"""One visit of a vault at a place at a time: two at once took the other's files for damage (APP-13)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lazy.places import place_named
+from lazy.results import PlaceResult
+from lazy.sync import move, prepare, sync
+from lazy.turns import turn
+from tests.faults.circle import PLACE, befriend, found, visit, write
+from vault.errors import Cancelled
+from vault.releasing import release
+from vault.vault import Vault
+from vault.watch import Watch
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Iterator[Vault]:
+    """Alice with a friend on a stick, and a release that she has not synced yet."""
+    vault = found(tmp_path)
+    befriend(tmp_path, vault, "bob").close()
+    write(vault, "a.txt", "second\n")
+    release(vault, None, "second")
+    yield vault
+    vault.close()
+
+
+class _Other:
+    """A second process of the same person, as far as the vault can tell: it syncs, or waits to."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._is_waiting_or_done = threading.Event()
+        self._thread = threading.Thread(target=self._sync)
+        self.results: list[PlaceResult] = []
+        self.waited: list[str] = []
+
+    def begin(self) -> None:
+        """Begin, and return when it waits or is through."""
+        self._thread.start()
+        assert self._is_waiting_or_done.wait(60)
+
+    def end(self) -> PlaceResult:
+        self._thread.join(60)
+        (result,) = self.results
+        return result
+
+    def _sync(self) -> None:
+        def progress(_done: int, _total: int, what: str) -> None:
+            if "wait" in what:
+                self.waited.append(what)
+                self._is_waiting_or_done.set()
+
+        try:
+            with Vault(self._vault.folder, self._vault.around) as vault:
+                self.results += sync(vault, [PLACE], watch=Watch(progress))
+        finally:
+            self._is_waiting_or_done.set()
+
+
+def test_two_syncs_of_one_person_at_once_find_no_damage(alice: Vault) -> None:
+    # APP-13, LAZ-24: the second began while the first was writing, and one of them was told of a damaged stick
+    other = _Other(alice)
+    begun: list[bool] = []
+
+    def sending(*_: object) -> None:
+        if not begun:
+            begun.append(True)
+            other.begin()
+
+    (mine,) = sync(alice, [PLACE], watch=Watch(moved=sending))
+    theirs = other.end()
+    assert begun
+    assert other.waited
+    assert [(result.queued, result.refusal, result.problems) for result in (mine, theirs)] == [(False, None, [])] * 2
+    assert (mine.sent > 0, theirs.sent) == (True, 0)  # the second found all of it said
+    assert visit(alice).bytes_written == 0
+
+
+def test_a_visit_that_was_shown_goes_on_from_where_another_one_left_the_place(alice: Vault) -> None:
+    # LAZ-13: what was settled before another process wrote there would be written once more, under the head before
+    prepared = prepare(alice, [PLACE])
+    other = _Other(alice)
+    other.begin()
+    assert other.end().sent > 0
+    (done,) = move(alice, prepared)
+    assert (done.sent, done.bytes_written, done.problems) == (0, 0, [])
+
+
+def test_whoever_waits_for_a_turn_may_give_up(alice: Vault) -> None:
+    # APP-13: the turn is kept by a process that lives, and who waits is asked at each look
+    place = place_named(alice, PLACE)
+    asked: list[bool] = []
+
+    def cancelled() -> None:
+        asked.append(True)
+        if len(asked) == 3:
+            raise Cancelled("Stopped as you asked.")
+
+    with turn(alice, place):
+        with pytest.raises(Cancelled), turn(alice, place, Watch(cancelled=cancelled)):
+            pytest.fail("two have the turn")
+        with turn(alice, replace(place, place_id="f" * 32)):
+            pass  # another place waits for nobody
