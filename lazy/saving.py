@@ -15,6 +15,7 @@ from vault.graph import is_ancestor
 from vault.held_rules import refuse_unclear
 from vault.history import commit_info
 from vault.records import RecordHash
+from vault.unfinished import is_unfinished
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import Changes, Committed, changes, checkout_of, save_before
@@ -61,6 +62,7 @@ def save_first(
 
     Raises:
         UncommittedChanges: the folder is only looking at another state; the write is to end with this.
+        SavedMeanwhile: files that were saved during an earlier update wait for a person.
     """
     base = checkout_of(vault, desk)
     made = save_before(w, vault, act, desk=desk, watch=watch)
@@ -75,9 +77,13 @@ def unsaved(
     """Return what `save_first` would commit, from a look that changes nothing; `overlay` takes its trees and content.
 
     Raises:
-        UncommittedChanges: as `save_first`.
+        UncommittedChanges, SavedMeanwhile: as `save_first`.
     """
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
+    if is_unfinished(vault, desk):
+        from vault.meanwhile import check_planned  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+        check_planned(vault, desk, watch)
     base = checkout_of(vault, desk)
     refuse_unclear(dirty.items, dirty.problems)
     if base is not None and dirty.items:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import desk_at, folder_of
@@ -25,19 +25,24 @@ from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.looking import look
 from vault.records import RecordHash
-from vault.unfinished import StoredDirCache, noted_trees, plan_folder
+from vault.unfinished import StoredDirCache, noted_trees, plan_folder, plan_unfinished
 
 if TYPE_CHECKING:
+    from vault.desks.tree import Entry
+    from vault.desks.worktree import Problem
     from vault.vault import Vault
     from vault.watch import Watch
 
 __all__ = [
     "SavedMeanwhile",
+    "check_planned",
     "check_taken",
     "clashing",
+    "foretold",
     "keep_command",
     "merge_saved",
     "narrow",
+    "not_named",
     "saved_meanwhile",
     "take_named",
 ]
@@ -90,14 +95,32 @@ def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
 
 def clashing(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
     """Return the paths that `merge_saved` would leave to a person, for they do not merge; changes nothing."""
-    trees, saved = noted_trees(vault, desk), saved_meanwhile(vault, desk)
+    saved = saved_meanwhile(vault, desk)
+    return foretold(vault, desk, saved, MemoryObjects(fallback=vault.store), watch)[1]
+
+
+def foretold(
+    vault: Vault, desk: str, kept: Collection[str], overlay: MemoryObjects, watch: Watch
+) -> tuple[dict[str, Entry | None], tuple[str, ...]]:
+    """Return what `merge_saved` would make of files, and which of them it would leave to a person; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        kept: the files that a checkout leaves as they are.
+        overlay: takes what is merged.
+        watch: progress and cancel.
+    """
+    trees = noted_trees(vault, desk)
+    saved = [path for path in saved_meanwhile(vault, desk) if path in kept]
     if trees is None or not saved:
-        return ()
+        return {}, ()
     try:
-        left = _merge(vault, desk, trees, saved, MemoryObjects(fallback=vault.store), watch)[2]
+        _, merged, left = _merge(vault, desk, trees, saved, overlay, watch)
+        found = {path: lookup(overlay, merged, path) for path in saved if path not in left}
     except (CallerError, DataError, EnvironmentFault):  # as it cannot be merged then either
-        return saved
-    return tuple(path for path in saved if path in left)
+        return {}, tuple(saved)
+    return found, tuple(path for path in saved if path in left)
 
 
 def check_taken(vault: Vault, desk: str, paths: Sequence[str]) -> None:
@@ -111,7 +134,22 @@ def check_taken(vault: Vault, desk: str, paths: Sequence[str]) -> None:
     Raises:
         SavedMeanwhile: it would.
     """
-    taken = [path for path in saved_meanwhile(vault, desk) if not paths or "" in paths]
+    if not paths or "" in paths:
+        _refuse(vault, desk, saved_meanwhile(vault, desk))
+
+
+def check_planned(vault: Vault, desk: str, watch: Watch) -> None:
+    """Refuse what `check_taken` will refuse once a cut-off update is finished; changes nothing.
+
+    Raises:
+        SavedMeanwhile: a commit of the whole folder would take back what the update brought.
+    """
+    plan = plan_unfinished(vault, desk, watch)
+    kept = {skip.path for skip in plan.skipped if skip.blocking} if plan is not None else set()
+    _refuse(vault, desk, foretold(vault, desk, kept, MemoryObjects(fallback=vault.store), watch)[1])
+
+
+def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:
     if taken:
         shown = ", ".join(taken[:_SHOWN]) + (f" and {len(taken) - _SHOWN} more" if len(taken) > _SHOWN else "")
         named = taken if len(taken) <= _SHOWN else ()
@@ -131,6 +169,11 @@ def take_named(vault: Vault, desk: str, paths: Sequence[str]) -> None:
     noted = (change.path for change in diff_trees(vault.store, *trees))
     whole = not paths or "" in paths
     narrow(vault, desk, () if whole else [path for path in noted if not _is_below(path, paths)])
+
+
+def not_named(notices: Iterable[Problem], paths: Sequence[str]) -> tuple[Problem, ...]:
+    """Return the notices of files other than those that a commit took in by name, at and below `paths`."""
+    return tuple(one for one in notices if not _is_below(one.path, paths) and "" not in paths)
 
 
 def _is_below(path: str, tops: Iterable[str]) -> bool:

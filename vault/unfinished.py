@@ -218,13 +218,16 @@ def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryO
         watch: cancel.
     """
     plan = plan_unfinished(vault, desk, watch)
-    if plan is None or not (plan.writes or plan.deletes):
+    if plan is None:
         return root
     from vault.desks.edit import apply_changes  # noqa: PLC0415 - hardly any checkout is cut off
+    from vault.meanwhile import foretold  # noqa: PLC0415
 
-    moved = {step.change.path: step.change.after for step in plan.writes}
+    kept = {skip.path for skip in plan.skipped if skip.blocking}
+    moved = foretold(vault, desk, kept, objects, watch)[0]
+    moved |= {step.change.path: step.change.after for step in plan.writes}
     moved |= {step.change.path: None for step in plan.deletes if _may_go(objects, root, step.change)}
-    return apply_changes(objects, objects, vault.group, root, moved)
+    return apply_changes(objects, objects, vault.group, root, moved) if moved else root
 
 
 def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
@@ -275,6 +278,7 @@ def in_the_way(
     """Say what would be left alone by `plan_folder` once a cut-off checkout is finished; changes nothing."""
     late = plan_unfinished(vault, desk, watch)
     moving = {step.change.path for step in (*late.writes, *late.deletes)} if late is not None else set()
+    moving |= {skip.path for skip in late.skipped} if late is not None else set()  # what came is merged into them first
     skipped = plan_folder(vault, desk, before, after, source, watch).skipped
     return tuple(skip for skip in skipped if skip.path not in moving)
 

@@ -28,6 +28,7 @@ from vault.unfinished import (
     finish_checkout,
     finish_checkouts,
     finished_if_possible,
+    left_as_they_are,
     tree_if_finished,
 )
 from vault.vault import Vault
@@ -182,8 +183,10 @@ def commit(
         NoRoom: a large file does not fit on the disk of the vault; nothing was changed.
         SavedMeanwhile: as `seal_commit`.
     """
-    told = finish_checkout(vault, desk, watch)
+    finished = finish_checkout(vault, desk, watch)
     finish_checkouts(vault, watch)
+    waiting = left_as_they_are(vault, desk) if finished else ()
+    told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
     with vault.writing() as w:
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
@@ -230,7 +233,8 @@ def seal_commit(
     """
     left = finish_checkout(vault, desk, watch)
     if left:
-        from vault.meanwhile import check_taken, take_named  # noqa: PLC0415 - hardly any file is saved meanwhile
+        # Hardly any file is saved meanwhile.
+        from vault.meanwhile import check_taken, not_named, take_named  # noqa: PLC0415
 
         check_taken(vault, desk, paths)
     base = checkout_of(vault, desk)
@@ -275,6 +279,7 @@ def seal_commit(
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     if left:
         take_named(vault, desk, paths)
+        problems = tuple(sorted((*not_named(left, paths), *snap.problems)))
     return Committed(made[0], desk, made[1], items, problems)
 
 

@@ -158,7 +158,7 @@ def test_a_file_changed_meanwhile_is_kept_and_named(pair: tuple[Vault, Vault], m
         work.commit(bob, "everything")
     made = work.commit(bob, "mine after all", ["f3"])
     assert made
-    assert [problem.path for problem in made.problems] == ["f3"]
+    assert made.problems == ()
     assert work.changes(bob).problems == ()
     assert not work.commit(bob, "everything")
     assert check(bob).ok
@@ -178,11 +178,9 @@ def test_theirs_is_taken_by_moving_the_file_away(pair: tuple[Vault, Vault], monk
     assert (bob.folder / "f3").read_text() == "new 3\n"
 
 
-@pytest.mark.parametrize("moment", ["while it wrote", "after it was cut off"])
-def test_a_save_during_an_update_is_merged_with_what_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    """LAZ-39, APP-12: a release right after it gives friends both edits, and takes nothing back."""
+@pytest.fixture
+def lines(tmp_path: Path) -> tuple[Vault, Vault]:
+    """Two friends; bob has a release of alice's to take in, with another last line of a file."""
     alice = found(tmp_path)
     write(alice, "a.txt", "1\n2\n3\n4\n5\n")
     write(alice, "b.txt", "b\n")
@@ -197,6 +195,44 @@ def test_a_save_during_an_update_is_merged_with_what_came(
     releasing.release(alice, None, "five")
     visit(alice)
     visit(bob)
+    return alice, bob
+
+
+@pytest.mark.parametrize("text", ["ONE\n2\n3\n4\n5\n", "1\n2\n3\n4\nfive\n"])
+@pytest.mark.parametrize("was_finished", [False, True])
+def test_a_plan_knows_what_becomes_of_a_save_during_an_update(
+    lines: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, text: str, was_finished: bool
+) -> None:
+    """APP-12, APP-13: what will be merged first counts as merged, and what will be refused is refused before."""
+    alice, bob = lines
+    _cut_update(monkeypatch, bob, 0)
+    write(bob, "a.txt", text)
+    write(alice, "a.txt", "1\n2\n3\n4\nFIVE\nsix\n")
+    releasing.release(alice, None, "six")
+    visit(alice)
+    visit(bob)
+    if was_finished:
+        work.changes(bob)
+    before = _names(bob)
+    if "five" in text:
+        for dry_run in (True, False):
+            with pytest.raises(SavedMeanwhile, match=r"a\.txt"):
+                update(bob, dry_run=dry_run)
+            assert _names(bob) == (before if dry_run else {**_names(alice), "a.txt": text})
+    else:
+        planned = update(bob, dry_run=True)
+        assert _names(bob) == before
+        done = update(bob)
+        assert (planned.written, planned.merged, planned.relation) == (done.written, done.merged, done.relation)
+        assert _names(bob)["a.txt"] == "ONE\n2\n3\n4\nFIVE\nsix\n"
+
+
+@pytest.mark.parametrize("moment", ["while it wrote", "after it was cut off"])
+def test_a_save_during_an_update_is_merged_with_what_came(
+    lines: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """LAZ-39, APP-12: a release right after it gives friends both edits, and takes nothing back."""
+    alice, bob = lines
     real = unfinished._write_folder
 
     def saved_late(*given: Any) -> Any:
