@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lace_tui.cli.folder import late_lines
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import worth_knowing
@@ -43,20 +44,25 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
     return found or {MAIN: nothing}
 
 
-def updates(vault: Vault, chosen: Sequence[str], watch: Watch) -> dict[str, Updated]:
-    """Update some desks, one after the other; each is done by itself, as by a command of its own."""
-    return {desk: update(vault, desk, watch=watch) for desk in chosen}
+def updates(vault: Vault, chosen: Sequence[str], watch: Watch) -> dict[str, tuple[Updated, tuple[str, ...]]]:
+    """Update some desks, one after the other; each is done by itself, as by a command of its own.
+
+    With each comes what to say of files that were saved meanwhile.
+    """
+    done = {desk: update(vault, desk, watch=watch) for desk in chosen}
+    return {desk: (one, late_lines(vault, desk, one.kept)) for desk, one in done.items()}
 
 
-def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> Undone:
-    """Take back the act that was shown, and no other.
+def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> tuple[Undone, tuple[str, ...]]:
+    """Take back the act that was shown, and no other; return it, and what to say of files that were saved meanwhile.
 
     Raises:
         NothingToUndo: it is not the last one any more, or cannot be taken back.
     """
     if undo(vault, dry_run=True, watch=watch).what != plan.what:
         raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
-    return undo(vault, watch=watch)
+    done = undo(vault, watch=watch)
+    return done, late_lines(vault, done.desk, done.kept)
 
 
 def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:

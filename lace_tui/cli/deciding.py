@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import SHOWN, kept_lines, moved_lines, moved_text, note_inside
+from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -389,7 +389,8 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
 
 
 def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> Answer:
-    following = next_step(vault, done)
+    desk = conflict_of(vault, done.conflict).desk
+    following = after_kept(vault, desk) if done.kept else next_step(vault, done)
     data = {
         "conflict": done.conflict,
         "resolution": done.resolution,
@@ -403,11 +404,10 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> A
         "conflicts": done.conflicts,
         "next": following or None,
     }
-    said, late = _decided(vault, done), kept_lines(vault, conflict_of(vault, done.conflict).desk, done.kept)
+    said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
 
     def text(paint: Paint) -> str:
-        lines = [f"{paint.good('=')} {said}"]
-        lines += moved_lines(done.written, done.deleted, None) + late
+        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None), *late]
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts

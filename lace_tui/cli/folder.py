@@ -37,6 +37,7 @@ __all__ = [
     "desk_path",
     "files_text",
     "kept_lines",
+    "late_lines",
     "moved_lines",
     "moved_text",
     "note_inside",
@@ -191,6 +192,14 @@ def after_kept(vault: Vault, desk: str) -> str:
 
     keep = keep_command(vault, desk, waiting if len(waiting) <= SHOWN else ())
     return f"{keep}, or move away those that are to be as they came, and {changes_of(desk)}"
+
+
+def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
+    """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
+    from vault.unfinished import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+    lines = kept_lines(vault, desk, kept)
+    return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)
 
 
 def _waiting(vault: Vault, desk: str) -> set[str]:

@@ -299,16 +299,17 @@ def undo_lines(plan: Undone) -> list[Content]:
     return [*lines, mark("lace undo", NOTE)]
 
 
-def undone_card(done: Undone) -> Card:
-    """Return the card of an act that was just taken back."""
+def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
+    """Return the card of an act that was just taken back, with what to say of files that were saved meanwhile."""
+    done, late = told
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(len(done.written), len(done.deleted))))
-    return Card("Undo: done", (*lines, *_kept_lines(done.kept)), bool(done.kept))
+    return Card("Undo: done", (*lines, *_late_lines(late)), bool(late))
 
 
-def _kept_lines(kept: Sequence[str]) -> list[Content]:
-    return [mark(f"! saved meanwhile, so left as they are: {', '.join(kept[:5])}", BAD)] if kept else []
+def _late_lines(late: Sequence[str]) -> list[Content]:
+    return [mark(line, BAD if line.startswith("!") else "") for line in late]
 
 
 def _path_lines(paths: list[str]) -> list[Content]:
@@ -316,9 +317,9 @@ def _path_lines(paths: list[str]) -> list[Content]:
     return [*(mark(path) for path in paths[:_PATHS]), *more]
 
 
-def updates_card(done: Mapping[str, Updated]) -> Card:
+def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
     """Return the card of updates that just ended; one of them is most often all there is."""
-    cards = [(desk, update_card(one)) for desk, one in done.items()]
+    cards = [(desk, update_card(one, late)) for desk, (one, late) in done.items()]
     if list(done) == [_MAIN]:
         return cards[0][1]
     lines = [line for desk, card in cards for line in (mark(f"{desk}:", STRONG), *card.lines)]
@@ -326,8 +327,8 @@ def updates_card(done: Mapping[str, Updated]) -> Card:
     return Card(bad or "Update: done", tuple(lines), bool(bad))
 
 
-def update_card(done: Updated) -> Card:
-    """Return the card of an update that just ended."""
+def update_card(done: Updated, late: Sequence[str]) -> Card:
+    """Return the card of an update that just ended, with what to say of files that were saved meanwhile."""
     from vault.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
 
     if done.relation is Relation.CONFLICTING:
@@ -343,7 +344,7 @@ def update_card(done: Updated) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
-    return Card("Update: done", (*lines, *_kept_lines(done.kept)), bool(done.kept))
+    return Card("Update: done", (*lines, *_late_lines(late)), bool(late))
 
 
 class Decided(NamedTuple):
@@ -353,11 +354,13 @@ class Decided(NamedTuple):
         done: what each came to.
         following: the command that lets friends know of them; empty when they need none.
         left: ids of the conflicts that are still open.
+        late: what to say of files that were saved meanwhile, and what to do first.
     """
 
     done: tuple[Resolved, ...]
     following: str
     left: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def clashes(self) -> list[str]:
@@ -373,10 +376,9 @@ def resolved_card(decided: Decided) -> Card:
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
         lines.append(mark(f"next: {decided.following}"))
-    elif decided.following:
+    elif decided.following and not decided.late:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
-    kept = [path for one in done for path in one.kept]
-    return Card("Resolve: done", (*lines, *_kept_lines(kept)), bool(left or kept))
+    return Card("Resolve: done", (*lines, *_late_lines(decided.late)), bool(left or decided.late))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

@@ -15,12 +15,12 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from lace_tui.screens.place import bindings_of
-from lace_tui.screens.resolve import Resolve
+from lace_tui.screens.resolve import Resolve, decisions
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
 from lazy.heads import ending_releases
 from lazy.people import label_of
-from lazy.resolve import accept_resolution, next_step, resolve_prefer
+from lazy.resolve import accept_resolution, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch
@@ -128,7 +128,7 @@ class Conflicts(Listing):
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
-            return Decided(tuple(done), next_step(vault, *done))
+            return decisions(vault, done)
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
@@ -171,8 +171,7 @@ class Conflicts(Listing):
         lines = [mark(f"Let the decision of {chosen.word} count here:"), mark("  ") + self._line(conflict)]
 
         def do(vault: Vault, watch: Watch) -> Decided:
-            done = accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)
-            return Decided((done,), next_step(vault, done))
+            return decisions(vault, [accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)])
 
         command = f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words(chosen)}"
         self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))
@@ -186,6 +185,6 @@ class Conflicts(Listing):
 
     def _decided(self, decided: Decided) -> Card:
         """Offer to sync after the last one."""
-        if len(decided.done) >= len(self._conflicts) and self.is_current and not decided.clashes:
+        if len(decided.done) >= len(self._conflicts) and self.is_current and not (decided.clashes or decided.late):
             self.lace.offer_sync(decided.following)
         return resolved_card(decided)

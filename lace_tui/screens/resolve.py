@@ -7,11 +7,13 @@ would be written, and another key agrees.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
 
 from lace_tui.actions import Scope
+from lace_tui.cli.folder import late_lines
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.comparing import Comparing, can_edit
@@ -20,7 +22,7 @@ from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.sides import chosen, command_of
-from lazy.conflicts import conflicts
+from lazy.conflicts import conflict_of, conflicts
 from lazy.deciding import (
     Choice,
     OpenFile,
@@ -31,13 +33,19 @@ from lazy.deciding import (
     worked_out,
 )
 from lazy.drafts import drop_draft, save_draft
-from lazy.resolve import next_step
+from lazy.resolve import Resolved, next_step
 from vault.errors import LaceError
 from vault.names import Version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Resolve"]
+__all__ = ["Resolve", "decisions"]
+
+
+def decisions(vault: Vault, done: Sequence[Resolved], left: Sequence[str] = ()) -> Decided:
+    """Return decisions that were just made with what is to be done now; `left` are the conflicts still open."""
+    late = [line for one in done for line in late_lines(vault, conflict_of(vault, one.conflict).desk, one.kept)]
+    return Decided(tuple(done), next_step(vault, *done), tuple(left), tuple(late))
 
 
 class Resolve(Comparing):
@@ -266,7 +274,7 @@ class Resolve(Comparing):
                 self._saved = self._saves
                 drop_draft(vault, opened.conflict.id)
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-            return Decided((done,), next_step(vault, done), tuple(ids))
+            return decisions(vault, [done], ids)
 
         self.lace.begin(f"Resolve {version}", do, self._written, self.command())
 
@@ -278,5 +286,6 @@ class Resolve(Comparing):
                 self._begin_with(left[0])
         elif self.is_current:
             self.app.pop_screen()
-            self.lace.offer_sync(decided.following)
+            if not decided.late:
+                self.lace.offer_sync(decided.following)
         return resolved_card(decided)

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from lace_tui.deeds import updates
+from lace_tui.screens.cards import updates_card
+from tests.circle.world import open_vault
 from tests.people import Person
 from vault import unfinished
 from vault.files import NotWritable
+from vault.watch import Watch
 
 
 def _saved_late(patch: pytest.MonkeyPatch, folder: Path, files: dict[str, str]) -> None:
@@ -89,6 +93,36 @@ def test_the_next_command_follows_from_whether_it_merges(
     assert "left as they are, for they do not merge with what came:\n" in told
     assert "Next: lace commit -m TEXT --desk songs songs/f.txt, or move away" in told
     assert bob.text("update", "songs", expect=1).splitlines()[-1] == told.splitlines()[-1]
+
+
+def test_a_decision_and_the_app_tell_the_same_next_command(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-39, APP-1, APP-12: whoever syncs first would share the decision without what was saved meanwhile."""
+    _begin_songs(alice, bob, tmp_path, "f.txt")
+    bob.write("songs/f.txt", "1\n2\n3\n4\nfuenf\n")
+    bob.lace("release", "1.2.0", "--desk", "songs")
+    conflict = bob.lace("update", "songs", expect=1)["conflict"]
+    with monkeypatch.context() as patch:
+        _saved_late(patch, bob.folder / "songs", {"f.txt": "1\n2\n3\n4\ncinq\n"})
+        told = bob.lace("resolve", conflict, "--prefer", "alice", expect=1)
+    assert told["kept"] == ["f.txt"]
+    assert told["next"].startswith("lace commit -m TEXT --desk songs songs/f.txt, or move away")
+    bob.lace("commit", "-m", "five", "--desk", "songs", "songs/f.txt")
+    alice.write("songs/g.txt", "by alice\n")
+    alice.lace("release", "1.3.0", "--desk", "songs")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    with monkeypatch.context() as patch, open_vault(bob) as vault:
+        _saved_late(patch, bob.folder / "songs", {"g.txt": "by bob\n"})
+        card = updates_card(updates(vault, ["songs"], Watch()))
+    first, path, following = [line.plain for line in card.lines][-3:]
+    assert (card.is_bad, path) == (True, "  g.txt")
+    assert (
+        first
+        == "! Saved by you while the folder was written, so left as they are, for they do not merge with what came:"
+    )
+    assert following.startswith("next: lace commit -m TEXT --desk songs songs/g.txt, or move away")
 
 
 def test_a_cut_off_undo_names_what_ends_it_and_what_it_merged(
