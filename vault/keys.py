@@ -21,6 +21,7 @@ from vault.files import (
     FileMissing,
     NotWritable,
     Unreadable,
+    fsync_directory,
     make_directory,
     read_bounded,
     reason_of,
@@ -179,7 +180,10 @@ class KeyStore:
         """
         if not passphrase:
             raise PassphraseEmptyError("An empty passphrase protects nothing.")
-        self._write(self.load(verifier, before), passphrase)
+        key = self.load(verifier, before)
+        # One that was cut off before may have left it protected for whoever looks, and open after a power cut.
+        fsync_directory(self.directory)
+        self._write(key, passphrase)
 
     def unprotect(self, verifier: Verifier, before: Callable[[], bytes] | None) -> None:
         """Let a key be opened without a passphrase; then its permissions alone protect it.

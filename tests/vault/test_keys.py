@@ -99,6 +99,29 @@ def test_a_seed_that_a_cut_off_unprotect_left_in_the_open_goes(
     assert other.exists()
 
 
+@posix
+def test_who_protects_a_key_again_flushes_first_what_another_run_left(
+    store: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-11: a run that was killed after it renamed the file left it open on the disk, and the next may be cut too."""
+    verifier = store.create(SEED, b"pass").verifier
+    done: list[str] = []
+    flush, rename = os.fsync, Path.replace
+
+    def flushed(fd: int) -> None:
+        done.append("flush the names" if stat.S_ISDIR(os.fstat(fd).st_mode) else "flush the file")
+        flush(fd)
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append("rename")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(Path, "replace", renamed)
+    store.protect(verifier, b"other", lambda: b"pass")
+    assert done == ["flush the names", "flush the file", "rename", "flush the names"]
+
+
 def test_unprotected_key_asks_nobody(store: KeyStore) -> None:
     verifier = store.create(SEED).verifier
 
