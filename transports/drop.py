@@ -96,6 +96,7 @@ class Drop:
             if MARKER in names:
                 opened = cls.open(path)
                 with suppress(EnvironmentFault):  # whoever made it may have been cut off; what only reads it cannot
+                    remove_leftovers(path, MARKER)
                     fsync_directory(path)
                 return opened
             strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
@@ -104,6 +105,7 @@ class Drop:
                     f"{path} is not empty, so lace makes no drop of it.",
                     hint=f"Name a new sub-directory, for example {path / 'lace'}",
                 )
+            remove_leftovers(path, MARKER)  # of who was cut off before the drop was one
             drop_id = entropy(16).hex()
             with AtomicFile(path / MARKER) as file:
                 file.write(marker_text(drop_id))

@@ -88,6 +88,15 @@ def test_a_fresh_stick_counts_as_empty(tmp_path: Path) -> None:
     assert Drop.create(tmp_path, entropy=os.urandom).drop_id == Drop.open(tmp_path).drop_id
 
 
+def test_what_a_killed_place_add_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    """APP-13: whether the killed one made the drop or not."""
+    left = tmp_path / f"{MARKER}.0.tmp"
+    for _ in ("made now", "there already"):
+        left.write_bytes(b"la")
+        Drop.create(tmp_path, entropy=os.urandom)
+        assert names(tmp_path) == [MARKER]
+
+
 def test_a_filled_directory_is_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(DropNotEmpty) as caught:
