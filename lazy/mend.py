@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 from lazy.files import write_lazy_files
@@ -28,6 +27,7 @@ from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME,
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.marker import MARKER, marker_text
+from transports.medium import set_aside
 from transports.publishing import unnamed_files
 from transports.reading import check_bundle, fetch, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
@@ -333,10 +333,8 @@ def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     for mailbox in mailboxes:
         with suppress(OSError):  # what cannot be moved stays in the way, and is named
             for entry in list(os.scandir(mailbox)):
-                if entry.is_dir(follow_symlinks=False) and _FILES.fullmatch(entry.name):
-                    names = (f"{entry.name}.aside{number or ''}" for number in count())
-                    free = next(mailbox / name for name in names if not os.path.lexists(mailbox / name))
-                    Path(entry.path).rename(free)
+                if _FILES.fullmatch(entry.name):
+                    set_aside(Path(entry.path))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from transports.errors import BadSnapshot, MissingFile, PlaceFull, UnreadableFil
 from transports.kept import kept_name
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
-from transports.medium import digest_past_cache, open_plain
+from transports.medium import digest_past_cache, open_plain, set_aside
 from transports.partial import PARTIAL, PartialFile
 from transports.runs import Run, RunRef, encode_run
 from vault.behind import Behind
@@ -206,11 +206,10 @@ class DropWriter:
             return None
 
     def _write(self, name: str, data: bytes, *, named_later: bool = False) -> None:
-        with (
-            self._drop.translated(f"The file {name}", is_write=True),
-            AtomicFile(self._directory / name, named_later=named_later) as file,
-        ):
-            file.write(data)
+        with self._drop.translated(f"The file {name}", is_write=True):
+            set_aside(self._directory / name)
+            with AtomicFile(self._directory / name, named_later=named_later) as file:
+                file.write(data)
         self._is_unflushed = named_later
         self._drop.count.written += len(data)
         self._written[name] = blake3(data).digest()
@@ -219,6 +218,7 @@ class DropWriter:
         with self._drop.translated("The mailbox", is_write=True):
             for name in names:
                 self._written.pop(name, None)
+                set_aside(self._directory / name)
                 with suppress(FileNotFoundError):
                     (self._directory / name).unlink()
                     self._is_unflushed = True

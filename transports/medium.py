@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from io import BufferedReader, FileIO, RawIOBase
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -24,7 +25,7 @@ from transports.mailbox import ByteCount
 from vault.behind import Behind
 from vault.errors import EnvironmentFault, LaceError
 
-__all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain"]
+__all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain", "set_aside"]
 
 Guard = Callable[[str], AbstractContextManager[None]]
 
@@ -61,6 +62,17 @@ def fault_of(error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_
 def is_real_directory(path: Path) -> bool:
     """Return whether a directory, and no link to one, stands at the path."""
     return path.is_dir() and not path.is_symlink()
+
+
+def set_aside(path: Path) -> None:
+    """Set a directory aside that stands where a file belongs; what is in it is nobody's to delete.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    if is_real_directory(path):
+        names = (f"{path.name}.aside{number or ''}" for number in count())
+        path.rename(next(free for name in names if not os.path.lexists(free := path.with_name(name))))
 
 
 def open_plain(path: Path) -> int:

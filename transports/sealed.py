@@ -357,9 +357,8 @@ class _SealedWriter:
         """Make everything written so far the mailbox's state, and take a plain mailbox of mine away."""
         self._inner.publish_head(self._place.envelope(record, self._now(), _HEAD), runs)
         self._place.took(head=record)
-        me = self._place.me
-        if self.medium.read_head(self._group, me) is not None or self.medium.read_request(self._group, me):
-            self.medium.writer(self._group, me).withdraw()
+        if self._is_in_the_clear():
+            self.medium.writer(self._group, self._place.me).withdraw()
 
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more."""
@@ -381,6 +380,14 @@ class _SealedWriter:
     def free_bytes(self) -> int:
         """Return the bytes that still fit on the medium."""
         return self._inner.free_bytes()
+
+    def _is_in_the_clear(self) -> bool:
+        """Tell whether a plain mailbox of mine lies there, whole or damaged."""
+        me = self._place.me
+        try:
+            return self.medium.read_head(self._group, me) is not None or bool(self.medium.read_request(self._group, me))
+        except DataError:
+            return True
 
     def _now(self) -> WritingTerms:
         if self._terms is None:

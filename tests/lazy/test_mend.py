@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from lazy.beacon import Presence, publish_beacon
 from lazy.mend import examine, mend
 from lazy.places import places
 from lazy.queue import waiting_records
 from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
-from tests.vault.vaults import around, lived_in
+from tests.vault.vaults import around, lived_in, write
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
 from transports.sealed import SealedPlace
@@ -22,6 +23,7 @@ from vault.audit_trail import trail, verify_trail
 from vault.errors import Cancelled
 from vault.fsck import check
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -207,6 +209,33 @@ def test_a_directory_in_my_encrypted_mailbox_is_set_aside_too(alice: Vault, what
         for vault in (alice, bob):
             (result,) = sync(vault, ["stick"])
             assert result.problems == []
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+@pytest.mark.parametrize("name", ["request.rec", "beacon.rec"])
+def test_a_directory_beside_the_head_of_my_mailbox_stops_nothing(alice: Vault, name: str, is_encrypted: bool) -> None:
+    """APP-13: it is damage of a file that nothing rests on; what somebody put there is not deleted."""
+    drop = Drop.open(alice.folder.parent / "stick")
+    mailboxes = [drop.mailbox_path(alice.group, alice.node)]
+    if is_encrypted:
+        set_encrypted(alice, places(alice)[0])
+        sync(alice, ["stick"])
+        medium = open_medium(alice, places(alice)[0])
+        assert isinstance(medium, SealedPlace)
+        mailboxes.append(drop.mailbox_path(medium.room(alice.group), medium.keys.alias()))
+    for mailbox in mailboxes:
+        (mailbox / name).mkdir(parents=True)
+        (mailbox / name / "somebody's").write_text("keep me")
+    for status in (Presence.BUSY, None):
+        publish_beacon(alice, status)
+        write(alice, "a.txt", f"{status}")
+        release(alice, None, f"{status}")
+        (result,) = sync(alice, ["stick"])
+        assert (result.queued, result.refusal, result.problems) == (False, None, [])
+        assert result.sent > 0
+    kept = drop.path.rglob("somebody's")
+    assert {path.parent.name for path in kept} <= {name, f"{name}.aside"}
+    assert (mailboxes[-1] / f"{name}.aside" / "somebody's").read_text() == "keep me"
 
 
 def test_a_repair_that_is_stopped_while_it_publishes_ends_there(alice: Vault) -> None:
