@@ -38,17 +38,17 @@ def effective(vault: Vault, found: list[Resolution]) -> list[Resolution]:
 
 
 def agreeing(vault: Vault, settled: list[Resolution], found: list[Resolution]) -> list[Resolution]:
-    """Return the later decisions for what is settled here: the same content, and they know all that counts.
+    """Return the decisions for what is settled here: of the same content, whichever of them knew which.
 
-    Their results also hold what the others gave up for it, which nobody has to be asked about again (LAZ-43).
+    Decisions of equal content are one. The results of all of them hold what anybody gave up for it, which nobody has to
+    be asked about again (LAZ-43).
     """
     tree = commit_info(vault.store, settled[0].result).tree
-    results = {value.result.text for value in settled}
+    results = {value.result for value in settled}
     return [
         value
         for value in found
         if value.signer is not None
-        and value.result.text not in results
+        and value.result not in results
         and commit_info(vault.store, value.result).tree == tree
-        and results <= ancestors(vault.store, value.result)
     ]

@@ -20,7 +20,7 @@ from vault.vault import Vault
 from vault.work import MAIN, Checkout, checkout_of
 
 __all__ = ["NothingFrom", "contained", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
-__all__ += ["standing_to", "with_equal"]
+__all__ += ["standing_to", "with_agreed", "with_equal"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -155,15 +155,44 @@ def standing_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relati
     return Relation.AHEAD if _is_contained(vault, base, head) else found
 
 
-def with_equal(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> Checkout | None:
-    """Return what a folder stands on with heads of the same content beside it.
+def with_equal(vault: Vault, desk: str, base: Checkout | None, heads: Sequence[RecordHash]) -> Checkout | None:
+    """Return what a folder stands on with heads of the same content beside it, and `with_agreed`.
 
     My next commit names them, so that crossing merges die out.
     """
     if base is None:
         return None
+    base = with_agreed(vault, desk, base)
     equal = [head for head in heads if _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
-    if not equal:
+    return _beside(vault, base, equal)
+
+
+def with_agreed(vault: Vault, desk: str, base: Checkout) -> Checkout:
+    """Return what a folder stands on with the decisions beside it that agree with one that it has (LAZ-40, LAZ-43).
+
+    Whoever took the same side as I did decided the same: what they made of it since is no conflict with mine.
+    """
+    several = "SELECT 1 FROM resolution WHERE desk = ? AND visible = 1 GROUP BY version HAVING count(*) > 1 LIMIT 1"
+    if not vault.store.rows(several, desk):
+        return base
+    agreed: list[RecordHash] = []
+    for conflict in conflicts(vault, include_settled=True):
+        if conflict.desk == desk and not conflict.is_open and conflict.results:
+            apart = [result for result in conflict.results if not _is_contained(vault, base, result)]
+            agreed += apart if apart and _has_agreed(vault, base, conflict) else []
+    return _beside(vault, base, agreed)
+
+
+def _has_agreed(vault: Vault, base: Checkout, conflict: Conflict) -> bool:
+    """Tell whether a folder has a decision with the content that a settled conflict came to."""
+    tree = commit_info(vault.store, conflict.results[0]).tree
+    made = "SELECT DISTINCT result FROM resolution WHERE desk = ? AND version = ? AND visible = 1"
+    results = [RecordHash.parse(text) for (text,) in vault.store.rows(made, conflict.desk, str(conflict.version))]
+    return any(commit_info(vault.store, one).tree == tree and _is_contained(vault, base, one) for one in results)
+
+
+def _beside(vault: Vault, base: Checkout, more: Sequence[RecordHash]) -> Checkout:
+    if not more:
         return base
     # Only the newest of one line, and few: a commit has at most 64 parents.
-    return base._replace(also=tuple(newest(vault.store, [*base.also, *equal])[:MAX_ALSO]))
+    return base._replace(also=tuple(newest(vault.store, [*base.also, *more])[:MAX_ALSO]))

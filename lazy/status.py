@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
-from lazy.heads import heads_to_update, standing_to
+from lazy.heads import heads_to_update, standing_to, with_agreed
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
@@ -268,6 +268,7 @@ def _standing(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relati
     if waiting or any(one.kind == "head" and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
     base = checkout_of(vault, desk)
+    base = with_agreed(vault, desk, base) if base else None
     found = {standing_to(vault, base, head) for head in heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
         if worst in found:

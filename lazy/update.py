@@ -132,7 +132,7 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
 def _stand(w: Writer, vault: Vault, desk: str, heads: Sequence[RecordHash]) -> tuple[Checkout | None, list[RecordHash]]:
     """Return what the folder stands on, with heads of its content beside it from now, and the heads it has not."""
     before = checkout_of(vault, desk)
-    base = with_equal(vault, before, heads)
+    base = with_equal(vault, desk, before, heads)
     if base is not None and base != before:
         set_checkout(w, desk, base)
     return base, missing(vault, base, heads)
@@ -224,7 +224,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
     base = checkout_of(vault, desk)
     heads, waiting, out = permitted_heads(vault, desk, base, peer, version)
-    return replace(_planned(vault, desk, with_equal(vault, base, heads), heads, waiting, watch), refused=out)
+    return replace(_planned(vault, desk, with_equal(vault, desk, base, heads), heads, waiting, watch), refused=out)
 
 
 def _planned(

@@ -12,7 +12,7 @@ from lazy.merging import fold
 from lazy.status import relation_of
 from lazy.sync import sync
 from lazy.update import update
-from tests.vault.vaults import befriend, found, write
+from tests.vault.vaults import found, gathered, write
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.graph import ancestors
@@ -28,12 +28,7 @@ Three = tuple[Vault, Vault, Vault]
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[Three]:
     """Alice and cara, who made the same edit, and bob, who has neither of the two yet."""
-    alice = found(tmp_path)
-    write(alice, "a.txt", "one\n")
-    release(alice, None, "first")
-    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
-    for vault in (bob, cara):
-        update(vault)
+    alice, bob, cara = gathered(tmp_path, "bob", "cara")
     for vault, patch in ((alice, 1), (cara, 2)):
         write(vault, "a.txt", "the same\n")
         release(vault, Version(1, 0, patch), "same")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from lazy.conflicts import conflicts
 from lazy.deciding import Opened, Pick, decide, open_conflict
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
+from lazy.status import relation_of
 from lazy.sync import sync
 from lazy.taking import SidesChanged
 from lazy.update import update
-from tests.vault.vaults import befriend, found, write
-from vault.history import releases
+from tests.vault.vaults import gathered, write
+from vault.history import Relation, releases
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -29,12 +31,7 @@ def _refuse(vault: Vault, opened: Opened) -> None:
 
 def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Path) -> None:
     """LAZ-39, LAZ-42: the name of a conflict is the same with three sides; so is it when my own line goes on."""
-    alice = found(tmp_path)
-    write(alice, "a.txt", "one\n")
-    release(alice, None, "first")
-    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
-    for vault in (bob, cara):
-        update(vault)
+    alice, bob, cara = gathered(tmp_path, "bob", "cara")
     for vault in (alice, bob, cara):
         write(vault, "a.txt", f"{vault.name}\n")
         release(vault, Version(2, 0, 0), "second")
@@ -57,18 +54,69 @@ def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Pa
         vault.close()
 
 
-def test_who_agreed_is_not_asked_about_what_the_other_gave_up(tmp_path: Path) -> None:
-    """LAZ-40, LAZ-43: alice released a merge, and then took bob's decision; her release is no head against him."""
-    alice = found(tmp_path)
-    write(alice, "z.txt", "one\n")
-    release(alice, None, "first")
-    bob = befriend(tmp_path, alice, "bob")
-    update(bob)
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+    """Alice and bob, who released different content under one version, and cara, who knows of it."""
+    alice, bob, cara = gathered(tmp_path, "bob", "cara")
     for vault in (alice, bob):
         write(vault, "a.txt", f"{vault.name}\n")
         release(vault, Version(2, 0, 0), "second")
-    for vault in (bob, alice, bob):
+    for vault in (alice, bob, cara, alice):
         sync(vault, ["stick"])
+    yield alice, bob, cara
+    for vault in (cara, bob, alice):
+        vault.close()
+
+
+def _asked_nothing(people: Iterable[Vault], text: str) -> None:
+    """Everybody knows everything, updates, and has the same without having been asked."""
+    people = tuple(people)
+    for vault in (*people, *people):
+        sync(vault, ["stick"])
+    for vault in (*people, *people):
+        assert relation_of(vault, "main") is not Relation.CONFLICTING
+        assert update(vault).conflicts == ()
+        assert (conflicts(vault), (vault.folder / "a.txt").read_text()) == ([], text)
+        assert relation_of(vault, "main") in {Relation.SAME, Relation.AHEAD}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_who_took_the_same_side_is_no_head_against_who_goes_on(
+    three: tuple[Vault, Vault, Vault], is_known: bool
+) -> None:
+    """LAZ-40, LAZ-43: two decisions of equal content are one, also of two people who did not know of each other."""
+    alice, bob, _ = three
+    for vault in (alice, bob):
+        resolve_prefer(vault, "2.0.0", "bob")
+    if is_known:
+        _asked_nothing((alice, bob), "bob\n")
+    write(bob, "a.txt", "bob goes on\n")
+    release(bob, None, "on")
+    _asked_nothing((alice, bob), "bob goes on\n")
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_crossing_decisions_of_three_ask_nobody_about_what_was_given_up(
+    three: tuple[Vault, Vault, Vault], goes_on: bool
+) -> None:
+    """LAZ-40, LAZ-43: alice gives up her merge for bob's decision; cara agreed with him, and knew of neither."""
+    alice, bob, cara = three
+    resolve_prefer(cara, "2.0.0", "bob")
+    if goes_on:
+        write(cara, "a.txt", "cara goes on\n")
+        release(cara, None, "on")
+    resolve_prefer(bob, "2.0.0", "local")
+    resolve_merged(alice, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    accept_resolution(alice, "2.0.0")
+    _asked_nothing(three, "cara goes on\n" if goes_on else "bob\n")
+
+
+def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-40, LAZ-43: alice released a merge, and then took bob's decision; her release is no head against him."""
+    alice, bob, _ = three
+    sync(bob, ["stick"])
     resolve_prefer(bob, "2.0.0", "local")
     resolve_merged(alice, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
     for vault in (bob, alice, bob):
@@ -87,5 +135,3 @@ def test_who_agreed_is_not_asked_about_what_the_other_gave_up(tmp_path: Path) ->
     for vault in (bob, alice):
         sync(vault, ["stick"])
     assert update(alice).written == ("a.txt",)
-    for vault in (bob, alice):
-        vault.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from lazy.circle import accept, invite
 from lazy.places import add_place
 from lazy.sync import sync
+from lazy.update import update
 from vault.labels import set_label
 from vault.releasing import release
 from vault.store.schema import DERIVED_TABLES
@@ -16,7 +17,7 @@ from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.work import commit
 
-__all__ = ["around", "befriend", "derived", "found", "lived_in", "write"]
+__all__ = ["around", "befriend", "derived", "found", "gathered", "lived_in", "write"]
 
 _START_NS = 1_700_000_000 * 10**9
 
@@ -57,6 +58,17 @@ def befriend(root: Path, inviter: Vault, name: str) -> Vault:
     for vault in (inviter, friend, inviter, friend):
         sync(vault, ["stick"])
     return friend
+
+
+def gathered(root: Path, *names: str) -> tuple[Vault, ...]:
+    """Return alice and these friends of hers, all with her first release: one line in `a.txt`."""
+    alice = found(root)
+    write(alice, "a.txt", "one\n")
+    release(alice, None, "first")
+    friends = [befriend(root, alice, name) for name in names]
+    for friend in friends:
+        update(friend)
+    return alice, *friends
 
 
 def write(vault: Vault, path: str, text: str) -> None:
