@@ -7,8 +7,8 @@ vault is read and never written: nobody there has said that I may, so it is an u
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lazy.live.serving import Service, speak
@@ -97,21 +97,33 @@ class Beside:
         folder, around = self._other.folder, self._other.around
         service = Service(lambda: Vault(folder, around), lambda _served: None, self._watch)
         if path == REQUEST_PATH:
-            granted = service.request(sent.read()) if self._may_write else None
+            with _said_of(folder):
+                granted = service.request(sent.read()) if self._may_write else None
             if granted is None:
                 raise RefusedThere("The vault there cannot let you in.")
             answer.write(TAKEN if granted else WAITS)
         elif not self._may_write:
             speak(self._other, self._visitor, sent, answer.write, self._watch)
         elif service.admits(self._visitor):
-            try:
+            with _said_of(folder):
                 service.exchange(self._visitor, sent, answer.write)
-            except EnvironmentFault as error:  # said of «this vault», which is not the one that the reader sits at
-                raise PlaceNotWritable(
-                    f"The vault in {folder} takes nothing in. There lace says: {error.message}",
-                    hint=f"Nothing is wrong with your own vault. For the one in {folder}: {error.hint}",
-                ) from error
         elif service.was_revoked(self._visitor):
             raise RefusedThere(f"In the vault of {self._other.name} you were revoked from the group.")
         else:
             raise RefusedThere(f"You are no member in the vault of {self._other.name}.")
+
+
+@contextmanager
+def _said_of(folder: Path) -> Iterator[None]:
+    """Say of the other vault what it says of «this vault», which is not the one that the reader sits at.
+
+    Raises:
+        PlaceNotWritable: it cannot be written, or its key is locked.
+    """
+    try:
+        yield
+    except EnvironmentFault as error:
+        raise PlaceNotWritable(
+            f"The vault in {folder} takes nothing in. There lace says: {error.message}",
+            hint=f"Nothing is wrong with your own vault. For the one in {folder}: {error.hint}",
+        ) from error

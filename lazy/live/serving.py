@@ -33,7 +33,7 @@ from transports.address import AddressKind
 from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
-from vault.errors import Cancelled, LaceError
+from vault.errors import Cancelled, EnvironmentFault, LaceError
 from vault.history import releases_shown
 from vault.profile import Request
 from vault.profile.reading import read
@@ -157,8 +157,10 @@ class Service:
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited, or the admission of a new node of a member.
 
-        Returns:
-            True when they are a member now, False when the request waits for another member, None when it is refused.
+        True says that they are a member now, False that the request waits for another member, None that it is refused.
+
+        Raises:
+            EnvironmentFault: it cannot be judged now: the key is locked, the vault busy or not to be written.
         """
         with closing(self._open()) as vault:
             try:
@@ -171,17 +173,20 @@ class Service:
                     return True
                 is_free, before = has_room(vault), vault.store.rows(_LISTED, node.text)
                 name = consider(vault, _SERVED, sealed, node, keeps=is_free or monotonic() >= self._makes_room_from)
+            except EnvironmentFault as error:
+                if isinstance(value, Request) and not is_for_another(vault, value):
+                    self._tell(Served(value.label, problem=f"asks to belong; not now: {error.message}"))
+                raise
             except LaceError:
                 return None
-            if name is None and is_member(vault, node.text):
-                return True  # the same request came twice at once, as when its answer was lost
-            if name is None:
-                asks = vault.store.rows(_LISTED, node.text)
-                if not is_free and asks != before:  # it wrote: a crowd of strangers does not keep the vault busy
-                    self._makes_room_from = monotonic() + _MAKES_ROOM
-                return False if asks and is_for_another(vault, value) else None
-            self._tell(Served(name, admitted=name))
-            return True
+            if name is not None:
+                self._tell(Served(name, admitted=name))
+            if name is not None or is_member(vault, node.text):
+                return True  # also where the same request came twice at once, as when its answer was lost
+            asks = vault.store.rows(_LISTED, node.text)
+            if not is_free and asks != before:  # it wrote: a crowd of strangers does not keep the vault busy
+                self._makes_room_from = monotonic() + _MAKES_ROOM
+            return False if asks and is_for_another(vault, value) else None
 
     def failed(self, what: str) -> None:
         """Tell of a fault of the server itself; no friend has a part in it."""

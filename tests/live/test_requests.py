@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +15,19 @@ import lazy.live.serving
 from lazy.admitting import consider, consider_passed_on
 from lazy.circle import accept, invite, request_record
 from lazy.invitations import invitation_id
-from lazy.live.serving import Service
+from lazy.live.beside import Beside
+from lazy.live.serving import Served, Service
 from lazy.people import is_member
 from lazy.places import add_place
 from lazy.sync import sync
+from tests.live.test_slots import Door, make_server
 from tests.vault import vaults
 from transports.drop import Drop
+from transports.errors import PlaceNotWritable
+from transports.http.identity import client_context
+from transports.http.paths import REQUEST_PATH
+from transports.mailbox import ByteCount
+from vault.keys import KeyLocked
 from vault.profile import Request
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -97,6 +105,41 @@ def test_a_crowd_of_strangers_keeps_nobody_out_who_was_invited(alice: Vault, tmp
     assert service.request(asked) is True
     assert is_member(alice, cara.node.text)
     cara.close()
+
+
+def test_whoever_is_invited_is_not_told_otherwise_while_the_key_is_locked(alice: Vault, tmp_path: Path) -> None:
+    """LAZ-70, APP-11: nobody can seal their admission now; strangers learn nothing of it."""
+    told: list[Served] = []
+    cara, asked = invited(tmp_path, alice, "cara")
+    alice.keys_here.protect(alice.node, b"pass")
+    service = Service(lambda: Vault(alice.folder, alice.around), told.append)
+    with pytest.raises(KeyLocked):
+        service.request(asked)
+    assert [(served.peer, served.admitted) for served in told] == [("cara", "")]
+    assert "passphrase" in told[0].problem
+    assert service.request(junk(alice.group, 1).encode()) is False, "it waits for another member"
+    there = Beside(alice, cara.node, ByteCount(), may_write=True)
+    with pytest.raises(PlaceNotWritable, match="protected by a passphrase"):
+        there.post(REQUEST_PATH, None, [asked])
+    alice.keys_here.unprotect(alice.node, lambda: b"pass")
+    assert service.request(asked) is True
+    cara.close()
+
+
+def test_a_server_that_cannot_judge_a_request_now_refuses_nobody() -> None:
+    # LAZ-70: 503 is said of now, 403 of the invitation
+    class Locked(Door):
+        def request(self, record: bytes) -> bool | None:
+            raise KeyLocked("The key is protected by a passphrase.")
+
+    server, _ = make_server(Locked())
+    server.start()
+    try:
+        line = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=10, context=client_context())
+        line.request("POST", REQUEST_PATH, b"")
+        assert line.getresponse().status == 503
+    finally:
+        server.stop()
 
 
 def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

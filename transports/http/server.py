@@ -80,7 +80,11 @@ class Handler(Protocol):
         """Let go of what `state` keeps open; called from the same thread, last."""
 
     def request(self, record: bytes) -> bool | None:
-        """Look at the request of somebody invited: whether it is granted or waits; None when it is refused."""
+        """Look at the request of somebody invited: whether it is granted or waits; None when it is refused.
+
+        Raises:
+            LaceError: nobody can say so now.
+        """
 
     def failed(self, what: str) -> None:
         """Take note of a fault of the server itself, said without a full stop."""
@@ -218,7 +222,7 @@ class LiveServer:
             with _one_more(self._waiting, who):
                 return Response(await self._other_than(known, request), 200, {"Cache-Control": "no-store"})
         except LaceError:
-            return Response(b"cannot answer now\n", 503, {"Connection": "close"})
+            return _not_now()
 
     async def _other_than(self, known: bytes, request: Request) -> bytes:
         loop = asyncio.get_running_loop()
@@ -235,7 +239,10 @@ class LiveServer:
             return await _refused(request)
         if self._judging >= _JUDGING:
             return _busy()
-        is_granted = await self._judge(self._handler.request, data)
+        try:
+            is_granted = await self._judge(self._handler.request, data)
+        except LaceError:
+            return _not_now()
         if is_granted is None:
             return await _refused(request)
         return Response(TAKEN if is_granted else WAITS, 200)
@@ -280,8 +287,9 @@ class _Exchange:
         except (LaceError, TimeoutError, OSError) as error:
             if answer.is_begun:
                 return  # left unfinished, the connection is closed, and the client sees that the body is not whole
-            status, text = (400, b"not understood\n") if isinstance(error, DataError) else (503, b"cannot answer now\n")
-            await Response(text, status, {"Connection": "close"})(scope, receive, send)
+            is_noise = isinstance(error, DataError)
+            refusal = Response(b"not understood\n", 400, {"Connection": "close"}) if is_noise else _not_now()
+            await refusal(scope, receive, send)
 
 
 @contextmanager
@@ -312,6 +320,10 @@ async def _short(request: Request, most: int) -> bytes | None:
 
 def _busy() -> Response:
     return Response(b"busy\n", 503, {"Retry-After": "5"})
+
+
+def _not_now() -> Response:
+    return Response(b"cannot answer now\n", 503, {"Connection": "close"})
 
 
 async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:
