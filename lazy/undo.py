@@ -58,6 +58,7 @@ _COUNTER = {
     "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
     "lazy-leave": "Sync with them again: lace peers shows the line for each friend you left.",
     "lazy-join": "Stop syncing with them: lace leave NAME.",
+    "lace-fetch": "Ask for it no longer: lace fetch DESK@CASE PATH --cancel.",
     "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
 }
 _ACTS = {

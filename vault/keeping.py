@@ -12,7 +12,7 @@ it again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject, check_here
@@ -25,7 +25,8 @@ from vault.records import RecordHash
 from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["MAX_KEEPS", "BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "keeps", "letting", "set_keep"]
+__all__ = ["MAX_KEEPS", "BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "give_up", "keeps", "letting"]
+__all__ += ["set_keep"]
 
 MAX_KEEPS = 1_000
 _KEY = "keeping "  # setting of the store: one desk's rules
@@ -196,15 +197,9 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
         MissingObject, TreeError: the tree cannot be read, or says of a content what is not so.
         Locked, StoreUnwritable: it cannot be noted.
     """
-    entry = lookup(vault.store, tree, path) if path else None
-    found: Iterable[tuple[str, Entry]] = ()
-    if entry is not None and not entry.is_dir:
-        found = [(path, entry)]
-    elif entry is not None or not path:
-        found = ((join(path, below), each) for below, each in walk(vault.store, entry.hash if entry else tree))
     with vault.writing() as w:
         asked = []
-        for name, each in found:
+        for name, each in _files(w.store, tree, path):
             if not w.store.rows("SELECT 1 FROM tomb WHERE hash = ?", each.hash.text) or _is_here(w.store, each):
                 continue
             w.store.run(_ASKED, each.hash.text)
@@ -214,6 +209,41 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
         if asked:
             w.audit("lace-fetch", tree.text, {"path": path, "files": str(len(asked))})
     return asked
+
+
+def give_up(vault: Vault, tree: RecordHash, path: str) -> tuple[list[str], list[str]]:
+    """Ask no longer for what was let go at or below a path of a tree, as where nobody has it any more.
+
+    Returns:
+        The paths of files that are let go again, and of those that came in part: a prune lets go of these.
+
+    Raises:
+        MissingObject, TreeError, Locked, StoreUnwritable: as `fetch`.
+    """
+    with vault.writing() as w:
+        given: list[str] = []
+        begun: list[str] = []
+        for name, each in _files(w.store, tree, path):
+            if not w.store.rows("SELECT 1 FROM tomb WHERE hash = ? AND wanted > 0", each.hash.text):
+                continue
+            if w.store.position(each.hash) is not None:
+                begun.append(name)
+                continue
+            w.store.run("UPDATE tomb SET wanted = 0 WHERE hash = ?", each.hash.text)
+            w.store.run("DELETE FROM hole WHERE want = ?", each.hash.text)
+            given.append(name)
+        if given:
+            w.audit("lace-fetch", tree.text, {"path": path, "given-up": str(len(given))})
+    return given, begun
+
+
+def _files(store: Store, tree: RecordHash, path: str) -> Iterator[tuple[str, Entry]]:
+    """Yield the files at or below a path of a tree."""
+    entry = lookup(store, tree, path) if path else None
+    if entry is not None and not entry.is_dir:
+        yield path, entry
+    elif entry is not None or not path:
+        yield from ((join(path, below), each) for below, each in walk(store, entry.hash if entry else tree))
 
 
 def _is_here(store: Store, entry: Entry) -> bool:

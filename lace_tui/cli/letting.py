@@ -9,8 +9,8 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path, files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.address import resolve
-from vault.keeping import Keep, fetch, keeps, set_keep
+from lazy.address import ResolvedCommit, resolve
+from vault.keeping import Keep, fetch, give_up, keeps, set_keep
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb == "fetch":
         parser.add_argument("address", metavar="DESK@CASE", help="[PEER/]DESK[@NUMBER|VERSION|LABEL|DATE]")
         parser.add_argument("path", nargs="?", default="", metavar="PATH", help="only what is there; all without it")
+        parser.add_argument("--cancel", action="store_true", help="ask no longer, as where nobody has it any more")
         return
     parser.add_argument("path", nargs="?", metavar="PATH", help="with everything below it; . is the whole desk")
     parser.add_argument("newest", nargs="?", metavar="N", help="so many of each person's newest releases; or: all")
@@ -59,10 +60,26 @@ def _text(rule: Keep) -> str:
 
 def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     found = resolve(vault, args.address)
-    asked = fetch(vault, found.tree, desk_path(context, vault, args.path) if args.path else "")
+    path = desk_path(context, vault, args.path) if args.path else ""
+    if args.cancel:
+        return _give_up(vault, found, path)
+    asked = fetch(vault, found.tree, path)
     if not asked:
         return Answer({"asked": [], "next": None}, "Nothing there was let go.")
-    lines = [f"  {inert(path)}" for path in asked[:SHOWN]]
-    lines += [f"  and {len(asked) - SHOWN} more"] if len(asked) > SHOWN else []
-    text = "\n".join([f"{files_text(len(asked))} of {inert(found.what)} asked for:", *lines, "Next: lace sync --all"])
-    return Answer({"asked": asked, "next": "lace sync --all"}, text)
+    following = "lace sync --all"
+    lines = _listed(f"{files_text(len(asked))} of {inert(found.what)} asked for:", asked)
+    return Answer({"asked": asked, "next": following}, "\n".join([*lines, f"Next: {following}"]))
+
+
+def _give_up(vault: Vault, found: ResolvedCommit, path: str) -> Answer:
+    given, begun = give_up(vault, found.tree, path)
+    lines = _listed(f"{files_text(len(given))} of {inert(found.what)} asked for no longer:", given) if given else []
+    lines += _listed(f"{files_text(len(begun))} came in part, and still asked for:", begun) if begun else []
+    lines += ["Next: lace prune, which lets go of these again"] if begun else []
+    data = {"cancelled": given, "in_part": begun, "next": "lace prune" if begun else None}
+    return Answer(data, "\n".join(lines) or "Nothing there was asked for.")
+
+
+def _listed(first: str, paths: list[str]) -> list[str]:
+    more = [f"  and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    return [first, *(f"  {inert(path)}" for path in paths[:SHOWN]), *more]

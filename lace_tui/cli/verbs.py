@@ -283,7 +283,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "letting",
         _WORK,
         "Ask the next sync for files of an old release whose content you let go of.",
-        "DESK@CASE [PATH]",
+        "DESK@CASE [PATH] [--cancel]",
         examples=("lace fetch main@1.0.0 videos/intro.mp4",),
         acts=True,
     ),

@@ -278,6 +278,11 @@ def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
     assert alice.lace("diff", "main@1.0.0", "main@1.0.1")["changed"] == ["films/one.txt"]
     assert alice.lace("read", "x", "main@1.0.0", "films/one.txt")["outcome"] == "pruned"
     assert alice.lace("fetch", "main@1.0.1")["asked"] == []
+    assert "nothing" in alice.text("fetch", "main@1.0.0", "--cancel").lower()
+    assert alice.lace("fetch", "main@1.0.0", "films")["asked"] == ["films/one.txt"]
+    given = {"cancelled": ["films/one.txt"], "in_part": [], "next": None}
+    assert alice.lace("fetch", "main@1.0.0", "films", "--cancel") == given
+    assert alice.lace("sync", "stick")["received"] == 0
     assert alice.lace("fetch", "main@1.0.0", "films")["asked"] == ["films/one.txt"]
     alice.lace("sync", "stick")
     assert alice.run("cat", "main@1.0.0", "films/one.txt").out == b"take 1\n"

@@ -20,7 +20,7 @@ from vault.desks.tree import lookup
 from vault.errors import Cancelled
 from vault.fsck import check, repair
 from vault.history import releases
-from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, keeps, set_keep
+from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, give_up, keeps, set_keep
 from vault.names import Version
 from vault.prune import plan_prune, prune
 from vault.reads import Care, Outcome, read_line
@@ -145,6 +145,34 @@ def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp
     for vault in (bob, alice):
         sync(vault, ["stick"])
     assert update(alice).conflicts == ()
+
+
+def test_what_nobody_has_any_more_is_asked_for_no_longer(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: a fetch that nobody can fulfil is taken back; what has begun to come is named, and a prune takes it."""
+    _, bob = pair
+    for path in ("films", "other.bin"):
+        set_keep(bob, "main", Keep(path, 1))
+    assert prune(bob).files == 6
+    old = resolve(bob, "alice/main@1.0.2").tree
+    assert give_up(bob, old, "") == ([], [])
+    assert sorted(fetch(bob, old, "")) == ["films/large.bin", "films/small.bin", "other.bin"]
+    assert bob.store.rows("SELECT 1 FROM hole")
+    assert give_up(bob, old, "films/small.bin") == (["films/small.bin"], [])
+    assert give_up(bob, old, "nothing/there") == ([], [])
+    assert give_up(bob, old, "films") == (["films/large.bin"], [])
+    assert give_up(bob, old, "other.bin") == ([], []), "the same content"
+    assert bob.store.rows("SELECT 1 FROM hole") == []
+    state = derived(bob)
+    assert repair(bob).ok
+    assert derived(bob) == state
+    (result,) = sync(bob, ["stick"])
+    assert result.received == []
+    assert gone(bob, "1.0.2", "films/small.bin")
+    assert check(bob).bad == ()
+    begin_to_fetch(bob, "1.0.2")
+    assert give_up(bob, old, "films") == ([], ["films/large.bin"])
+    sync(bob, ["stick"])
+    assert content(bob, "1.0.2", "films/large.bin") == film(2)
 
 
 def test_what_is_here_again_by_another_way_is_not_asked_for(pair: tuple[Vault, Vault]) -> None:
