@@ -28,6 +28,7 @@ __all__ = [
     "admit",
     "consider",
     "consider_passed_on",
+    "drop_requests",
     "has_room",
     "is_for_another",
     "let_in",
@@ -39,6 +40,12 @@ __all__ = [
 
 REQUESTS_KEPT: Final = 100
 """Requests that wait here at most, by whatever road they came: keys cost nothing to make."""
+_DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
+_DROPPED_KEPT = 1000
+_NO_MEMBER = "I am no member myself yet"
+_UNKNOWN = "it proves no invitation of mine"
+_UNPROVEN = "its proof of the invitation is wrong"
+_STRANGE = frozenset({_NO_MEMBER, _UNKNOWN, _UNPROVEN})  # what anybody can be refused for who makes a key
 
 
 class AlreadyMember(CallerError):
@@ -100,7 +107,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
         place: where the request lies.
         sealed: the request, or the admission of a new node.
         node: in whose mailbox it lies, or who is to be let in.
-        keeps: whether one that lets nobody in is listed.
+        keeps: whether one that lets nobody in is listed though it proves no invitation of mine.
 
     Returns:
         The label of the person admitted, or None.
@@ -119,8 +126,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
     if is_member(vault, node.text):
         return None
     problem = _request_problem(vault, value)
-    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-    if problem and (not keeps or (known and str(known[0][0]) == problem)):
+    if problem and not _is_news(vault, node, problem, keeps=keeps):
         return None
     with vault.writing() as w:
         # Judged again under the lock: another process may have admitted somebody since.
@@ -173,16 +179,26 @@ def is_for_another(vault: Vault, value: Request | Member) -> bool:
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
+def _is_news(vault: Vault, node: Verifier, problem: str, *, keeps: bool) -> bool:
+    """Tell whether a request is to be listed: not where it is already, nor where a person took it off."""
+    if (not keeps and problem in _STRANGE) or node.text in vault.store.meta(_DROPPED).split():
+        return False
+    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
+    return not known or str(known[0][0]) != problem
+
+
 def _list(
     w: Writer, vault: Vault, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal
 ) -> None:
-    """Keep a request for somebody to grant; where too many wait one of them goes.
+    """Keep a request for somebody to grant; where too many wait one of them goes, and first one that anybody can make.
 
     Which one falls by lot: how long each waits only itself says, and whoever asks again is listed again.
     """
-    rows = w.store.rows("SELECT node FROM request WHERE node <> ? ORDER BY node", node.text)
-    waiting = [str(row[0]) for row in rows]
-    while len(waiting) >= REQUESTS_KEPT:
+    rows = w.store.rows("SELECT node, problem FROM request WHERE node <> ? ORDER BY node", node.text)
+    strange = [str(each) for each, why in rows if str(why) in _STRANGE]
+    proven = [str(each) for each, why in rows if str(why) not in _STRANGE]
+    while len(strange) + len(proven) >= REQUESTS_KEPT:
+        waiting = strange or proven
         lot = int.from_bytes(vault.around.entropy(8), "big") % len(waiting)
         w.store.run("DELETE FROM request WHERE node = ?", waiting.pop(lot))
     values = (node.text, label, place, tai.text, problem, sealed.encode())
@@ -216,8 +232,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
         raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
     if not _counts(vault, value):
         problem = _admission_problem(vault, value)
-        known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-        if problem and keeps and (not known or str(known[0][0]) != problem):
+        if problem and keeps and _is_news(vault, node, problem, keeps=True):
             with vault.writing() as w:
                 _list(w, vault, node, value.label, place, value.tai, problem, sealed)
         return None
@@ -244,17 +259,17 @@ def _request_problem(vault: Vault, value: Request) -> str:
 
 def _invitation_problem(vault: Vault, value: Request) -> str:
     if not is_member(vault, vault.node.text):
-        return "I am no member myself yet"
+        return _NO_MEMBER
     rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
     if not rows:
-        return "it proves no invitation of mine"
+        return _UNKNOWN
     secret, expires, used_by = rows[0]
-    if used_by:
-        return f"its invitation was already used by {label_of(vault, str(used_by))}"
     from lazy.invitations import check_proof  # noqa: PLC0415 - most visits find nobody who asks
 
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
-        return "its proof of the invitation is wrong"
+        return _UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
+    if used_by:
+        return f"its invitation was already used by {label_of(vault, str(used_by))}"
     # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
     if Tai.parse(str(expires)) <= vault.around.tai():
         return f"its invitation was good until {Tai.parse(str(expires)).to_utc_iso()} by this device's clock"
@@ -265,6 +280,31 @@ def requests(vault: Vault) -> list[RequestInfo]:
     """Return who asked to belong and is not admitted, sorted by name."""
     rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
     return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
+
+
+def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
+    """Take requests off the list, and list none of these nodes again; return what went.
+
+    An invitation of mine lets them in all the same, and so does `admit` by their key.
+
+    Args:
+        vault: whose list it is.
+        name: of whom, or their key; None for everybody who waits now.
+
+    Raises:
+        NoSuchPeer: nobody of that name waits.
+    """
+    with vault.writing() as w:
+        found = [request for request in requests(vault) if name in {None, request.name, request.node}]
+        if name is not None and not found:
+            raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
+        for request in found:
+            w.store.run("DELETE FROM request WHERE node = ?", request.node)
+        if found:
+            dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
+            w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
+            w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
+    return found
 
 
 def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:

@@ -14,16 +14,15 @@ from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
-from lazy.admitting import admit, requests
+from lazy.admitting import admit
 from lazy.invitations import Invitation
 from lazy.people import former, formers, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
-from lazy.revoking import waiting
 from vault.errors import CallerError, LaceError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
-from vault.records import RecordError, Tai, Verifier
+from vault.records import RecordError, Verifier
 from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
 
@@ -313,54 +312,6 @@ def formers_lines(vault: Vault) -> list[str]:
     ]
 
 
-def _requests(context: Context, _: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        found = requests(vault)
-        rows = [
-            {
-                "name": request.name,
-                "node": request.node,
-                "place": request.place,
-                "tai": request.tai,
-                "time": Tai.parse(request.tai).to_utc_iso(),
-                "problem": request.problem,
-                "words": fingerprint_words(Verifier.parse(request.node)),
-            }
-            for request in found
-        ]
-        lines = [
-            f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
-            f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
-            f"  To admit: lace admit {typed(request.name)} --key {request.node}"
-            for request in found
-        ]
-        waits = waiting(vault)
-        lines += [
-            f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
-            + (
-                f"To agree: lace revoke {typed(one.name)}"
-                if one.mine
-                else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
-            )
-            for one in waits
-        ]
-        revocations = [
-            {
-                "name": one.name,
-                "node": one.node,
-                "by": one.by,
-                "last_seq": one.last_seq,
-                "reason": one.reason,
-                "revocation": one.revocation,
-                "above": one.above,
-                "mine": one.mine,
-            }
-            for one in waits
-        ]
-        data = {"requests": rows, "revocations": revocations}
-        return Answer(data, "\n".join(lines) or "Nobody is waiting.")
-
-
 def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = _key(args.key)
     with context.open_vault() as vault:
@@ -426,7 +377,6 @@ _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "invite": _invite,
     "accept": _accept,
     "admit": _admit,
-    "requests": _requests,
     "members": _members,
     "join": _join,
     "leave": _leave,

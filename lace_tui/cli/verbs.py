@@ -48,7 +48,7 @@ VERBS: tuple[Verb, ...] = (
         acts=True,
     ),
     Verb("members", _CLI + "begin", _BEGIN, "List who belongs to the group."),
-    Verb("requests", _CLI + "begin", _BEGIN, "List who asked to belong and is not admitted."),
+    Verb("requests", _CLI + "asking", _BEGIN, "List who asked to belong and still waits.", "[--drop NAME|--drop-all]"),
     Verb(
         "admit",
         _CLI + "begin",

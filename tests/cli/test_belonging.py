@@ -106,6 +106,24 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     assert ann.lace("requests")["requests"] == []
 
 
+def test_requests_are_taken_off_the_list_by_name_or_all_at_once(pair: tuple[Person, Person], cara: Person) -> None:
+    """CYB-17: and a sync with the stick on which they lie brings none of them back."""
+    ann, bob = pair
+    line = ann.lace("invite", "cara")["invite"]
+    assert "Nobody is waiting" in bob.text("requests", "--drop-all")
+    node = cara.lace("accept", line, "--name", "cara")["node"]
+    bob.lace("sync")
+    assert [each["name"] for each in bob.lace("requests")["requests"]] == ["cara"]
+    bob.lace("requests", "--drop", "dan", expect=2)
+    bob.lace("requests", "--drop", "cara", "--drop-all", expect=2)
+    assert bob.lace("requests", "--drop", "cara") == {"dropped": [{"name": "cara", "node": node}]}
+    bob.lace("sync")
+    assert bob.lace("requests")["requests"] == []
+    ann.lace("sync")
+    bob.lace("sync")
+    assert "cara" in {member["name"] for member in bob.lace("members")["members"]}
+
+
 def test_a_new_key_that_a_revoked_one_admitted_waits_among_the_requests(pair: tuple[Person, Person]) -> None:
     """LAZ-71: its owner did not know yet; nobody has to type a key."""
     ann, bob = pair

@@ -12,12 +12,12 @@ import pytest
 
 import lazy.admitting
 import lazy.live.serving
-from lazy.admitting import consider, consider_passed_on
+from lazy.admitting import admit, consider, consider_passed_on, drop_requests, requests
 from lazy.circle import accept, invite, request_record
 from lazy.invitations import invitation_id
 from lazy.live.beside import Beside
 from lazy.live.serving import Served, Service
-from lazy.people import is_member
+from lazy.people import NoSuchPeer, is_member
 from lazy.places import add_place
 from lazy.sync import sync
 from tests.live.test_slots import Door, make_server
@@ -104,6 +104,62 @@ def test_a_crowd_of_strangers_keeps_nobody_out_who_was_invited(alice: Vault, tmp
     cara, asked = invited(tmp_path, alice, "cara")
     assert service.request(asked) is True
     assert is_member(alice, cara.node.text)
+    cara.close()
+
+
+def test_who_proves_an_invitation_of_mine_is_listed_before_strangers(alice: Vault, tmp_path: Path) -> None:
+    """CYB-17, LAZ-70: what came too late is for a person to see, however many keys were made to keep it off."""
+    for number in range(_KEPT):
+        consider(alice, "stick", junk(alice.group, number), junk(alice.group, number).signer)
+    cara, asked = invited(tmp_path, alice, "cara")
+    with alice.writing() as w:
+        w.store.run("UPDATE invitation SET expires = ?", Tai(1).text)
+    assert consider_passed_on(alice, "live", asked) is None
+    for number in range(_KEPT, 4 * _KEPT):
+        consider(alice, "stick", junk(alice.group, number), junk(alice.group, number).signer)
+        assert cara.node.text in waiting(alice)
+    assert len(waiting(alice)) == _KEPT
+    cara.close()
+
+
+def test_who_only_knows_the_name_of_an_invitation_is_a_stranger(alice: Vault, tmp_path: Path) -> None:
+    """CYB-17: whoever was let in says which invitation it was, to everybody who reads the stick."""
+    cara, asked = invited(tmp_path, alice, "cara")
+    assert consider_passed_on(alice, "live", asked) == "cara"
+    (used,) = alice.store.rows("SELECT id FROM invitation")[0]
+    key = SigningKey.from_seed(bytes(32))
+    plex = Request.to_plex(
+        group=alice.group, node=key.verifier, invitation=str(used), label="x", proof=bytes(32), tai=Tai(2**33)
+    )
+    consider(alice, "stick", Seal.sign(plex, key), key.verifier)
+    assert [request.problem for request in requests(alice)] == ["its proof of the invitation is wrong"]
+    cara.close()
+
+
+def test_requests_that_were_dropped_are_listed_no_more_and_make_room(alice: Vault, tmp_path: Path) -> None:
+    """CYB-17: they lie on the stick as before; an invitation of mine, and a hand, let in whoever it was."""
+    cara, asked = invited(tmp_path, alice, "cara")
+    crowd = [junk(alice.group, number) for number in range(_KEPT)]
+    for request in crowd:
+        consider(alice, "stick", request, request.signer)
+    with pytest.raises(NoSuchPeer):
+        drop_requests(alice, "nobody")
+    (one,) = drop_requests(alice, "x1")
+    assert one.node == crowd[1].signer.text
+    assert len(drop_requests(alice)) == _KEPT - 1
+    assert drop_requests(alice) == []
+    for request in crowd:
+        assert consider(alice, "stick", request, request.signer) is None
+    assert waiting(alice) == []
+    late = junk(alice.group, 30)
+    consider_passed_on(alice, "live", late.encode())
+    assert waiting(alice) == [late.signer.text]
+    drop_requests(alice, late.signer.text)
+    with alice.writing() as w:
+        w.store.set_meta("dropped requests", f"{w.store.meta('dropped requests')} {cara.node.text}")
+    assert consider_passed_on(alice, "live", asked) == "cara"
+    admit(alice, "late", late.signer.text)
+    assert is_member(alice, late.signer.text)
     cara.close()
 
 
