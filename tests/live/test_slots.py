@@ -26,7 +26,7 @@ from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import client_context, make_identity
 from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.server import _JUDGES, _JUDGING, LiveServer
+from transports.http.server import _CONNECTIONS, _JUDGES, _JUDGING, LiveServer
 from transports.http.stream import Source
 from transports.mailbox import ByteCount
 from vault.records import Tai, Verifier
@@ -134,6 +134,25 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
         first.sendall(b"12345678")
         assert first.recv(15) == b"HTTP/1.1 200 OK"
         for line in (first, *idle):
+            line.close()
+
+
+def test_connections_that_never_begin_tls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """faults.md row 9: each holds a descriptor; the oldest go, those that stay are waited for as long as for a head."""
+    door = Door()
+    with _serving(door) as (port, session):
+        first = begin_body(port, session, 1)
+        door.reading.acquire()
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(_CONNECTIONS + 20)]
+        assert [line.recv(1) for line in silent[:20]] == [b""] * 20
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
+        late = client_context().wrap_socket(silent[-1])  # it takes its time, and is not turned away
+        first.sendall(b"12345678")
+        assert first.recv(15) == b"HTTP/1.1 200 OK"
+        monkeypatch.setattr("transports.http.guarded._HEAD_SECONDS", 0.1)
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as slow:
+            assert slow.recv(1) == b""
+        for line in (first, late, *silent[:-1]):
             line.close()
 
 

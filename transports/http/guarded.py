@@ -12,6 +12,7 @@ import math
 import socket
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -21,13 +22,13 @@ from transports.http.thin import STEP_BYTES, keep_little_unsent
 from vault.errors import LaceError
 from vault.files import reason_of
 
-__all__ = ["LINE", "REST", "Faults", "GuardedProtocol"]
+__all__ = ["LINE", "REST", "Doorstep", "Faults", "GuardedProtocol"]
 
 LINE: Final = "lace.line"
 """Where a request's scope holds the protocol that it came by."""
 REST: Final = "lace.rest"
 """Where it holds what came of a body that was cut and nobody read."""
-_HEAD_SECONDS = 15.0  # for a whole request head
+_HEAD_SECONDS = 15.0  # for a handshake, and for a whole request head
 _TOLD = 20  # faults that one run tells of
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # of this machine, and of no line
 
@@ -103,6 +104,45 @@ def _module_of(error: BaseException) -> str:
     return str(at.tb_frame.f_globals.get("__name__", "")) if at is not None else ""
 
 
+class Doorstep(socket.socket):
+    """A listening socket that counts whom it accepted and who has not finished the handshake of TLS; for one loop.
+
+    The loop tells the server of a connection only then. Whoever never begins would hold a descriptor of this process
+    for a minute, and as many as there are: here the oldest goes where there are too many, and each after a while.
+
+    Args:
+        listening: the socket; it is taken over.
+        most: connections that may stand there at a time.
+    """
+
+    def __init__(self, listening: socket.socket, most: int) -> None:
+        super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
+        self._most = most
+        self._standing: dict[int, tuple[socket.socket, asyncio.TimerHandle]] = {}
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection and begin to wait for its handshake."""
+        connection, address = super().accept()
+        number = connection.fileno()
+        self.comes_in(number)  # the one that had this number is closed
+        guard = asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._turn_away, number)
+        self._standing[number] = connection, guard
+        if len(self._standing) > self._most:
+            self._turn_away(next(iter(self._standing)))
+        return connection, address
+
+    def comes_in(self, number: int) -> None:
+        """Take note that the connection with this descriptor speaks TLS."""
+        if number in self._standing:
+            self._standing.pop(number)[1].cancel()
+
+    def _turn_away(self, number: int) -> None:
+        connection, _ = self._standing[number]
+        self.comes_in(number)
+        with suppress(OSError):  # it went by itself
+            connection.shutdown(socket.SHUT_RDWR)  # its transport closes it
+
+
 class GuardedProtocol(H11Protocol):
     """Closes a connection whose request head does not come in time: else a slow drip would hold it for ever.
 
@@ -110,6 +150,8 @@ class GuardedProtocol(H11Protocol):
     would keep friends out.
     """
 
+    doorstep: Doorstep | None = None
+    """Where it waited before."""
     is_let_in = False
     """Whether a request on it proved that a member asks."""
     since = 0.0
@@ -123,6 +165,8 @@ class GuardedProtocol(H11Protocol):
         self._make_room()
         wire: socket.socket | None = transport.get_extra_info("socket")
         if wire is not None:
+            if self.doorstep is not None:
+                self.doorstep.comes_in(wire.fileno())
             keep_little_unsent(wire)
         # TLS lets 512 KiB wait, hands it to the transport in one piece, and takes more once all of that went: on a thin
         # line that is a silence.

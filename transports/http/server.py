@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from transports.errors import AddressInUse
 from transports.http.bodies import SEND_BYTES, SILENCE, Answer, Body
-from transports.http.guarded import LINE, Faults, GuardedProtocol
+from transports.http.guarded import LINE, Doorstep, Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
@@ -44,7 +44,7 @@ __all__ = ["Handler", "LiveServer"]
 _EXCHANGES, _EXCHANGES_EACH = 16, 4  # at a time, of all and of one node; others are asked to come back
 _DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
 _JUDGES, _JUDGING = 2, 8  # threads that look at requests to belong, which may wait for the vault; and their work
-_CONNECTIONS = 64
+_CONNECTIONS = 64  # that speak TLS, and as many that do not yet
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
 _LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
@@ -127,7 +127,7 @@ class LiveServer:
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
         self._waiting: Counter[Verifier] = Counter()
         self._exchanging: Counter[Verifier] = Counter()
-        self._socket = _listening(host, port)
+        self._socket = Doorstep(_listening(host, port), _CONNECTIONS)
         self.port: int = self._socket.getsockname()[1]
         faults = Faults(handler.failed)
         routes = [
@@ -138,7 +138,7 @@ class LiveServer:
         ]
         config = uvicorn.Config(
             Starlette(routes=routes),
-            http=GuardedProtocol,
+            http=type("Line", (GuardedProtocol,), {"doorstep": self._socket}),
             ws="none",
             lifespan="off",
             log_config=None,
