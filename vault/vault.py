@@ -307,7 +307,7 @@ class Vault:
         Raises:
             KeyMissing, KeyLocked, KeyFileDamaged, KeyExposed: with a way out.
         """
-        if self._key is None:
+        if self._key is None or self._key.verifier != self.node:  # another process may have adopted the vault
             self._key = self.keys_here.load(self.node, self.around.passphrase)
         return self._key
 

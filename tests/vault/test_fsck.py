@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
+from lazy.circle import adopt
 from lazy.sync import sync
 from tests.vault.vaults import around, derived, found, lived_in, write
 from vault import fsck_own
@@ -21,6 +23,7 @@ from vault.audit_trail import verify_trail
 from vault.config import Settings
 from vault.errors import Cancelled, LaceError
 from vault.fsck import DAMAGED, BadThing, check, repair
+from vault.prune import prune
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.database import StoreDamaged
@@ -266,6 +269,39 @@ def test_a_damaged_record_is_put_aside_and_comes_back_with_the_next_sync(copy: V
     assert [row[0] for row in copy.store.rows(visible)] == sorted(
         str(row[1]) for row in before["release"] if row[-1] == 1
     )
+
+
+@pytest.mark.parametrize("how", ["prune", "repair"])
+def test_a_vault_that_is_open_meanwhile_goes_on_with_what_was_numbered_anew(tmp_path: Path, how: str) -> None:
+    """APP-13: serve, follow and the app stay open while another process prunes or repairs; they wrote wrong rows."""
+    with found(tmp_path) as alice:
+        for number in range(3):
+            write(alice, "a.txt", f"text {number}")
+            commit(alice, f"Draft {number}")
+        with Vault(alice.folder, alice.around) as other:
+            if how == "prune":
+                assert prune(other).records
+            else:
+                with other.store.transaction():
+                    other.store.run("UPDATE body SET bytes = substr(bytes, 2) WHERE p = (SELECT min(p) FROM rev)")
+                assert repair(other).lost
+        write(alice, "a.txt", "after")
+        commit(alice, "After")
+        assert check(alice).bad == ()
+
+
+def test_a_vault_that_is_open_while_another_process_adopts_signs_with_the_new_key(copy: Vault) -> None:
+    """Decision 2: with the key of before nothing could be written until the program was begun anew."""
+    write(copy, "a.txt", "before\n")
+    commit(copy, "Before")
+    drawn = replace(copy.around, entropy=around(copy.folder.parent, "another draw").entropy)
+    with Vault(copy.folder, drawn) as other:
+        assert adopt(other)
+    write(copy, "a.txt", "after\n")
+    release(copy, None, "After")
+    assert copy.key().verifier == copy.node
+    assert copy.store.rows("SELECT count(*) FROM log WHERE node = ?", copy.node.text) == [(2,)]
+    assert check(copy).bad == ()
 
 
 def test_a_lost_audit_entry_shows(copy: Vault) -> None:

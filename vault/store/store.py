@@ -99,6 +99,7 @@ class Store:
             self._is_writing = True
             self.proofs.begin()
             try:
+                self._symbols.begin()
                 before = self.db.total_changes
                 yield
                 self.packs.finish()
@@ -187,8 +188,7 @@ class Store:
             self._fresh[record.hash] = (size, new_sum(record.blob.data).hexdigest())
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
-        found = (self.position(record) for record in records)
-        return tuple(p for p in found if p is not None)
+        return tuple(p for p in map(self.position, records) if p is not None)
 
     def forget(self, p: int) -> None:
         """Take the record at position `p` out, inside `transaction`; the bytes of its pack stay until a prune."""
