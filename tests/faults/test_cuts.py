@@ -14,7 +14,7 @@ from tests.faults.cuts import ROADS, WAYS, narrow, sweep
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 _LONG = "LACE_TEST_PROFILE" in os.environ
-_CUTS = 20 if _LONG else 4
+_CUTS = 6 if _LONG else 4
 _ALL = [(road, way) for road in sorted(ROADS) for way in ROADS[road].ways]
 _LATER = {("git", "up"), ("rebased-stick", "down"), ("sealed-git", "down"), ("sealed-git", "up")}
 

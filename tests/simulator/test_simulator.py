@@ -21,7 +21,7 @@ from tests.simulator.scenario import simulate
 from tests.simulator.world import Vault
 from vault.records import RecordHash
 
-SEEDS = 100
+SEEDS = 40
 ROOT = Path(__file__).parents[2]
 
 

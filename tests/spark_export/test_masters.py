@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 
+from spark_export.audits import AUDITS
 from spark_export.reports import Report
 from spark_export.session import java_home, spark_session
 from tests.people import ROOT
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 _SPARK = Path(pyspark.__file__).parent
 _CLASSES = "org.apache.spark.deploy."
 _PATIENCE = 90.0
+_CHECKING = "signatures"  # verifies each signature in the workers' own processes
 
 
 def _answers(directory: Path, scratch: Path, *where: str, name: str = "all", **more: str) -> dict[str, Any]:
@@ -45,6 +48,18 @@ def _answers(directory: Path, scratch: Path, *where: str, name: str = "all", **m
     assert done.returncode == 1, done.stderr.decode()
     told: dict[str, Any] = json.loads(done.stdout)
     return told
+
+
+def _programs(folder: Path) -> Path:
+    """Return a directory that holds every program of this machine but Java."""
+    folder.mkdir()
+    for place in reversed(os.environ["PATH"].split(os.pathsep)):
+        for program in Path(place).iterdir() if Path(place).is_dir() else []:
+            if program.name != "java":
+                link = folder / program.name
+                link.unlink(missing_ok=True)
+                link.symlink_to(program)
+    return folder
 
 
 def _environ(scratch: Path) -> dict[str, str]:
@@ -88,27 +103,22 @@ def _wait(port: int) -> None:
 
 @pytest.fixture(scope="module")
 def on_one_core(faulty: Group, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return _answers(faulty.directory, tmp_path_factory.mktemp("one"), "--master", "local[1]")
+    """What every report says on one core, on a machine without Java: the extra brings its own."""
+    folder = tmp_path_factory.mktemp("one")
+    programs = _programs(folder / "bin")
+    assert not shutil.which("java", path=str(programs))
+    told = _answers(faulty.directory, folder, "--master", "local[1]", "--html", "past.html", PATH=str(programs))
+    (written,) = told.pop("written")
+    page = (folder / written).read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert all(f'id="{audit.name}"' in page for audit in AUDITS)
+    return told
 
 
 def test_two_cores(faulty_reports: dict[str, Report], on_one_core: dict[str, Any]) -> None:
     assert on_one_core["findings"] == 7
     told = {name: report.as_objects() for name, report in faulty_reports.items()}
     assert json.loads(json.dumps(told)) == on_one_core["reports"]
-
-
-def test_a_machine_without_java(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
-    """The extra brings its own: PATH holds every program of this machine but java."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    for folder in reversed(os.environ["PATH"].split(os.pathsep)):
-        for program in Path(folder).iterdir() if Path(folder).is_dir() else []:
-            if program.name != "java":
-                link = programs / program.name
-                link.unlink(missing_ok=True)
-                link.symlink_to(program)
-    told = _answers(faulty.directory, tmp_path, "--master", "local[1]", name="equivocation", PATH=str(programs))
-    assert told["rows"] == on_one_core["reports"]["equivocation"]
 
 
 def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
@@ -119,7 +129,8 @@ def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tm
     with _running(tmp_path, *head):
         _wait(port)
         with _running(tmp_path, *worker, "0", master), _running(tmp_path, *worker, "0", master):
-            assert _answers(faulty.directory, tmp_path, "--master", master) == on_one_core
+            told = _answers(faulty.directory, tmp_path, "--master", master, name=_CHECKING)
+            assert told["rows"] == on_one_core["reports"][_CHECKING]
 
 
 def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
