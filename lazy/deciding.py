@@ -1,8 +1,8 @@
-"""A conflict opened for a person to decide: its sides, its files, what was chosen so far, and the result it gives.
+"""What a person chose for an opened conflict, and the result it gives.
 
-Everything is read once, in memory, off anybody's screen; choosing is pure (`worked_out`), and nothing is written before
-`decide` (LAZ-39). With more than two sides a file is decided step by step: the first side with the second, what came
-of it with the third. So whatever the number of sides, there are two texts to compare and one result.
+Choosing is pure (`worked_out`), and nothing is written before `decide` (LAZ-39). With more than two sides a file is
+decided step by step: the first side with the second, what came of it with the third. So whatever the number of sides,
+there are two texts to compare and one result.
 """
 
 from __future__ import annotations
@@ -12,35 +12,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from blake3 import blake3
-
-from lazy.conflicts import Conflict, conflict_named
-from lazy.merging import fold
-from lazy.people import label_of, members
+from lazy.opening import Content, Opened, OpenFile, Origin, shown
 from lazy.resolve import Resolved, resolve_merged
-from lazy.taking import MarkersLeft, heads_of
-from vault.desks.chunks import entry_pieces
-from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
-from vault.desks.merge import PathConflict, resolve_with
-from vault.desks.merge_text import Region, RegionUndecided, can_merge, has_markers, regions_of
-from vault.desks.ports import MemoryObjects, Source
-from vault.desks.tree import Entry, lookup, read_entry
+from lazy.taking import MarkersLeft
+from vault.desks.merge_text import Region, RegionUndecided, has_markers, regions_of
 from vault.errors import CallerError
-from vault.graph import ancestors
-from vault.history import commit_info, next_version, releases_of
 from vault.names import Version
-from vault.records import RecordHash, Tai
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import changes, checkout_of
 
-__all__ = ["CHOICES", "Choice", "Content", "OpenFile", "Opened", "Origin", "Pick", "Piece", "SideNeedsFile", "Worked"]
-__all__ += ["decide", "draft_text", "open_conflict", "undecided", "worked_out"]
+__all__ = ["CHOICES", "Choice", "Pick", "Piece", "SideNeedsFile", "Worked"]
+__all__ += ["decide", "draft_text", "undecided", "worked_out"]
 
 Choice = Literal["left", "right", "both", "swapped", "base"]
 CHOICES: tuple[Choice, ...] = ("left", "right", "both", "swapped", "base")
-
-_HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
 
 class SideNeedsFile(CallerError):
@@ -49,99 +34,6 @@ class SideNeedsFile(CallerError):
     code = "side-needs-file"
     exit_code = 2
     hint = "Choose another side for it, or decide the conflict with: lace resolve"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where one side comes from.
-
-    Args:
-        commit: its commit.
-        name: who made it, as `resolve` calls their side.
-        machine: their machine's name; empty when they told none.
-        time: when, ISO 8601 UTC; for display.
-        version: the version it was released as, or None.
-        is_mine: whether it is my line, with whatever my folder holds now.
-        word: its commit, where it is a side of the conflict; else empty.
-    """
-
-    commit: RecordHash
-    name: str
-    machine: str
-    time: str
-    version: Version | None
-    is_mine: bool
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What one side has at a path.
-
-    Args:
-        kind: "f" a file, "l" a link, "d" a folder.
-        mode: "x" for a program.
-        size: bytes.
-        hash: of its content.
-        head: its first bytes.
-        text: the whole of it when all sides can be compared by lines.
-    """
-
-    kind: str
-    mode: str
-    size: int
-    hash: str
-    head: bytes
-    text: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    """One path in conflict.
-
-    Args:
-        path: relative to the desk.
-        kind: why it is in conflict.
-        base: what it was before; None when it was not there.
-        sides: what each side has, in the order of `Opened.sides`; None where it is deleted.
-        other_name: of renames and twins, the other name.
-    """
-
-    path: str
-    kind: str
-    base: Content | None
-    sides: tuple[Content | None, ...]
-    other_name: str = ""
-
-    @property
-    def has_lines(self) -> bool:
-        """Whether single regions of it can be chosen."""
-        return all(side is not None and side.text is not None for side in self.sides)
-
-    @property
-    def key(self) -> str:
-        """What a draft of it is about: 32 hex characters of all its contents."""
-        parts = [self.path, *(content.hash if content else "-" for content in (self.base, *self.sides))]
-        return blake3("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A conflict with everything a person needs to decide it.
-
-    Args:
-        conflict: the conflict.
-        sides: in the order of their columns, mine first.
-        files: paths that do not merge by themselves.
-        others: paths that differ, and merge.
-        version: proposed for the release of the result.
-    """
-
-    conflict: Conflict
-    sides: tuple[Origin, ...]
-    files: tuple[OpenFile, ...]
-    others: tuple[str, ...]
-    version: Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,108 +191,6 @@ def undecided(opened: Opened, picks: Mapping[str, Pick]) -> tuple[str, ...]:
     return tuple(file.path for file in opened.files if not worked_out(file, picks.get(file.path, Pick())).is_decided)
 
 
-# Open
-
-
-def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
-    """Read an open conflict with the contents of its files (LAZ-35, LAZ-39).
-
-    Args:
-        vault: whose decision it is.
-        name: of the conflict.
-        watch: progress and cancel.
-
-    Raises:
-        NoSuchConflict: unknown, or resolved already.
-        MissingObject, TreeError: a content is not here or broken.
-    """
-    overlay = MemoryObjects(fallback=vault.store)
-    conflict = conflict_named(vault, name)
-    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
-    base = checkout_of(vault, conflict.desk)
-    mine = base.commit if base else None
-    heads = sorted(heads_of(vault, conflict), key=lambda head: (head != mine, head.text))
-    trees = [dirty.tree if head == mine else commit_info(vault.store, head).tree for head in heads]
-    clashes = _clashes(overlay, vault, heads, trees, base.also if base else (), watch)
-    files = tuple(_file(overlay, path, found, trees) for path, found in sorted(clashes.items()))
-    differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
-    others = tuple(sorted(differ - clashes.keys()))
-    origins = tuple(_origin(vault, conflict, head, mine) for head in heads)
-    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk))
-
-
-def _clashes(
-    overlay: MemoryObjects,
-    vault: Vault,
-    heads: Sequence[RecordHash],
-    trees: Sequence[RecordHash],
-    also: Sequence[RecordHash],
-    watch: Watch,
-) -> dict[str, dict[int, PathConflict]]:
-    """Return what clashes by path and by number of the side that clashes with those before it."""
-    found: dict[str, dict[int, PathConflict]] = {}
-    tree, done = trees[0], [*also, heads[0]]
-    for number, head in enumerate(heads[1:], 1):
-        watch.cancelled()
-        outcome, _ = fold(overlay, overlay, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
-        for clash in outcome.conflicts:
-            found.setdefault(clash.path, {})[number] = clash
-        tree = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
-        done.append(head)
-    return found
-
-
-def _file(source: Source, path: str, clashes: Mapping[int, PathConflict], trees: Sequence[RecordHash]) -> OpenFile:
-    first = clashes[min(clashes)]
-    entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
-               for number, tree in enumerate(trees)]  # fmt: skip
-    entries[0] = first.ours
-    whole = [_whole(source, entry) for entry in (first.base, *entries)]
-    has_text = first.is_text and can_merge(*(text for text in whole if text is not None))
-    contents = [
-        _content(source, entry, text if has_text else None)
-        for entry, text in zip((first.base, *entries), whole, strict=True)
-    ]
-    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin)
-
-
-def _whole(source: Source, entry: Entry | None) -> bytes | None:
-    if entry is None or entry.kind != "f" or entry.size > MAX_TEXT_BYTES:
-        return None
-    return read_entry(source, entry)
-
-
-def _content(source: Source, entry: Entry | None, text: bytes | None) -> Content | None:
-    if entry is None:
-        return None
-    head = b"" if entry.is_dir else next(iter(entry_pieces(source, entry)), b"")[:_HEAD]
-    return Content(entry.kind, entry.mode, entry.size, entry.hash.text, head, text)
-
-
-def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash | None) -> Origin:
-    info = commit_info(vault.store, head)
-    released = next(iter(releases_of(vault.store, [head], info.desk)), None)
-    owner = released.node if released else info.signer
-    machine = next((member.machine for member in members(vault) if member.node == owner), "")
-    side = next((side for side in conflict.sides if side.commit == head), None)
-    is_mine = head == mine
-    if is_mine and side is None:  # my line went on: name the side that it holds
-        line = ancestors(vault.store, head)
-        held = next((side for side in conflict.sides if side.commit.text in line), None)
-        name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
-        return Origin(head, name, machine or "", _iso(info.tai), version, True, "")
-    name, word = (side.word, head.text) if side else (label_of(vault, owner), "")
-    version = released.version if released else None
-    return Origin(head, name, machine or "", _iso(info.tai), version, is_mine, word)
-
-
-def _iso(tai: str) -> str:
-    return Tai.parse(tai).to_utc_iso()
-
-
-# Decide
-
-
 def decide(
     vault: Vault,
     opened: Opened,
@@ -416,7 +206,7 @@ def decide(
         RegionUndecided: a file is not decided.
         MarkersLeft: an edited text still holds markers.
         SideNeedsFile: a side that is no release of the conflict has no file there.
-        NoSuchConflict, VersionTaken, SidesChanged: somebody or something was faster.
+        NoSuchConflict, VersionTaken, SidesChanged: somebody or something was faster, as who edited one of its files.
     """
     takes: dict[str, str] = {}
     edited: dict[str, bytes] = {}
@@ -431,7 +221,7 @@ def decide(
             _take(opened.sides[pick.side], file, file.sides[pick.side], takes, edited)
         elif worked.result is not None:
             edited[file.path] = worked.result
-    seen = {origin.commit for origin in opened.sides}
+    seen = shown(vault, opened, watch)
     return resolve_merged(vault, opened.conflict.id, version, takes, reason, edited=edited.get, seen=seen, watch=watch)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from lazy.deciding import CHOICES, Choice, Opened, OpenFile, Pick
+from lazy.deciding import CHOICES, Choice, Pick
+from lazy.opening import Opened, OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
 from vault.files import FileMissing, make_directory, read_bounded, write_atomic

@@ -7,21 +7,19 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict, update_command
-from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
+from lazy.contested import Conflict, ConflictKind, Proposal, Status
 from lazy.following import following
 from lazy.queue import next_sync
 from lazy.saving import save_first, unsaved
-from lazy.taking import BOTH, Picks, check_seen, held, merged_tree
+from lazy.taking import NoSuchSide, Picks, Seen, SidesChanged, check_seen, held, merged_tree, pick_side, picks_of
 from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
-from vault.cases import SELF
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Source
-from vault.errors import CallerError
 from vault.graph import ancestors, newest
 from vault.history import commit_info
 from vault.names import Version
@@ -42,16 +40,8 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["NoSuchSide", "Resolved", "accept_resolution", "next_step", "plan_resolve"]
+__all__ = ["Resolved", "accept_resolution", "next_step", "plan_resolve"]
 __all__ += ["resolve_merged", "resolve_prefer"]
-
-
-class NoSuchSide(CallerError):
-    """The side named is none of this conflict's, or the word fits several."""
-
-    code = "no-such-side"
-    exit_code = 2
-    hint = "Name a side by its person or by its release: lace conflicts lists them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +105,7 @@ def resolve_merged(
     *,
     regions: Mapping[str, Mapping[int, str]] | None = None,
     edited: Callable[[str], bytes | None] = lambda _path: None,
-    seen: Collection[RecordHash] | None = None,
+    seen: Seen | None = None,
     watch: Watch = Watch(),
 ) -> Resolved:
     """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
@@ -128,12 +118,12 @@ def resolve_merged(
         reason: why; it travels in the resolution.
         regions: path -> number of a region -> side, or `both`.
         edited: returns the bytes of a merged file, or None.
-        seen: the heads that the choices were made between, as `heads_of`; None does not ask.
+        seen: what the choices were made between; None does not ask.
         watch: progress and cancel.
 
     Raises:
         NoSuchConflict, NoSuchSide: as `resolve_prefer`.
-        SidesChanged: the heads are not those `seen` any more; nothing was changed.
+        SidesChanged: the heads or files are not those `seen` any more; nothing was changed.
         VersionTaken: the version exists.
         MarkersLeft, NoSuchRegion, RegionUndecided, NoSuchPath: a choice cannot be taken; nothing was changed.
     """
@@ -144,12 +134,12 @@ def resolve_merged(
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
         if conflict.kind is ConflictKind.HEAD:
-            done = _settle_heads(w, vault, conflict, picks, reason, watch)
+            done = _settle_heads(w, vault, conflict, picks, reason, watch, seen)
             released = seal_release(w, vault, version, reason, desk=conflict.desk)
             return Resolved(
                 done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
             )
-        _save(w, vault, conflict, watch)
+        _save(w, vault, conflict, watch, seen)
         base = checkout_of(vault, conflict.desk)
         before, mine, also = (base.tree, base.commit, base.also) if base else (None, None, ())
         heads = [*(side.commit for side in conflict.sides), *conflict.results, *([mine] if mine else [])]
@@ -199,13 +189,16 @@ def _sides(conflict: Conflict) -> list[RecordHash]:
     return [*(side.commit for side in conflict.sides), *conflict.results]
 
 
-def _save(w: Writer, vault: Vault, conflict: Conflict, watch: Watch) -> None:
+def _save(w: Writer, vault: Vault, conflict: Conflict, watch: Watch, seen: Seen | None = None) -> None:
     """Commit what changed in the folder; deciding from a side that was checked out is a way of working.
 
     Raises:
         UncommittedChanges: the folder only looks at an older state, which would take back what came since.
+        SidesChanged: it has another content of a file than that which was `seen`.
     """
     save_first(w, vault, "resolve", desk=conflict.desk, watch=watch, sides=_sides(conflict))
+    if seen is not None and not seen.is_same(conflict):
+        raise SidesChanged(f"The conflict {conflict.id} is not what you saw any more: a file of it was edited since.")
 
 
 def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
@@ -246,55 +239,6 @@ def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal
     parents = newest(vault.store, [*known, decision.result])
     result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
-
-
-def pick_side(conflict: Conflict, word: str) -> Side:
-    """Return the side that `local`, `remote`, its word, a person's name or a release's hash means.
-
-    Raises:
-        NoSuchSide: none, or several.
-    """
-    if word in {"local", SELF}:
-        found = [side for side in conflict.sides if side.is_local]
-    elif word == "remote":
-        found = [side for side in conflict.sides if not side.is_local]
-    else:
-        found = [
-            side
-            for side in conflict.sides
-            if word in {side.word, side.name, side.node} or word in {str(side.release), str(side.commit)}
-        ]
-    if len({side.content_sha512 or side.commit.text for side in found}) != 1:
-        names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
-        problem = "fits several sides" if found else "is no side"
-        raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
-    return found[0]
-
-
-def picks_of(
-    vault: Vault,
-    conflict: Conflict,
-    takes: Mapping[str, str],
-    regions: Mapping[str, Mapping[int, str]],
-    edited: Callable[[str], bytes | None] = lambda _path: None,
-) -> Picks:
-    """Return a person's words for paths and regions as the sides they mean.
-
-    Raises:
-        NoSuchSide: a word means none, or several.
-    """
-
-    def side(word: str) -> RecordHash:
-        return pick_side(conflict, word).commit
-
-    return Picks(
-        paths={path: side(word) for path, word in takes.items()},
-        regions={
-            path: {number: word if word == BOTH else side(word) for number, word in chosen.items()}
-            for path, chosen in regions.items()
-        },
-        edited=edited,
-    )
 
 
 def _with_folder(
@@ -358,8 +302,10 @@ def plan_resolve(
     return conflict, *paths_moved(overlay, dirty.tree, tree)
 
 
-def _settle_heads(w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch) -> Resolved:
-    _save(w, vault, conflict, watch)
+def _settle_heads(
+    w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch, seen: Seen | None = None
+) -> Resolved:
+    _save(w, vault, conflict, watch, seen)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
     picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)

@@ -6,12 +6,13 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lazy.contested import Conflict
+from lazy.contested import Conflict, Side
 from lazy.merging import fold, in_order
+from vault.cases import SELF
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.merge import Choice, ConflictKind, MergeOutcome, PathConflict, resolve_with
@@ -26,8 +27,8 @@ from vault.vault import Vault
 from vault.work import checkout_of
 from vault.writer import Writer
 
-__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "PathRegions", "PathUndecided", "Picks", "SidesChanged"]
-__all__ += ["check_seen", "heads_of", "held", "merged_tree", "path_regions"]
+__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "NoSuchSide", "PathRegions", "PathUndecided", "Picks", "Seen"]
+__all__ += ["SidesChanged", "check_seen", "heads_of", "held", "merged_tree", "path_regions", "pick_side", "picks_of"]
 
 BOTH = "both"  # of one region: my lines, then the other side's
 # One decision removes a name, so the path alone says nothing about what the other side has.
@@ -58,6 +59,14 @@ class PathUndecided(CallerError):
     hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
 
 
+class NoSuchSide(CallerError):
+    """The side named is none of this conflict's, or the word fits several."""
+
+    code = "no-such-side"
+    exit_code = 2
+    hint = "Name a side by its person or by its release: lace conflicts lists them."
+
+
 class SidesChanged(CallerError):
     """What is decided is not what was shown: another side or decision came, or my own line went on (LAZ-39, LAZ-42)."""
 
@@ -85,6 +94,55 @@ class Picks:
     held: Mapping[str, Entry | None] = field(default_factory=dict)
 
 
+def pick_side(conflict: Conflict, word: str) -> Side:
+    """Return the side that `local`, `remote`, its word, a person's name or a release's hash means.
+
+    Raises:
+        NoSuchSide: none, or several.
+    """
+    if word in {"local", SELF}:
+        found = [side for side in conflict.sides if side.is_local]
+    elif word == "remote":
+        found = [side for side in conflict.sides if not side.is_local]
+    else:
+        found = [
+            side
+            for side in conflict.sides
+            if word in {side.word, side.name, side.node} or word in {str(side.release), str(side.commit)}
+        ]
+    if len({side.content_sha512 or side.commit.text for side in found}) != 1:
+        names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
+        problem = "fits several sides" if found else "is no side"
+        raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
+    return found[0]
+
+
+def picks_of(
+    vault: Vault,
+    conflict: Conflict,
+    takes: Mapping[str, str],
+    regions: Mapping[str, Mapping[int, str]],
+    edited: Callable[[str], bytes | None] = lambda _path: None,
+) -> Picks:
+    """Return a person's words for paths and regions as the sides they mean.
+
+    Raises:
+        NoSuchSide: a word means none, or several.
+    """
+
+    def side(word: str) -> RecordHash:
+        return pick_side(conflict, word).commit
+
+    return Picks(
+        paths={path: side(word) for path, word in takes.items()},
+        regions={
+            path: {number: word if word == BOTH else side(word) for number, word in chosen.items()}
+            for path, chosen in regions.items()
+        },
+        edited=edited,
+    )
+
+
 def heads_of(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     """Return the newest of what a decision merges: its sides, what was decided before, and my line."""
     base = checkout_of(vault, conflict.desk)
@@ -92,13 +150,25 @@ def heads_of(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     return newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results, *mine])
 
 
-def check_seen(vault: Vault, conflict: Conflict, seen: Collection[RecordHash] | None) -> None:
+class Seen(NamedTuple):
+    """What choices were made between.
+
+    Args:
+        heads: as `heads_of`.
+        is_same: tells whether the files of a conflict are what they were, once my folder is committed.
+    """
+
+    heads: frozenset[RecordHash]
+    is_same: Callable[[Conflict], bool]
+
+
+def check_seen(vault: Vault, conflict: Conflict, seen: Seen | None) -> None:
     """Refuse a decision between other heads than those that were `seen`, if that is known.
 
     Raises:
         SidesChanged: they are others.
     """
-    if seen is not None and set(seen) != set(heads_of(vault, conflict)):
+    if seen is not None and seen.heads != frozenset(heads_of(vault, conflict)):
         raise SidesChanged(
             f"The conflict {conflict.id} is not what you saw any more: a side came, or your line went on."
         )

@@ -23,16 +23,9 @@ from lace_tui.screens.marks import QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.sides import chosen, command_of
 from lazy.conflicts import conflict_of, conflicts
-from lazy.deciding import (
-    Choice,
-    OpenFile,
-    Pick,
-    decide,
-    draft_text,
-    undecided,
-    worked_out,
-)
+from lazy.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
 from lazy.drafts import drop_draft, save_draft
+from lazy.opening import OpenFile
 from lazy.resolve import Resolved, next_step
 from vault.errors import LaceError
 from vault.names import Version

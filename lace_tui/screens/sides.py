@@ -18,7 +18,8 @@ from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
-from lazy.deciding import Choice, Content, Opened, OpenFile, Pick, Piece, Worked
+from lazy.deciding import Choice, Pick, Piece, Worked
+from lazy.opening import Content, Opened, OpenFile
 from vault.names import Version
 
 __all__ = [
@@ -294,7 +295,9 @@ def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> s
         pick = picks.get(file.path, Pick())
         path = f"--path {shlex.quote(file.path)}"
         if pick.side is not None and pick.edited is None:
-            words.append(f"{path} --take {shlex.quote(opened.sides[pick.side].name)}")
+            side = opened.sides[pick.side]
+            if side.word or not side.is_mine:  # what stays as in the folder needs no word
+                words.append(f"{path} --take {shlex.quote(side.name)}")
         elif pick.edited is None and len(opened.sides) == 2 and all(c in sides for c in pick.regions.values()):
             chosen = [f"--region {n} --take {shlex.quote(sides[c])}" for n, c in sorted(pick.regions.items())]
             words.append(" ".join([path, *chosen]))

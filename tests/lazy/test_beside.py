@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lazy.conflicts import conflicts
+from lazy.conflicts import conflicts, note_head_conflict
 from lazy.merging import fold
+from lazy.opening import open_conflict
 from lazy.status import relation_of
 from lazy.sync import sync
 from lazy.update import update
@@ -20,7 +21,7 @@ from vault.history import Relation
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of, commit, record_commit
+from vault.work import adopt_commit, checkout_of, commit, record_commit
 
 Three = tuple[Vault, Vault, Vault]
 
@@ -105,15 +106,22 @@ def test_what_stands_beside_mine_is_said_of_no_head_without_it(tmp_path: Path) -
     write(alice, "c.txt", "cara\n")
     commit(alice, "built tree")
     built = checkout_of(alice)
+    write(alice, "a.txt", "the same, and more\n")
+    commit(alice, "further tree")
+    further = checkout_of(alice)
     assert first is not None
     assert other is not None
     assert same is not None
     assert built is not None
+    assert further is not None
     with alice.writing() as w:
         mine, _ = record_commit(w, alice, "main", same.tree, [first.commit], "mine")
         equal, _ = record_commit(w, alice, "main", same.tree, [first.commit], "equal")
         upon, _ = record_commit(w, alice, "main", built.tree, [mine, equal], "built on both")
         apart = [record_commit(w, alice, "main", other.tree, [first.commit], f"bob {n}")[0] for n in range(4)]
+        more, _ = record_commit(w, alice, "main", further.tree, [upon], "and more")
+        adopt_commit(w, alice, "main", mine, same.tree, [equal])
+        noted = [note_head_conflict(w, alice, "main", [more, head]) for head in apart]
     assert min(apart) < upon  # the order of the hashes
     for head in apart:
         overlay = MemoryObjects(fallback=alice.store)
@@ -121,4 +129,7 @@ def test_what_stands_beside_mine_is_said_of_no_head_without_it(tmp_path: Path) -
         assert outcome.root is not None
         found_there = [lookup(overlay, tree, "a.txt") for tree in (outcome.root, same.tree)]
         assert found_there[0] == found_there[1]
+    assert min(apart) < more
+    for one in noted:  # what is shown clashes with nothing that equal heads alone have
+        assert open_conflict(alice, one).files == ()
     alice.close()

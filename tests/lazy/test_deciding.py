@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts
-from lazy.deciding import Opened, Pick, decide, open_conflict
+from lazy.deciding import Pick, decide
+from lazy.opening import Opened, open_conflict
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
 from lazy.taking import SidesChanged
 from lazy.update import update
 from tests.vault.vaults import gathered, write
-from vault.history import Relation, releases
+from vault.history import Relation, line_head, releases
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -51,6 +52,39 @@ def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Pa
     assert (done.status, conflicts(alice)) == ("merged", [])
     assert (alice.folder / "a.txt").read_text() == "all of it\n"
     for vault in (cara, bob, alice):
+        vault.close()
+
+
+@pytest.mark.parametrize("kind", ["head", "version"])
+@pytest.mark.parametrize("what", ["the file", "a new clash"])
+def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(tmp_path: Path, kind: str, what: str) -> None:
+    """LAZ-39, LAZ-42: another program saved it; what else was edited meanwhile is no part of the decision."""
+    alice, bob = gathered(tmp_path, "bob")
+    for vault, version in ((alice, 0), (bob, 0 if kind == "version" else 1)):
+        write(vault, "a.txt", f"{vault.name}\n")
+        if vault is bob:
+            write(vault, "b.txt", "bob\n")
+        release(vault, Version(2, version, 0), "second")
+        sync(vault, ["stick"])
+    sync(alice, ["stick"])
+    name = update(alice).conflict_id or "2.0.0"
+    opened = open_conflict(alice, name)
+    name = opened.conflict.id
+    assert (opened.conflict.kind, [file.path for file in opened.files]) == (kind, ["a.txt"])
+    edited = "a.txt" if what == "the file" else "b.txt"
+    write(alice, edited, "by another program\n")
+    before = line_head(alice.store, alice.node.text, "main")
+    with pytest.raises(SidesChanged):
+        decide(alice, opened, {"a.txt": Pick(edited=b"both\n")}, Version(3, 0, 0))
+    assert (alice.folder / edited).read_text() == "by another program\n"
+    assert line_head(alice.store, alice.node.text, "main") == before
+    picks = {file.path: Pick(side=0) for file in open_conflict(alice, name).files}
+    again = open_conflict(alice, name)
+    write(alice, "c.txt", "beside it\n")
+    decide(alice, again, picks, Version(3, 0, 0))
+    assert (alice.folder / edited).read_text() == "by another program\n"
+    assert conflicts(alice) == []
+    for vault in (bob, alice):
         vault.close()
 
 

@@ -14,8 +14,9 @@ from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
 from lazy.people import linked, node_of
 from lazy.reputation import reputation
-from lazy.resolve import NoSuchSide, accept_resolution, resolve_merged, resolve_prefer
+from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import status
+from lazy.taking import NoSuchSide
 from lazy.update import update
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, found, records_in, visit, write

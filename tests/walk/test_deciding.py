@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts
-from lazy.resolve import pick_side
+from lazy.taking import pick_side
 from tests.circle.world import open_vault
 from tests.people import Person
 from vault.history import commit_info

@@ -1,0 +1,237 @@
+"""A conflict opened for a person to decide: its sides and its files, read once, in memory, off anybody's screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from blake3 import blake3
+
+from lazy.conflicts import Conflict, conflict_named
+from lazy.merging import fold, in_order
+from lazy.people import label_of, members
+from lazy.taking import Seen, heads_of
+from vault.desks.chunks import entry_pieces
+from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
+from vault.desks.merge import PathConflict, resolve_with
+from vault.desks.merge_text import can_merge
+from vault.desks.ports import MemoryObjects, Source
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.graph import ancestors
+from vault.history import commit_info, next_version, releases_of
+from vault.names import Version
+from vault.records import RecordHash, Tai
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.work import changes, checkout_of
+
+__all__ = ["Content", "OpenFile", "Opened", "Origin", "open_conflict", "shown"]
+
+_HEAD = 48  # bytes of a content that are shown where its lines cannot be
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one side comes from.
+
+    Args:
+        commit: its commit.
+        name: who made it, as `resolve` calls their side.
+        machine: their machine's name; empty when they told none.
+        time: when, ISO 8601 UTC; for display.
+        version: the version it was released as, or None.
+        is_mine: whether it is my line, with whatever my folder holds now.
+        word: its commit, where it is a side of the conflict and shown as that commit has it; else empty.
+    """
+
+    commit: RecordHash
+    name: str
+    machine: str
+    time: str
+    version: Version | None
+    is_mine: bool
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What one side has at a path.
+
+    Args:
+        kind: "f" a file, "l" a link, "d" a folder.
+        mode: "x" for a program.
+        size: bytes.
+        hash: of its content.
+        head: its first bytes.
+        text: the whole of it when all sides can be compared by lines.
+    """
+
+    kind: str
+    mode: str
+    size: int
+    hash: str
+    head: bytes
+    text: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """One path in conflict.
+
+    Args:
+        path: relative to the desk.
+        kind: why it is in conflict.
+        base: what it was before; None when it was not there.
+        sides: what each side has, in the order of `Opened.sides`; None where it is deleted.
+        other_name: of renames and twins, the other name.
+    """
+
+    path: str
+    kind: str
+    base: Content | None
+    sides: tuple[Content | None, ...]
+    other_name: str = ""
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether single regions of it can be chosen."""
+        return all(side is not None and side.text is not None for side in self.sides)
+
+    @property
+    def key(self) -> str:
+        """What a draft of it is about: 32 hex characters of all its contents."""
+        parts = [self.path, *(content.hash if content else "-" for content in (self.base, *self.sides))]
+        return blake3("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A conflict with everything a person needs to decide it.
+
+    Args:
+        conflict: the conflict.
+        sides: in the order of their columns, mine first.
+        files: paths that do not merge by themselves.
+        others: paths that differ, and merge.
+        version: proposed for the release of the result.
+    """
+
+    conflict: Conflict
+    sides: tuple[Origin, ...]
+    files: tuple[OpenFile, ...]
+    others: tuple[str, ...]
+    version: Version
+
+
+def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
+    """Read an open conflict with the contents of its files (LAZ-35, LAZ-39).
+
+    Args:
+        vault: whose decision it is.
+        name: of the conflict.
+        watch: progress and cancel.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    overlay = MemoryObjects(fallback=vault.store)
+    conflict = conflict_named(vault, name)
+    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
+    return _opened(vault, conflict, overlay, dirty.tree, watch)
+
+
+def shown(vault: Vault, opened: Opened, watch: Watch) -> Seen:
+    """Return what was shown, for a decision to be refused when it is something else by then (LAZ-39, LAZ-42)."""
+
+    def check(conflict: Conflict) -> bool:
+        base = checkout_of(vault, conflict.desk)
+        overlay = MemoryObjects(fallback=vault.store)
+        now = _opened(vault, conflict, overlay, base.tree, watch) if base is not None else opened
+        return [file.key for file in now.files] == [file.key for file in opened.files]
+
+    return Seen(frozenset(origin.commit for origin in opened.sides), check)
+
+
+def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: RecordHash, watch: Watch) -> Opened:
+    """Return a conflict with what my folder holds; `overlay` has that tree."""
+    base = checkout_of(vault, conflict.desk)
+    mine = base.commit if base else None
+    heads, has_mine = in_order(vault, heads_of(vault, conflict), mine)
+    trees = [tree if head == mine else commit_info(vault.store, head).tree for head in heads]
+    clashes = _clashes(overlay, vault, heads, trees, base.also if base and has_mine else (), watch)
+    files = tuple(_file(overlay, path, found, trees) for path, found in sorted(clashes.items()))
+    differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
+    others = tuple(sorted(differ - clashes.keys()))
+    origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
+    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk))
+
+
+def _clashes(
+    overlay: MemoryObjects,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    trees: Sequence[RecordHash],
+    also: Sequence[RecordHash],
+    watch: Watch,
+) -> dict[str, dict[int, PathConflict]]:
+    """Return what clashes by path and by number of the side that clashes with those before it."""
+    found: dict[str, dict[int, PathConflict]] = {}
+    tree, done = trees[0], [*also, heads[0]]
+    for number, head in enumerate(heads[1:], 1):
+        watch.cancelled()
+        outcome, _ = fold(overlay, overlay, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
+        for clash in outcome.conflicts:
+            found.setdefault(clash.path, {})[number] = clash
+        tree = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
+        done.append(head)
+    return found
+
+
+def _file(source: Source, path: str, clashes: Mapping[int, PathConflict], trees: Sequence[RecordHash]) -> OpenFile:
+    first = clashes[min(clashes)]
+    entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
+               for number, tree in enumerate(trees)]  # fmt: skip
+    entries[0] = first.ours
+    whole = [_whole(source, entry) for entry in (first.base, *entries)]
+    has_text = first.is_text and can_merge(*(text for text in whole if text is not None))
+    contents = [
+        _content(source, entry, text if has_text else None)
+        for entry, text in zip((first.base, *entries), whole, strict=True)
+    ]
+    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin)
+
+
+def _whole(source: Source, entry: Entry | None) -> bytes | None:
+    if entry is None or entry.kind != "f" or entry.size > MAX_TEXT_BYTES:
+        return None
+    return read_entry(source, entry)
+
+
+def _content(source: Source, entry: Entry | None, text: bytes | None) -> Content | None:
+    if entry is None:
+        return None
+    head = b"" if entry.is_dir else next(iter(entry_pieces(source, entry)), b"")[:_HEAD]
+    return Content(entry.kind, entry.mode, entry.size, entry.hash.text, head, text)
+
+
+def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash | None, tree: RecordHash) -> Origin:
+    info = commit_info(vault.store, head)
+    released = next(iter(releases_of(vault.store, [head], info.desk)), None)
+    owner = released.node if released else info.signer
+    machine = next((member.machine for member in members(vault) if member.node == owner), "")
+    side = next((side for side in conflict.sides if side.commit == head), None)
+    is_mine = head == mine
+    if is_mine and side is None:  # my line went on: name the side that it holds
+        line = ancestors(vault.store, head)
+        held = next((side for side in conflict.sides if side.commit.text in line), None)
+        name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
+        return Origin(head, name, machine or "", _iso(info.tai), version, True, "")
+    is_shown = not is_mine or tree == info.tree
+    name, word = (side.word, head.text if is_shown else "") if side else (label_of(vault, owner), "")
+    version = released.version if released else None
+    return Origin(head, name, machine or "", _iso(info.tai), version, is_mine, word)
+
+
+def _iso(tai: str) -> str:
+    return Tai.parse(tai).to_utc_iso()
