@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha512
 
 from vault.errors import EnvironmentFault
+from vault.fsck_scratch import LOCK_SECONDS
 from vault.keeping import Letting, letting
 from vault.records import RecordHash
 from vault.space import require_room
@@ -114,6 +115,7 @@ class Pruning:
         kinds: size by kind, before.
         files: contents of files in old releases that the desks' rules let go of (`vault.keeping`).
         unproven: contents that these rules are about too, and that stay because they lie on no place I know.
+        read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -125,6 +127,7 @@ class Pruning:
     kinds: tuple[KindSize, ...]
     files: int = 0
     unproven: int = 0
+    read: int = 0
 
 
 def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -145,6 +148,8 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
 def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
     """Let go of old content, in one transaction; the files of old packs are removed after it committed.
 
+    What somebody reads meanwhile, as a long export does, stays readable: its files go with the next prune.
+
     Args:
         vault: whose.
         keep: as `plan_prune`.
@@ -160,10 +165,17 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         DiskFull, NotWritable, Locked: nothing was changed.
     """
     finish_checkouts(vault, watch)
+    strays = _strays(vault)
+    with vault.lock.held(timeout=LOCK_SECONDS):
+        vault.store.packs.clear()
+        done = _prune(vault, keep, watch, strays)
+        left = _strays(vault)
+    return replace(done, freed=max(0, done.freed - sum(left)), packs=max(0, done.packs - len(left)), read=sum(left))
+
+
+def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Pruning:
     with vault.writing() as w:
         store = w.store
-        strays = _strays(vault)
-        store.packs.remove(store.packs.strays())
         done, packs = _plan(vault, keep, watch, strays)
         if not done.commits and not done.files and not packs.packs:
             return done
@@ -191,7 +203,7 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
             },
             relates_to=[found.commit.text for found in done.commits][-64:],
         )
-        w.afterwards(lambda: store.packs.remove(store.packs.strays()))
+        w.afterwards(store.packs.clear)
         return done
 
 

@@ -82,6 +82,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
         "records": done.records,
         "bytes": done.bytes,
         "freed": done.freed,
+        "read_now": done.read,
         "packs": done.packs,
         "desks": [{"desk": d.desk, "commits": d.commits, "bytes": d.bytes} for d in done.desks],
         "kinds": [{"kind": k.kind, "records": k.records, "bytes": k.bytes} for k in done.kinds],
@@ -104,3 +105,5 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"The content of {_commits(done)} would go: about {bytes_text(done.freed)} on the disk."
     else:
         yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."
+    if done.read:
+        yield f"{bytes_text(done.read)} more are read by another program: once it has ended, lace prune frees them."

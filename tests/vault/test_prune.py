@@ -16,7 +16,7 @@ from vault import fsck
 from vault.copies import export_tree
 from vault.desks.chunks import pieces_of
 from vault.desks.tree import lookup
-from vault.errors import DataError
+from vault.errors import Cancelled, DataError
 from vault.files import NotWritable
 from vault.names import Version
 from vault.prune import plan_prune, prune
@@ -25,6 +25,7 @@ from vault.releasing import release
 from vault.space import NoRoom, require_room
 from vault.store.packio import PackIO
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.work import commit
 
 
@@ -268,3 +269,66 @@ def test_a_pack_that_somebody_writes_is_not_counted_as_left_behind(tmp_path: Pat
         done = prune(vault)
         assert (done.packs, done.freed) == (1, 1000)
         assert not stray.exists()
+
+
+def test_who_reads_while_somebody_prunes_reads_on(tmp_path: Path) -> None:
+    """INT-94: an export that had begun was told of damage that was none; its packs go with the next prune."""
+    with found(tmp_path) as vault, Vault(vault.folder, vault.around) as other:
+        drafts(vault, 3)
+        kept = (vault.folder / "grows.bin").read_bytes()
+        before = pack_bytes(vault)
+        with vault.store.reading():
+            assert text_of(vault, "main", "small.txt") == b"draft 2\n"
+            done = prune(other)
+            assert done.commits
+            assert (done.freed, done.packs) == (0, 0)
+            assert done.read > 400_000
+            assert text_of(vault, "main", "grows.bin") == kept
+        again = prune(other)
+        assert (again.commits, again.freed, again.read) == ((), done.read, 0)
+        assert before - pack_bytes(vault) > 400_000
+        whole(vault)
+
+
+def test_what_is_written_anew_between_two_looks_is_read_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INT-94: without a snapshot, a prune may remove a file after it was named and before it is opened."""
+    with found(tmp_path) as vault, Vault(vault.folder, vault.around) as other:
+        drafts(vault, 3)
+        kept = (vault.folder / "grows.bin").read_bytes()
+        real = PackIO.open_read
+        pruned: list[bool] = []
+
+        def late(io: PackIO, path: Path) -> int:
+            if not pruned:
+                pruned.append(True)
+                prune(other)
+                assert not path.exists()
+            return real(io, path)
+
+        monkeypatch.setattr(PackIO, "open_read", late)
+        with Vault(vault.folder, vault.around) as fresh:
+            assert text_of(fresh, "main", "grows.bin") == kept
+
+
+def test_a_pack_of_a_prune_that_was_stopped_is_read_no_more(tmp_path: Path) -> None:
+    """Its number is given to another file; an open vault read what was there before."""
+    with found(tmp_path) as vault:
+        drafts(vault, 3)
+        kept = (vault.folder / "grows.bin").read_bytes()
+        seen: list[str] = []
+
+        def stop_late(_done: int, _total: int, what: str) -> None:
+            seen.append(what)
+            if what == "rebuild":
+                vault.store.packs.open_once(2)
+                assert text_of(vault, "main", "grows.bin") == kept  # from the new pack
+                raise Cancelled("Stopped.")
+
+        with pytest.raises(Cancelled):
+            prune(vault, watch=Watch(progress=stop_late))
+        assert prune(vault, keep=2).commits
+        vault.store.packs._cache.clear()
+        assert text_of(vault, "main", "grows.bin") == kept
+        whole(vault)

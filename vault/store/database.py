@@ -14,12 +14,22 @@ from vault.errors import DataError, EnvironmentFault
 from vault.store.guard import install
 from vault.store.schema import lay_out, migrate
 
-__all__ = ["StoreDamaged", "StoreUnwritable", "VaultBusy", "connect", "faults_named", "insert_many", "select_in"]
+__all__ = [
+    "StoreDamaged",
+    "StoreUnwritable",
+    "VaultBusy",
+    "connect",
+    "faults_named",
+    "insert_many",
+    "none_reads_before",
+    "select_in",
+]
 
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
 _ROWS = 64  # rows a statement; of at most ten values each
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
+_READERS_SECONDS = 1.0  # that a prune waits for who reads; what they still read is removed by the next one
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -106,6 +116,21 @@ def _opened_to_read(path: Path, how: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def none_reads_before(db: sqlite3.Connection) -> bool:
+    """Tell whether everybody who reads this store, in whatever process, sees what was committed last.
+
+    A checkpoint comes to its end only then; it waits a moment for who reads. Ask outside of a transaction.
+    """
+    try:
+        db.execute(f"PRAGMA busy_timeout = {int(_READERS_SECONDS * 1000)}")
+        busy, pages, moved = db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+    except sqlite3.OperationalError:  # a disk that fails, or is full: nothing is known
+        return False
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000)}")
+    return not busy and pages == moved
 
 
 def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Iterator[tuple[Any, ...]]:

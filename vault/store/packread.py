@@ -100,9 +100,16 @@ class PackReader:
             BadFrame: their frame does not decode.
         """
         row = self._rows.get(p) or self._db.execute(_WHERE, (p,)).fetchone()
-        if row is None:
-            return None
-        frame, at, size, *rests = row
+        while row is not None:
+            try:
+                return self._rested(p, *row)
+            except PackDamaged:
+                was, row = row, self._db.execute(_WHERE, (p,)).fetchone()
+                if row == was:  # nor did a prune just write it elsewhere
+                    raise
+        return None
+
+    def _rested(self, p: int, frame: int, at: int, size: int, *rests: int) -> bytes:
         if rests and rests[0] == RAW:
             found = self._bytes(rests[1], rests[2] + at, size)
         else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -22,6 +22,7 @@ from blake3 import blake3
 from vault.errors import DataError
 from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, ZSTD, encode
+from vault.store.database import none_reads_before
 from vault.store.packio import PackIO
 from vault.store.packread import OpenFrame, PackReader, numbers_of
 
@@ -82,7 +83,6 @@ class Packs(PackReader):
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-        super().close()
 
     def take(self, p: int, stored: bytes, bases: Sequence[int] = ()) -> None:
         """Put the bytes of the new record at position `p` into a frame.
@@ -167,18 +167,23 @@ class Packs(PackReader):
         named = {self.path(int(row[0])) for row in self._db.execute("SELECT id FROM pack")}
         return sorted(path for path in self._directory.glob("*.pack") if path not in named)
 
-    def remove(self, paths: Iterable[Path]) -> None:
-        """Remove files of packs that the store does not name.
+    def clear(self) -> None:
+        """Remove the files of packs that the store does not name; under the lock, outside of a transaction.
+
+        While somebody still reads what was committed before they were let go of, they stay: the next prune tries again.
 
         Raises:
-            NotWritable: one cannot be removed; it is a stray, and the next prune tries again.
+            NotWritable: one cannot be removed; it is a stray.
         """
-        with self._faults():
-            for path in paths:
-                self._io.remove(path)
+        strays = self.strays()
+        if strays and none_reads_before(self._db):
+            with self._faults():
+                for path in strays:
+                    self._io.remove(path)
 
     def abort(self) -> None:
         """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
+        super().close()  # a pack that was begun is nobody's, and its number will be another file's
         while self._waiting:
             job = self._waiting.popleft()
             if not isinstance(job, list):
