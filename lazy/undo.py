@@ -11,15 +11,18 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from lazy.heads import with_equal
 from lazy.places import keep_place, make_place, remove_place
+from lazy.saving import commits_with
 from lazy.sealing import note_encrypted
 from lazy.update import paths_moved
 from lazy.written import as_written, follow
 from vault.audit import read_audit
 from vault.errors import CallerError
-from vault.history import Head, Relation, commit_info, line_head, revision
+from vault.graph import newest
+from vault.history import CommitInfo, Head, Relation, commit_info, line_head, revision
 from vault.meanwhile import clashing, keep_command
-from vault.records import Seal, parse_record
+from vault.records import RecordHash, Seal, parse_record
 from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, left_as_they_are, plan_unfinished
 from vault.vault import Vault
 from vault.watch import Watch
@@ -101,11 +104,13 @@ class Act:
         verb: of its audit entry.
         subject: what it was done to.
         parameters: of the entry.
+        relates_to: of the entry: of an update the heads that it brought in.
     """
 
     verb: str
     subject: str
     parameters: dict[str, str]
+    relates_to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ def _acts(vault: Vault) -> Iterator[Act]:
     for (stored,) in rows:
         record = parse_record(bytes(stored), verify=False)
         if isinstance(record, Seal) and (entry := read_audit(record)).verb not in _SILENT:
-            yield Act(entry.verb, entry.object, dict(entry.parameters))
+            yield Act(entry.verb, entry.object, dict(entry.parameters), entry.relates_to)
 
 
 def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:
@@ -255,8 +260,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         if not keeps_folder:
             result = follow(w, vault, desk, old, new, watch)
             written, deleted = tuple(result.written), tuple(result.deleted)
-        # What the commit named beside my line the next one names again.
-        also = tuple(parent for parent in info.parents if parent != before.commit) if keeps_folder else ()
+        also = _stood_beside(vault, act, info, Checkout(before.commit, new), keeps_folder=keeps_folder)
         set_checkout(w, desk, Checkout(before.commit, new, also))
         _forget(vault, head, own=info.signer == vault.node.text)
         watch.progress(0, 0, "rebuild")
@@ -264,6 +268,23 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
     return as_written(vault, desk, Undone(what, desk, head.number, written, deleted))
+
+
+def _stood_beside(
+    vault: Vault, act: Act, info: CommitInfo, base: Checkout, *, keeps_folder: bool
+) -> tuple[RecordHash, ...]:
+    """Return what stands beside a line again without its last commit, for the next one to name it.
+
+    That is what the commit named besides, and of an update not what it brought, with heads of the content there is now.
+    """
+    named = tuple(parent for parent in info.parents if parent != base.commit)
+    if keeps_folder:
+        return named
+    mine = info.signer == vault.node.text
+    base = base._replace(also=tuple(parent for parent in named if mine and parent.text not in act.relates_to))
+    equal = [commit for commit in commits_with(vault, info.desk, base.tree) if commit != info.hash]
+    found = with_equal(vault, info.desk, base, newest(vault.store, equal))
+    return found.also if found is not None else ()
 
 
 def _brought(act: Act, head: Head) -> bool:

@@ -12,6 +12,7 @@ from lazy.merging import fold
 from lazy.opening import open_conflict
 from lazy.status import relation_of
 from lazy.sync import sync
+from lazy.undo import undo
 from lazy.update import update
 from tests.vault.vaults import found, gathered, write
 from vault.desks.ports import MemoryObjects
@@ -88,6 +89,28 @@ def test_a_fast_forward_leaves_equal_heads_beside_my_line(three: Three, is_known
     assert hers is not None
     assert mine is not None
     assert hers.commit.text in ancestors(alice.store, mine.commit)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_undo_of_an_update_brings_equal_heads_back(three: Three, is_known: bool) -> None:
+    """APP-4, LAZ-35: an update after it is asked no more than the one that was taken back."""
+    alice, _, cara = three
+    sync(alice, ["stick"])
+    if is_known:
+        assert update(alice).relation is Relation.SAME
+    write(cara, "a.txt", "the same, and more\n")
+    release(cara, Version(1, 1, 0), "more")
+    for vault in (cara, alice):
+        sync(vault, ["stick"])
+    if not is_known:
+        assert update(alice, peer="cara", version=Version(1, 0, 2)).relation is Relation.SAME
+    before = checkout_of(alice)
+    first = update(alice)
+    assert (first.conflicts, first.written) == ((), ("a.txt",))
+    undo(alice)
+    assert checkout_of(alice) == before
+    again = update(alice)
+    assert (again.conflicts, again.written, conflicts(alice)) == ((), ("a.txt",), [])
 
 
 def test_what_stands_beside_mine_is_said_of_no_head_without_it(tmp_path: Path) -> None:
