@@ -11,11 +11,11 @@ from typing import NamedTuple
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.saving import UncommittedChanges, commits_with
-from lazy.written import FolderInTheWay, follow
+from lazy.written import FolderInTheWay, follow, refuse_blocked
 from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
-from vault.desks.diff import Change
+from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import lookup, walk
@@ -24,12 +24,12 @@ from vault.files import NotWritable, make_directory
 from vault.held_rules import begin_look, end_look
 from vault.records import RecordHash
 from vault.space import require_room
-from vault.unfinished import StoredDirCache, left_as_they_are, plan_folder
+from vault.unfinished import StoredDirCache, in_the_way, left_as_they_are, plan_folder
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import MAIN, Changes, changes, checkout_of
+from vault.work import MAIN, Changes, Checkout, changes, checkout_of
 
-__all__ = ["CheckedOut", "FolderNotMade", "bring_back", "check_out", "copy_out"]
+__all__ = ["CheckedOut", "FolderNotMade", "Foreseen", "bring_back", "check_out", "copy_out", "plan_check_out"]
 
 
 class FolderNotMade(EnvironmentFault):
@@ -47,6 +47,52 @@ class CheckedOut(NamedTuple):
     result: CheckoutResult
 
 
+class Foreseen(NamedTuple):
+    """What a checkout would do to the folder as it was found.
+
+    Args:
+        before: the tree that the folder was found with; None where the desk's folder is gone.
+        moved: kind (`added`, `changed`, `deleted`) and path of all that would be written or deleted.
+    """
+
+    before: RecordHash | None
+    moved: tuple[tuple[str, str], ...]
+
+
+def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Foreseen:
+    """Say what `check_out` would do to the folder as it is; changes nothing.
+
+    Raises:
+        UncommittedChanges, FolderInTheWay: as `check_out`.
+    """
+    desk = known_desk(vault, found.desk)
+    if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
+        return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    _, dirty = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
+    refuse_blocked(in_the_way(vault, desk, dirty.tree, found.tree, overlay, watch))
+    return Foreseen(dirty.tree, tuple((c.kind, c.path) for c in diff_trees(overlay, dirty.tree, found.tree)))
+
+
+def _found(
+    vault: Vault, desk: str, tree: RecordHash, watch: Watch, overlay: MemoryObjects, *, is_dry: bool = False
+) -> tuple[Checkout, Changes]:
+    """Return what the folder stands on and how it was found, where a checkout of a tree loses nothing of it.
+
+    Raises:
+        UncommittedChanges: the folder holds changes, or nothing was ever committed.
+    """
+    base = checkout_of(vault, desk)
+    if base is None:
+        raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
+    only_gone = tree == base.tree and not any(map(_holds_something, dirty.items))
+    # What a cut-off checkout of the tree itself left is no change of mine.
+    if dirty.items and dirty.tree != tree and not only_gone and not _is_kept(vault, dirty):
+        raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
+    return base, dirty
+
+
 def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> CheckedOut:
     """Bring the folder to a revision; the line itself does not move, and nothing uncommitted is lost.
 
@@ -58,20 +104,13 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
     desk = known_desk(vault, found.desk)
-    base = checkout_of(vault, desk)
-    if base is None:
-        raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
-    if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
+    if desk != MAIN and checkout_of(vault, desk) is not None and not os.path.lexists(folder_of(vault, desk)):
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    dirty = changes(vault, desk, watch, overlay=overlay)
+    base, dirty = _found(vault, desk, found.tree, watch, overlay)
     if found.tree == base.tree and not any(map(_holds_something, dirty.items)):
         return CheckedOut(desk, _write(vault, found, dirty.tree, found.tree, overlay, "", watch))
-    before = base.tree
-    if dirty.items and dirty.tree != found.tree:  # what a cut-off checkout of it left is no change of mine
-        if not _is_kept(vault, dirty):
-            raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
-        before = dirty.tree
+    before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
         if found.tree != base.tree:
             begin_look(w, desk, found.tree)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.cli.progress import bytes_text
-from lace_tui.cli.travel import CheckedOut, check_out, copy_out
+from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark, plural
-from lace_tui.screens.old import Found, OldFiles, content_lines, latest, plan_checkout
+from lace_tui.screens.old import (
+    Found,
+    OldFiles,
+    as_planned,
+    content_lines,
+    foreseen_lines,
+    latest,
+)
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
-from vault.watch import Watch
 
 __all__ = ["Files", "offer_checkout", "show_difference"]
 
@@ -160,27 +166,32 @@ def show_difference(place: Listing, found: Found) -> None:
 def offer_checkout(place: Listing, old: OldFiles) -> None:
     """Show what bringing the folder to a revision would change, and do it when agreed."""
     at = old.at
+    command = f"lace checkout {shlex.quote(at.what)}"
 
-    def planned(changes: list[str]) -> None:
-        lines = [mark(f"The folder becomes as {at.what} was:", STRONG), *(mark(line) for line in changes)]
-        if not changes:
-            lines.append(mark("  no file differs from what the folder stands on", QUIET))
+    def planned(plan: Foreseen, first: str = f"The folder becomes as {at.what} was:") -> None:
+        lines = [mark(first, STRONG), *(mark(line) for line in foreseen_lines(plan))]
+        if not plan.moved:
+            lines.append(mark("  no file changes: the folder is so already", QUIET))
         lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
-        lines.append(mark(f"lace checkout {shlex.quote(at.what)}", NOTE))
+        lines.append(mark(command, NOTE))
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                place.lace.begin("Check out", lambda vault, watch: as_planned(vault, at, plan, watch), done, command)
+
         place.app.push_screen(PlanPage("Check out: the plan", lines), decided)
 
-    def decided(is_agreed: bool | None) -> None:
-        if is_agreed:
-            place.lace.begin("Check out", do, _checked_out, f"lace checkout {shlex.quote(at.what)}")
+    def done(what: CheckedOut | Foreseen) -> Card | None:
+        if isinstance(what, CheckedOut):
+            return _checked_out(what, at.what)
+        planned(what, f"Your folder changed meanwhile, and nothing was done. It becomes as {at.what} was:")
+        return None
 
-    def do(vault: Vault, watch: Watch) -> Any:
-        return check_out(vault, at, watch), at.what
-
-    place.lace.ask(lambda vault: plan_checkout(vault, at), planned, "plan", asked="Check out")
+    place.lace.ask(lambda vault: plan_check_out(vault, at), planned, "plan", asked="Check out")
 
 
-def _checked_out(done: tuple[CheckedOut, str]) -> Card:
-    (_, result), what = done
+def _checked_out(done: CheckedOut, what: str) -> Card:
+    result = done.result
     count = len(result.written) + len(result.deleted)
     lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
     lines.append(mark("next: c in History commits it; o on your newest brings you back"))

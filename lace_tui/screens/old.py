@@ -11,13 +11,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.cases import SELF
 from vault.desks.chunks import check_here, entry_pieces
-from vault.desks.diff import diff_trees
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
@@ -26,26 +26,28 @@ from vault.history import commit_info
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
 from vault.vault import Vault
-from vault.work import checkout_of
+from vault.watch import Watch
 
 __all__ = [
     "Found",
     "NoFiles",
     "OldFiles",
+    "as_planned",
     "between",
     "commits_of",
     "content_lines",
     "drawings",
     "entry_at",
     "files_at",
+    "foreseen_lines",
     "latest",
-    "plan_checkout",
     "what_changed",
 ]
 
 DIFFERENCES = 500  # paths compared at once; the rest are counted in a sentence
 READ_LIMIT = 16 << 20  # bytes of a file that is shown as text
 _SNIFFED = 64  # bytes shown of a file that is no text
+_NAMED = 12  # paths of a plan
 
 
 class NoFiles(CallerError):
@@ -213,16 +215,23 @@ def content_lines(vault: Vault, entry: Entry) -> tuple[str, ...]:
     )
 
 
-def plan_checkout(vault: Vault, at: ResolvedCommit, shown: int = 12) -> list[str]:
-    """Return, in sentences, what a checkout would change in the folder."""
-    with vault.store.reading():
-        base = checkout_of(vault, at.desk)
-        found = list(islice(diff_trees(vault.store, base.tree if base else None, at.tree), 1000))
-    words = {"added": "+", "changed": "~", "deleted": "-"}
-    lines = [f"  {words[change.kind]} {change.path}" for change in found[:shown]]
-    if len(found) > shown:
-        lines.append(f"  and {'at least ' if len(found) == 1000 else ''}{len(found) - shown} more")
-    return lines
+def as_planned(vault: Vault, at: ResolvedCommit, plan: Foreseen, watch: Watch) -> CheckedOut | Foreseen:
+    """Check out what was agreed to; where another plan would be done by now, return that one and do nothing.
+
+    Raises:
+        UncommittedChanges, FolderInTheWay: as `check_out`.
+    """
+    with vault.lock.held():
+        now = plan_check_out(vault, at, watch)
+        return check_out(vault, at, watch) if now == plan else now
+
+
+def foreseen_lines(plan: Foreseen) -> list[str]:
+    """Return what a checkout would change, for a person to agree to: a few paths, and how many more."""
+    signs = {"added": "+", "changed": "~", "deleted": "-"}
+    paths = [f"  {signs[kind]} {path}" for kind, path in plan.moved]
+    more = len(paths) - _NAMED
+    return [*paths[:_NAMED], f"  and {more} more"] if more > 0 else paths
 
 
 def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from lace_tui.app import LaceApp
+from lace_tui.cli.travel import check_out
 from lace_tui.lineage import WIDEST, Row, draw
 from lace_tui.screens import old
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -30,6 +31,10 @@ SIZE = (120, 34)
 def _rows(app: LaceApp) -> str:
     lines = app.screen.query_one("#list", Lines)
     return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
+
+
+def _page(app: LaceApp) -> str:
+    return str(app.screen.query_one("#page Static").render())
 
 
 async def _answer(pilot: Pilot[None], text: str) -> None:
@@ -206,24 +211,55 @@ async def test_the_folder_goes_back_after_the_plan_and_keeps_what_is_not_committ
         await _answer(pilot, "main@1")
         await pilot.press("o")
         await settle(pilot)
-        assert is_showing(app, PlanPage)
-        await pilot.press("y")
-        await settle(pilot)
+        assert is_showing(app, Files), "what the deed would refuse, no plan offers"
+        assert any("uncommitted-changes" in str(note.message) for note in app._notifications)
         assert "Coffee" in menu.read_text()
-        assert app.card is not None
-        assert "uncommitted-changes" in app.card.lines[0].plain
         await pilot.press("escape", "c")
         await _answer(pilot, "coffee at last")
+        assert app.card is not None
         assert "main@3" in app.card.lines[0].plain
         await pilot.press("slash", *"the first menu", "enter", "g", "o")
         await settle(pilot)
-        shown = str(app.screen.query_one("#page Static").render())
-        assert "~ menu.md" in shown
+        assert "~ menu.md" in _page(app)
         await pilot.press("y")
         await settle(pilot)
         assert "Tomato, 4.00" in menu.read_text()
         with Vault(story.folder("alice"), story.around("alice")) as vault:
             assert changes(vault).paths("changed") == ["menu.md"], "the line stays where it is"
+
+
+async def test_the_way_back_from_an_old_state_says_what_it_changes(app: LaceApp, story: Story) -> None:
+    """The plan is of the folder as it is, not of what it stands on; of a folder changed since, it is made anew."""
+    folder = story.folder("alice")
+    newest = {path.name: path.read_text() for path in folder.glob("*.md")}
+    with Vault(folder, story.around("alice")) as vault:
+        (folder / "wine.md").write_text("Riesling\n")
+        commit(vault, "wine")
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        await pilot.press("slash", *"the first menu", "enter", "g", "o")
+        await settle(pilot)
+        assert "- wine.md" in _page(app)
+        await pilot.press("y")
+        await settle(pilot)
+        assert not (folder / "wine.md").exists()
+        await pilot.press("slash", "escape", "g", "o")
+        await settle(pilot)
+        assert "~ menu.md" in _page(app)
+        assert "+ wine.md" in _page(app)
+        assert "no file" not in _page(app)
+        with Vault(folder, story.around("alice")) as vault:
+            check_out(vault, old.files_at(vault, "main@2").at)
+        await pilot.press("y")
+        await settle(pilot)
+        assert is_showing(app, PlanPage), "another plan than the one that was agreed to"
+        assert "changed meanwhile" in _page(app)
+        assert "~ menu.md" not in _page(app)
+        assert not (folder / "wine.md").exists(), "and nothing was done"
+        await pilot.press("y")
+        await settle(pilot)
+    assert {path.name: path.read_text() for path in folder.glob("*.md")} == newest | {"wine.md": "Riesling\n"}
 
 
 async def test_a_copy_is_written_elsewhere_and_never_over_something(app: LaceApp, tmp_path: Path) -> None:
