@@ -12,7 +12,7 @@ from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry, build_directory, read_entry, walk
-from vault.desks.worktree import Snapshot, snapshot
+from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.records import RecordHash
 
 GROUP = "friends/0123456789abcdef"
@@ -99,3 +99,8 @@ def write(desk: Desk, path: str, content: bytes = b"1") -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
     return target
+
+
+def skipped(problems: tuple[Problem, ...]) -> dict[str, str]:
+    """Return why each path was left out."""
+    return {problem.path: problem.reason for problem in problems if problem.kind == "skipped"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import socket
 import tempfile
 import time
@@ -17,22 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
-from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, tree_of, write
+from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, skipped, tree_of, write
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
-from vault.desks.held import Held
-from vault.desks.ignore import Ignore
 from vault.desks.ports import MemoryCache, MemoryObjects
 from vault.desks.tree import lookup, walk
-from vault.desks.worktree import Problem, Snapshot, snapshot
+from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
-from vault.records import RecordHash
-
-
-def skipped(problems: tuple[Problem, ...]) -> dict[str, str]:
-    return {problem.path: problem.reason for problem in problems if problem.kind == "skipped"}
 
 
 def test_a_folder_is_a_tree_and_unchanged_files_are_not_read_again(desk: Desk) -> None:
@@ -234,122 +226,6 @@ def test_a_file_larger_than_any_is_named_and_stays_as_it_was(desk: Desk, monkeyp
     found = desk.scan(base)
     assert skipped(found.problems) == {"big": "is larger than 1 TiB, which lace does not carry"}
     assert found.root == base
-
-
-def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:
-    write(desk, ".vault/store.db")
-    write(desk, "other/.vault/store.db")
-    write(desk, "other/file")
-    write(desk, "mine")
-    found = desk.scan()
-    assert model_of(desk.objects, found.root) == {"mine": b"1"}
-    assert set(skipped(found.problems)) == {"other"}
-
-
-def test_a_folder_of_nothing_but_ignored_files_is_no_new_folder(desk: Desk) -> None:
-    """CLAY-71: a friend who deleted it does not get it back as an empty one; where the base has it, it stays."""
-    write(desk, ".laceignore", b"*.o\n")
-    (desk.root / "kept").mkdir()
-    base = desk.scan().root
-    write(desk, "kept/x.o")
-    write(desk, "deep/build/x.o")
-    assert desk.scan(base).root == desk.scan(base).root == base
-    (desk.root / "empty").mkdir()
-    write(desk, "deep/y")
-    found = desk.scan(base).root
-    assert {path for path, _ in walk(desk.objects, found)} == {".laceignore", "kept", "empty", "deep", "deep/y"}
-    write(desk, "deep/build/z")
-    assert "deep/build/z" in model_of(desk.objects, desk.scan(base).root)
-
-
-@pytest.mark.parametrize("state", ["there", "moved", "gone", "file"])
-def test_the_folder_of_another_desk_is_never_deleted_from_this_one(desk: Desk, state: str) -> None:
-    """CLAY-3, APP-12: a moved or unmounted folder is no deletion, and nothing is taken in its place."""
-    write(desk, "deep/songs/old")
-    write(desk, "mine")
-    base = desk.scan().root
-    match state:
-        case "moved":
-            (desk.root / "deep/songs").rename(desk.root / "music")
-        case "gone":
-            shutil.rmtree(desk.root / "deep")
-        case "file":
-            shutil.rmtree(desk.root / "deep")
-            write(desk, "deep")
-        case _:
-            write(desk, "deep/songs/new")
-    found = desk.scan(base, without=frozenset({"deep/songs", "never/there"}))
-    new = {"music/old": b"1"} if state == "moved" else {}
-    assert model_of(desk.objects, found.root) == {"deep/songs/old": b"1", "mine": b"1", **new}
-    assert set(skipped(found.problems)) == ({"deep"} if state == "file" else set())
-
-
-def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> None:
-    # .laceignore itself is versioned; a rule never deletes what friends have.
-    write(desk, "old.log")
-    base = desk.scan().root
-    write(desk, ".laceignore", b"*.log\n!keep.log\nbuild/\n/top\n# note\n\n")
-    for path in ["new.log", "keep.log", "build/x", "a/build/y", "top", "a/top", ".lace-checkout-3.tmp"]:
-        write(desk, path)
-    found = desk.scan(base)
-    names = {".laceignore", "old.log", "keep.log", "a/top"}
-    assert set(model_of(desk.objects, found.root)) == names
-    assert not found.problems
-    again = desk.scan(found.root)
-    assert (again.root, again.read) == (found.root, 0)
-    write(desk, ".laceignore", b"")
-    assert {"new.log", "top", "build/x"} < set(model_of(desk.objects, desk.scan(found.root).root))
-
-
-def test_rules_that_cannot_be_used_are_named_and_the_rest_counts(desk: Desk) -> None:
-    # Rules may come from a friend: bounded, and no rule stops the scan.
-    write(desk, ".laceignore", b"!\n*a*a*a*a*a*a*a*b\n*.o\n")
-    write(desk, "x.o")
-    found = desk.scan()
-    assert set(model_of(desk.objects, found.root)) == {".laceignore"}
-    assert [p.reason for p in found.problems] == [
-        "rule 1 is not a valid pattern and is not used",
-        "rule 2 has too many wildcards and is not used",
-    ]
-    assert Ignore(b"a\n" * 40_000).faults
-    assert not Ignore(b"a\n" * 40_000).matches("a", is_dir=False)
-
-
-def test_a_mark_before_the_first_rule_is_no_part_of_it(desk: Desk) -> None:
-    write(desk, ".laceignore", b"\xef\xbb\xbfdiary.txt\n")  # as some editors write UTF-8
-    write(desk, "diary.txt")
-    assert set(model_of(desk.objects, desk.scan().root)) == {".laceignore"}
-
-
-@pytest.mark.parametrize("state", ["long", "link", "folder", "pipe", "wide", "latin", "closed"])
-def test_nothing_is_taken_while_what_stays_mine_cannot_be_told(desk: Desk, state: str) -> None:
-    """CLAY-71: files that the rules keep out never slip into a commit because the rules cannot be read."""
-    write(desk, "diary.txt")
-    rules = write(desk, ".laceignore", b"diary.txt\n")
-    base = desk.scan().root
-    rules.unlink()
-    match state:
-        case "long":
-            rules.write_bytes(b"diary.txt\n" * 7_000)
-        case "link":
-            write(desk, "elsewhere", b"diary.txt\n")
-            rules.symlink_to("elsewhere")
-        case "folder":
-            rules.mkdir()
-        case "pipe":
-            os.mkfifo(rules)
-        case "wide":  # as PowerShell writes it
-            rules.write_bytes("diary.txt\n".encode("utf-16"))
-        case "latin":
-            rules.write_bytes("tagebücher\n".encode("latin-1"))
-        case _:
-            rules.write_bytes(b"diary.txt\n")
-            rules.chmod(0)
-            if os.access(rules, os.R_OK):
-                pytest.skip("this person may read everything")
-    with pytest.raises(Unreadable, match=r"\.laceignore cannot be read") as caught:
-        desk.scan(base)
-    assert "stays yours" in caught.value.hint
 
 
 def test_what_checkout_cannot_write_is_not_taken_for_deleted(desk: Desk) -> None:
@@ -554,18 +430,6 @@ def test_a_long_read_can_be_stopped(desk: Desk) -> None:
         )
 
 
-def test_rules_of_a_stranger_cost_no_time_to_speak_of() -> None:
-    """APP-12: stars side by side are one star, and few rules may have many."""
-    name = "a" * 250
-    rules = Ignore(b"*" * 40 + b"a" + b"*" * 40 + b"b\n[a-T]\n" + b"*a*a*b\n" * 30)
-    assert not rules.matches(name, is_dir=False)
-    assert len(rules.faults) == 21
-    assert Ignore(b"***.o\n").matches("x.o", is_dir=False)
-    assert Ignore(b"a/**/b\n").matches("a/x/y/b", is_dir=False)
-    assert Ignore(b"\\**\n").matches("*x", is_dir=False)
-    assert not Ignore(b"\\**\n").matches("x", is_dir=False)
-
-
 _ACTS = acts(["a", "b", "d/a", "d/b", "d/e/a", "f"], ["a", "b", "d/a", "g/a", "f"], "touch")
 
 
@@ -586,24 +450,3 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
             anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=now)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
-
-
-def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder(desk: Desk) -> None:
-    """CLAY-71: the same folder is read once, whichever path a person names; a name that nobody names is still held."""
-    for path in ("a", "sub/b", "build/x", "build/y"):
-        write(desk, path)
-
-    def scan(base: RecordHash | None, *named: str) -> Snapshot:
-        held = Held((b"build/\n",), named)
-        objects, cache = desk.objects, desk.cache
-        return snapshot(
-            desk.root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=LATER, base=base, held=held
-        )
-
-    base = scan(None).root
-    assert set(model_of(desk.objects, base)) == {"a", "sub/b"}
-    named = scan(base, "build/x")
-    assert (named.read, set(model_of(desk.objects, named.root))) == (1, {"a", "sub/b", "build/x"})
-    for stands in (named.root, base):
-        found = scan(stands)
-        assert (found.read, found.root) == (0, stands), "what nobody names now is as the base has it"

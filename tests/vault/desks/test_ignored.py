@@ -1,0 +1,132 @@
+"""What the rules of a folder keep out of a scan (CLAY-71, APP-12)."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.vault.desks.support import GROUP, LATER, Desk, model_of, write
+from vault.desks.held import Held
+from vault.desks.ignore import Ignore
+from vault.desks.tree import walk
+from vault.desks.worktree import Snapshot, snapshot
+from vault.files import Unreadable
+from vault.records import RecordHash
+
+
+def test_a_folder_of_nothing_but_ignored_files_is_no_new_folder(desk: Desk) -> None:
+    """CLAY-71: a friend who deleted it does not get it back as an empty one; where the base has it, it stays."""
+    write(desk, ".laceignore", b"*.o\n")
+    (desk.root / "kept").mkdir()
+    base = desk.scan().root
+    write(desk, "kept/x.o")
+    write(desk, "deep/build/x.o")
+    assert desk.scan(base).root == desk.scan(base).root == base
+    (desk.root / "empty").mkdir()
+    write(desk, "deep/y")
+    found = desk.scan(base).root
+    assert {path for path, _ in walk(desk.objects, found)} == {".laceignore", "kept", "empty", "deep", "deep/y"}
+    write(desk, "deep/build/z")
+    assert "deep/build/z" in model_of(desk.objects, desk.scan(base).root)
+
+
+def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> None:
+    # .laceignore itself is versioned; a rule never deletes what friends have.
+    write(desk, "old.log")
+    base = desk.scan().root
+    write(desk, ".laceignore", b"*.log\n!keep.log\nbuild/\n/top\n# note\n\n")
+    for path in ["new.log", "keep.log", "build/x", "a/build/y", "top", "a/top", ".lace-checkout-3.tmp"]:
+        write(desk, path)
+    found = desk.scan(base)
+    names = {".laceignore", "old.log", "keep.log", "a/top"}
+    assert set(model_of(desk.objects, found.root)) == names
+    assert not found.problems
+    again = desk.scan(found.root)
+    assert (again.root, again.read) == (found.root, 0)
+    write(desk, ".laceignore", b"")
+    assert {"new.log", "top", "build/x"} < set(model_of(desk.objects, desk.scan(found.root).root))
+
+
+def test_rules_that_cannot_be_used_are_named_and_the_rest_counts(desk: Desk) -> None:
+    # Rules may come from a friend: bounded, and no rule stops the scan.
+    write(desk, ".laceignore", b"!\n*a*a*a*a*a*a*a*b\n*.o\n")
+    write(desk, "x.o")
+    found = desk.scan()
+    assert set(model_of(desk.objects, found.root)) == {".laceignore"}
+    assert [p.reason for p in found.problems] == [
+        "rule 1 is not a valid pattern and is not used",
+        "rule 2 has too many wildcards and is not used",
+    ]
+    assert Ignore(b"a\n" * 40_000).faults
+    assert not Ignore(b"a\n" * 40_000).matches("a", is_dir=False)
+
+
+def test_a_mark_before_the_first_rule_is_no_part_of_it(desk: Desk) -> None:
+    write(desk, ".laceignore", b"\xef\xbb\xbfdiary.txt\n")  # as some editors write UTF-8
+    write(desk, "diary.txt")
+    assert set(model_of(desk.objects, desk.scan().root)) == {".laceignore"}
+
+
+@pytest.mark.parametrize("state", ["long", "link", "folder", "pipe", "wide", "latin", "closed"])
+def test_nothing_is_taken_while_what_stays_mine_cannot_be_told(desk: Desk, state: str) -> None:
+    """CLAY-71: files that the rules keep out never slip into a commit because the rules cannot be read."""
+    write(desk, "diary.txt")
+    rules = write(desk, ".laceignore", b"diary.txt\n")
+    base = desk.scan().root
+    rules.unlink()
+    match state:
+        case "long":
+            rules.write_bytes(b"diary.txt\n" * 7_000)
+        case "link":
+            write(desk, "elsewhere", b"diary.txt\n")
+            rules.symlink_to("elsewhere")
+        case "folder":
+            rules.mkdir()
+        case "pipe":
+            os.mkfifo(rules)
+        case "wide":  # as PowerShell writes it
+            rules.write_bytes("diary.txt\n".encode("utf-16"))
+        case "latin":
+            rules.write_bytes("tagebücher\n".encode("latin-1"))
+        case _:
+            rules.write_bytes(b"diary.txt\n")
+            rules.chmod(0)
+            if os.access(rules, os.R_OK):
+                pytest.skip("this person may read everything")
+    with pytest.raises(Unreadable, match=r"\.laceignore cannot be read") as caught:
+        desk.scan(base)
+    assert "stays yours" in caught.value.hint
+
+
+def test_rules_of_a_stranger_cost_no_time_to_speak_of() -> None:
+    """APP-12: stars side by side are one star, and few rules may have many."""
+    name = "a" * 250
+    rules = Ignore(b"*" * 40 + b"a" + b"*" * 40 + b"b\n[a-T]\n" + b"*a*a*b\n" * 30)
+    assert not rules.matches(name, is_dir=False)
+    assert len(rules.faults) == 21
+    assert Ignore(b"***.o\n").matches("x.o", is_dir=False)
+    assert Ignore(b"a/**/b\n").matches("a/x/y/b", is_dir=False)
+    assert Ignore(b"\\**\n").matches("*x", is_dir=False)
+    assert not Ignore(b"\\**\n").matches("x", is_dir=False)
+
+
+def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder(desk: Desk) -> None:
+    """CLAY-71: the same folder is read once, whichever path a person names; a name that nobody names is still held."""
+    for path in ("a", "sub/b", "build/x", "build/y"):
+        write(desk, path)
+
+    def scan(base: RecordHash | None, *named: str) -> Snapshot:
+        held = Held((b"build/\n",), named)
+        objects, cache = desk.objects, desk.cache
+        return snapshot(
+            desk.root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=LATER, base=base, held=held
+        )
+
+    base = scan(None).root
+    assert set(model_of(desk.objects, base)) == {"a", "sub/b"}
+    named = scan(base, "build/x")
+    assert (named.read, set(model_of(desk.objects, named.root))) == (1, {"a", "sub/b", "build/x"})
+    for stands in (named.root, base):
+        found = scan(stands)
+        assert (found.read, found.root) == (0, stands), "what nobody names now is as the base has it"
