@@ -144,15 +144,15 @@ def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
 
 
 def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:
-    return any(is_ancestor(vault.store, head, one) for one in contained(base))
+    return is_ancestor(vault.store, head, *contained(base))
 
 
 def standing_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relation:
     """Return how a folder stands to a head, as `relation`; it is ahead also of what stands beside its commit."""
     found = relation(vault.store, base.commit if base else None, head)
-    if base is None or found is Relation.SAME:
+    if base is None or found in {Relation.SAME, Relation.AHEAD}:
         return found
-    return Relation.AHEAD if _is_contained(vault, base, head) else found
+    return Relation.AHEAD if is_ancestor(vault.store, head, *base.also) else found
 
 
 def with_equal(vault: Vault, desk: str, base: Checkout | None, heads: Sequence[RecordHash]) -> Checkout | None:

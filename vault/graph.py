@@ -46,30 +46,31 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
-def is_ancestor(store: Store, lower: RecordHash, upper: RecordHash) -> bool:
-    """Tell whether a commit is another one or an ancestor of it.
+def is_ancestor(store: Store, lower: RecordHash, *uppers: RecordHash) -> bool:
+    """Tell whether a commit is one of others or an ancestor of one.
 
     Both are followed down in turn, so that of two near each other it costs how far apart they are, not how long their
-    history is.
+    history is; what several have below them is gone through once.
     """
-    if lower == upper:
-        return True
-    most = _FIRST_LOOK
+    if not uppers or lower in uppers:
+        return bool(uppers)
+    above = {upper.text for upper in uppers}
+    most = max(_FIRST_LOOK, 2 * len(above))
     while True:
-        below = _first_ancestors(store, upper, most)
+        below = _first_ancestors(store, above, most)
         if lower.text in below:
             return True
-        if len(below) < most or upper.text in _first_ancestors(store, lower, most):
+        if len(below) < most or above <= _first_ancestors(store, {lower.text}, most):
             return False
         most *= _FURTHER
 
 
-def _first_ancestors(store: Store, commit: RecordHash, most: int) -> set[str]:
-    """Return the hash texts of a commit and of the nearest of its ancestors, `most` altogether."""
+def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[str]:
+    """Return the hash texts of commits and of the nearest of their ancestors, `most` altogether."""
     rows = store.rows(
-        "WITH RECURSIVE up(h) AS (SELECT ? UNION SELECT parent FROM parent JOIN up ON child = h LIMIT ?)"
-        " SELECT h FROM up",
-        commit.text,
+        "WITH RECURSIVE up(h) AS (SELECT value FROM json_each(?) UNION SELECT parent FROM parent JOIN up ON child = h"
+        " LIMIT ?) SELECT h FROM up",
+        _array(commits),
         most,
     )
     return {str(row[0]) for row in rows}

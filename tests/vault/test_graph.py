@@ -60,6 +60,8 @@ def test_part_of_the_graph_says_what_the_whole_says(
     some = data.draw(st.lists(st.sampled_from(commits), unique=True))
     heads = [one for one in some if not any(one.text in lines[other] for other in some if other != one)]
     assert newest(store, some) == sorted(heads, key=lambda head: head.text)
+    for lower in commits:
+        assert is_ancestor(store, lower, *some) == any(lower.text in lines[upper] for upper in some)
 
 
 def test_far_apart_and_on_branches_that_never_meet(store: Store) -> None:
@@ -68,8 +70,10 @@ def test_far_apart_and_on_branches_that_never_meet(store: Store) -> None:
     commits = lay(store, line + other)
     first, last, strange = commits[0], commits[LONG - 1], commits[-1]
     assert is_ancestor(store, first, last)
+    assert is_ancestor(store, first, strange, last)
     for lower, upper in ((last, first), (last, strange), (strange, last)):
         assert not is_ancestor(store, lower, upper)
+    assert not is_ancestor(store, last, first, strange)
     assert newest(store, [first, last, strange]) == sorted([last, strange], key=lambda head: head.text)
 
 
