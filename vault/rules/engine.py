@@ -245,10 +245,9 @@ class Engine:
             self._count[name] = 0
         is_recursive = self._recurs(component)
         compiler = self._compiler()
-        target = "d" if is_recursive else "t"
         for name in component:
             for rule in self._rules[name]:
-                self._insert(name, compiler.select(rule), target, ("t",))
+                self._insert(name, compiler.select(rule), "d" if is_recursive else "t", ("t",))
         if is_recursive:
             self._rounds(component, compiler)
 
@@ -351,6 +350,7 @@ class Engine:
         The statement ends when it found one tuple too many. If memory for its tuples ends before, it is run again and
         finds the rest, because known ones are left out.
         """
+        self._guard.spend(0)
         self._make_indexes(select)
         n, kinds = self._number[name], self._kinds[name]
         fresh = " AND ".join(

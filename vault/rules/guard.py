@@ -201,13 +201,15 @@ class Guard:
         finally:
             self.db.set_authorizer(self._authorize)
 
-    def spend(self) -> None:
+    def spend(self, steps: int = _BETWEEN_STEPS) -> None:
         """Look at the limits between statements, too short ones of which may never meet the progress handler.
+
+        Nor does SQLite look at them while it prepares a statement, which may take a tenth of a second.
 
         Raises:
             RulesOutOfReach: the time is over.
         """
-        if self._progress(_BETWEEN_STEPS):
+        if self._progress(steps):
             raise self._stopped or RulesOutOfReach("The evaluation was stopped.")
 
     @contextmanager

@@ -8,6 +8,7 @@ Constants are always bound parameters; nothing of a program is ever part of the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,6 +22,7 @@ __all__ = ["Compiler", "Select", "column_kinds", "units_of"]
 
 _COMPARE: Final = {"Lt": "<", "Le": "<="}
 _ORDER: Final = (RECORD, SYMBOL, TEXT)
+_COLUMN: Final = re.compile(r"a\d+\.c\d+")  # of a given or derived predicate
 
 Estimate = Callable[[Unit, set[str]], float]
 
@@ -62,20 +64,25 @@ def column_kinds(rules: Iterable[Rule], catalog: Catalog) -> dict[str, tuple[str
     """Return the representation of every column of the derived predicates: the leanest that holds all its values."""
     rules = list(rules)
     kinds: dict[str, tuple[str | None, ...]] = {rule.head.predicate: (None,) * len(rule.head.terms) for rule in rules}
-    changed = True
-    while changed:
-        changed = False
-        now = Catalog(catalog.has_store, catalog.tables, kinds, catalog.derived)
-        for rule in rules:
-            variables = _variable_kinds(rule, now)
-            name = rule.head.predicate
+    reads = [_Reads(rule, catalog, kinds) for rule in rules]
+    readers: dict[str, set[int]] = {}
+    for n, read in enumerate(reads):
+        for predicate, _, _ in read.derived:
+            readers.setdefault(predicate, set()).add(n)
+    waiting = list(range(len(rules)))
+    while waiting:
+        changed: set[str] = set()
+        for n in waiting:
+            variables = reads[n].variables(kinds)
+            name = rules[n].head.predicate
             joined = tuple(
                 _join(old, variables.get(term.name) if isinstance(term, Variable) else catalog.plain)
-                for old, term in zip(kinds[name], rule.head.terms, strict=True)
+                for old, term in zip(kinds[name], rules[n].head.terms, strict=True)
             )
             if joined != kinds[name]:
                 kinds[name] = joined
-                changed = True
+                changed.add(name)
+        waiting = sorted({n for name in changed for n in readers.get(name, ())})
     return {name: tuple(kind or catalog.plain for kind in columns) for name, columns in kinds.items()}
 
 
@@ -85,18 +92,36 @@ def _join(one: str | None, other: str | None) -> str | None:
     return one if one == other else TEXT
 
 
-def _variable_kinds(rule: Rule, catalog: Catalog) -> dict[str, str]:
-    """Return the leanest representation that every value of a variable has, because one of its literals has it."""
-    found: dict[str, str] = {}
-    for literal in rule.body:
-        if literal.negated or literal.atom.predicate in BUILTINS:
-            continue
-        derived = catalog.kinds.get(literal.atom.predicate)
-        for n, binding in enumerate(unit_of(literal.atom, "a", catalog).bindings):
-            if isinstance(binding.term, Variable) and (derived is None or derived[n] is not None):
-                name = binding.term.name
-                found[name] = min(found.get(name, binding.kind), binding.kind, key=_ORDER.index)
-    return found
+class _Reads:
+    """What the variables of a rule are read from: base facts, whose representations are known, and derived columns."""
+
+    def __init__(self, rule: Rule, catalog: Catalog, kinds: Mapping[str, object]) -> None:
+        self._base: dict[str, str] = {}
+        self.derived: list[tuple[str, int, str]] = []  # predicate, column, variable
+        for literal in rule.body:
+            atom = literal.atom
+            if literal.negated or atom.predicate in BUILTINS:
+                continue
+            if atom.predicate in kinds:
+                columns = enumerate(atom.terms)
+                self.derived += [(atom.predicate, n, term.name) for n, term in columns if isinstance(term, Variable)]
+                continue
+            for binding in unit_of(atom, "a", catalog).bindings:
+                if isinstance(binding.term, Variable):
+                    _lean(self._base, binding.term.name, binding.kind)
+
+    def variables(self, kinds: Mapping[str, tuple[str | None, ...]]) -> dict[str, str]:
+        """Return the leanest representation that every value of a variable has, because one of its literals has it."""
+        found = dict(self._base)
+        for predicate, column, name in self.derived:
+            kind = kinds[predicate][column]
+            if kind is not None:
+                _lean(found, name, kind)
+        return found
+
+
+def _lean(found: dict[str, str], name: str, kind: str) -> None:
+    found[name] = min(found.get(name, kind), kind, key=_ORDER.index)
 
 
 class Compiler:
@@ -228,7 +253,9 @@ class _Statement:
         elif isinstance(term, Variable):
             known = self._value(term, kind) if term.name in self.bound else expression
             if known != expression:
-                self.where.append(f"{expression} = {known}")
+                # The order of the join stands: SQLite need not look for others through every pair of equal columns.
+                plus = "+" if _COLUMN.fullmatch(known) else ""
+                self.where.append(f"{expression} = {plus}{known}")
             self.bound.setdefault(term.name, {}).setdefault(kind, expression)
 
     def _constant(self, text: str, kind: str) -> str:

@@ -15,8 +15,12 @@ import pytest
 from tests.vault.rules.stores import add, make, open_store
 from vault.errors import LaceError
 from vault.rules import Incremental, Limits, StoreFacts, TupleFacts, View, check, evaluate, parse_program
+from vault.rules.engine import Engine
 from vault.rules.errors import BadRuleFact, RuleError, RuleLimitExceeded, RulesOutOfReach, RuleTooLarge
 from vault.rules.guard import Guard
+from vault.rules.sql import column_kinds
+from vault.rules.syntax import Atom
+from vault.rules.units import RECORD, Catalog, Unit, unit_of
 
 MANY = {"Have": [(f"{n:05}",) for n in range(3000)]}
 CYCLE = {"Advertised": [(str(n), str((n + 1) % 2000)) for n in range(2000)]}
@@ -86,6 +90,50 @@ def test_the_largest_rules_compile(tmp_path: Path, seen: View | None) -> None:
 
 def _rule_of(literals: Iterable[str]) -> str:
     return f"A() :- {', '.join(literals)}."
+
+
+def test_the_clock_is_looked_at_before_each_rule() -> None:
+    """FAC-12: SQLite looks at no limit while it prepares a statement; of many rules each took its tenth of a second."""
+    rules = "".join(f"A{n}(X) :- A{n + 1}(X).\n" for n in range(50)) + "A50(X) :- Have(X).\n"
+    facts = TupleFacts({"Have": [("x",)]})
+    looks = count()
+    with pytest.raises(RulesOutOfReach, match="20 seconds"):
+        evaluate(check(parse_program(rules)), facts, limits=Limits(seconds=20), clock=lambda: float(next(looks)))
+    assert next(looks) < 25
+
+
+def test_what_a_rule_reads_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAC-12: representations are found before the clock runs; of n rules, n times all literals were looked at."""
+    chain = "".join(f"A{n}(X) :- A{n + 1}(X), Have(X).\n" for n in range(100)) + "A100(X) :- Have(X).\n"
+    rules = check(parse_program(chain)).program.rules
+    asked: list[str] = []
+
+    def counted(atom: Atom, alias: str, catalog: Catalog) -> Unit:
+        asked.append(atom.predicate)
+        return unit_of(atom, alias, catalog)
+
+    monkeypatch.setattr("vault.rules.sql.unit_of", counted)
+    names = frozenset(rule.head.predicate for rule in rules)
+    kinds = column_kinds(rules, Catalog(True, dict.fromkeys(names, "t"), {}, names))
+    assert set(kinds.values()) == {(RECORD,)}
+    assert asked == ["Have"] * 101
+
+
+def test_equal_columns_are_no_puzzle_for_the_planner(tmp_path: Path) -> None:
+    """FAC-12: each table is found by its key, in the order that is fixed, and through no other table's columns."""
+    same = ",".join(["X"] * 16)
+    program = check(parse_program(f"{_rule_of([f'B({same})'] * 16)} B({same}) :- Have(X)."))
+    with open_store(tmp_path) as store:
+        engine = Engine(program, StoreFacts(store.path), None, Limits(), None, None)
+        try:
+            compiler = engine._compiler()
+            select = compiler.select(program.rules_of("A")[0])
+            plan = engine._db.execute(f"EXPLAIN QUERY PLAN SELECT {select.sql}").fetchall()
+        finally:
+            engine.close()
+    assert "SCAN a0" in plan[0][3]
+    assert all("SEARCH" in row[3] and "PRIMARY KEY" in row[3] for row in plan[1:])
+    assert "= a0.c0" not in select.sql
 
 
 def test_without_a_clock_steps_are_counted() -> None:
