@@ -13,7 +13,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
-from vault.desk_folders import MAIN, desk_at, folder_of, known_desk
+from vault.desk_folders import MAIN, desk_at, desks, folder_of, known_desk
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
@@ -72,6 +72,9 @@ def desk_of(context: Context, vault: Vault, name: str | None) -> str:
 def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:
     """Return a path that a person typed, relative to the desk's folder; empty for the folder itself.
 
+    It is typed from where the person stands, as a shell has it. Where that leads out of the desk, and the person stands
+    elsewhere, it is as the desk calls it: so is every path of a friend's desk that has no folder here.
+
     Some disks spell an accent as a letter of its own, and so does a shell that completes their names: a tree does not.
 
     Args:
@@ -85,12 +88,17 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
         OutsideFolder: it leads out of it.
         BadArguments: no file in a desk can be called so.
     """
+    is_mapped = desk == MAIN or any(known.name == desk for known in desks(vault))
+    folder = (folder_of(vault, desk) if is_mapped else vault.folder).absolute()
     # Text alone decides: a link in the folder is an entry of its own and must not be followed.
     path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
-    folder = folder_of(vault, desk)
-    relative = os.path.relpath(path, folder.absolute())
-    if relative == os.pardir or relative.startswith(os.pardir + os.sep):
-        raise OutsideFolder(f"{text} lies outside the shared folder {folder}.")
+    relative = os.path.relpath(path, folder)
+    if not is_mapped or (_leads_out(relative) and _leads_out(os.path.relpath(context.cwd.absolute(), folder))):
+        path = os.path.normpath(os.path.join(folder, text))  # noqa: PTH118
+        relative = os.path.relpath(path, folder)
+    if _leads_out(relative):
+        whose = "the shared folder" if desk == MAIN else f"the folder of {desk},"
+        raise OutsideFolder(f"{text} lies outside {whose} {folder}.")
     relative = "" if relative == os.curdir else relative.replace(os.sep, "/")
     if not (is_on_disk and os.path.lexists(path)):
         relative = normalize("NFC", relative)
@@ -99,6 +107,10 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
     except BadPath as error:
         raise BadArguments(error.message, hint=error.hint) from error
     return relative
+
+
+def _leads_out(relative: str) -> bool:
+    return relative == os.pardir or relative.startswith(os.pardir + os.sep)
 
 
 def paths_of(found: Changes | Committed) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path, files_text
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
+from lace_tui.cli.travel import require_there
 from lazy.address import ResolvedCommit, resolve
 from vault.keeping import Keep, fetch, give_up, keeps, set_keep
 from vault.vault import Vault
@@ -60,7 +61,8 @@ def _text(rule: Keep) -> str:
 
 def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     found = resolve(vault, args.address)
-    path = desk_path(context, vault, args.path) if args.path else ""
+    path = desk_path(context, vault, args.path, found.desk) if args.path else ""
+    require_there(vault, path, found)
     if args.cancel:
         return _give_up(vault, found, path)
     asked = fetch(vault, found.tree, path)

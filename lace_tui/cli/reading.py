@@ -14,7 +14,7 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, kept_lines, note_inside, notices
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, moment, times
-from lace_tui.cli.travel import bring_back, check_out, copy_out
+from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
@@ -27,7 +27,7 @@ from vault.history import line_head, releases, shown_version, unreleased
 from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
-from vault.work import MAIN, changes, checkout_of
+from vault.work import changes, checkout_of
 
 __all__ = ["configure", "run"]
 
@@ -81,13 +81,12 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
     found = resolve(vault, args.address)
-    path = desk_path(context, vault, args.path)
+    path = desk_path(context, vault, args.path, found.desk)
+    require_there(vault, path, found)
     entry = lookup(vault.store, found.tree, path) if path else None
     if entry is None or entry.is_dir:
-        what = "is a folder" if entry is not None or not path else "is not there"
-        raise NoSuchPath(
-            f"{path or '.'} {what} in {found.what}.", hint="Name a file as it is called in the shared folder."
-        )
+        way = f"Name a file in it; see what it has: lace read y {typed(found.what)} {typed(args.path)}"
+        raise NoSuchPath(f"{path or '.'} is a folder in {found.what}.", hint=way)
     check_here(vault.store, entry)
     for piece in entry_pieces(vault.store, entry):
         context.write_bytes(piece)
@@ -109,17 +108,20 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
             "lace diff takes two addresses and perhaps a path, or nothing for the folder.",
             hint="For example: lace diff main@1 main@2 notes.md",
         )
-    path = desk_path(context, vault, args.words[2]) if len(args.words) == 3 else ""
+    path = ""
     problems: Sequence[Problem] = ()
     if args.words:
         before, after = (resolve(vault, word) for word in args.words[:2])
+        if len(args.words) == 3:
+            path = desk_path(context, vault, args.words[2], before.desk)
+            require_there(vault, path, before, after)
         names = (before.what, after.what)
         differences = tree_differences(vault, before, after, path)
     else:
         with context.watching() as watch:
-            found = changes(vault, MAIN, watch)
+            found = changes(vault, desk_of(context, vault, None), watch)
         problems = found.problems
-        names = (_standing(vault), "folder")
+        names = (_standing(vault, found.desk), "folder")
         differences = folder_differences(vault, found, names)
     data = {
         "before": names[0],
@@ -131,9 +133,9 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
     return Answer(data, lambda paint: shown_differences(differences, paint) or "Nothing differs.")
 
 
-def _standing(vault: Vault) -> str:
-    head = line_head(vault.store, vault.node.text, MAIN)
-    return f"{MAIN}@{head.number}" if head else "nothing"
+def _standing(vault: Vault, desk: str) -> str:
+    head = line_head(vault.store, vault.node.text, desk)
+    return f"{desk}@{head.number}" if head else "nothing"
 
 
 def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -148,10 +150,11 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     shown, written = path or "The folder", [*result.written, *result.deleted]
     base = checkout_of(vault, desk)
     is_newest = base is not None and base.tree == found.tree
+    where = "" if desk == desk_of(context, vault, None) else f" --desk {typed(desk)}"
     kept = (
         f"\nNothing is uncommitted in {desk}."
         if is_newest
-        else "\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT\n"
+        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
         f"To go back to the newest: lace checkout {typed(desk)}"
     )
     kept = "" if path else kept
@@ -253,7 +256,7 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("--node",), {"metavar": "N", "help": "only this person"}),
         (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most so many (20)"}),
     ),
-    "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file in the shared folder"})),
+    "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file, named from the folder you are in"})),
     "diff": (
         (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),
         (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),

@@ -22,6 +22,7 @@ from vault.desks.tree import lookup, walk
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, make_directory
 from vault.held_rules import begin_look, end_look
+from vault.meanwhile import keep_command
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.unfinished import StoredDirCache, in_the_way, left_as_they_are, plan_folder
@@ -29,7 +30,16 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import MAIN, Changes, Checkout, changes, checkout_of
 
-__all__ = ["CheckedOut", "FolderNotMade", "Foreseen", "bring_back", "check_out", "copy_out", "plan_check_out"]
+__all__ = [
+    "CheckedOut",
+    "FolderNotMade",
+    "Foreseen",
+    "bring_back",
+    "check_out",
+    "copy_out",
+    "plan_check_out",
+    "require_there",
+]
 
 
 class FolderNotMade(EnvironmentFault):
@@ -134,9 +144,7 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
     desk = known_desk(vault, found.desk)
-    if lookup(vault.store, found.tree, path) is None:
-        way = f"See what it has: lace read y {shlex.quote(found.what)}"
-        raise NoSuchPath(f"{found.what} has nothing at {path}.", hint=way)
+    require_there(vault, path, found)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
     there = (item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/"))
@@ -144,8 +152,20 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     mine = [item for item in there if item.after != lookup(vault.store, found.tree, item.path)]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
     if mine and tree != dirty.tree:
-        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(path))
+        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(vault, desk, path))
     return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
+
+
+def require_there(vault: Vault, path: str, *found: ResolvedCommit) -> None:
+    """Refuse a path that none of some revisions has; each has the folder itself.
+
+    Raises:
+        NoSuchPath: they have nothing there.
+    """
+    if path and all(lookup(vault.store, one.tree, path) is None for one in found):
+        names = [one.what for one in found]
+        said = f"{names[0]} has nothing" if len(names) == 1 else f"Neither {' nor '.join(names)} has anything"
+        raise NoSuchPath(f"{said} at {path}.", hint=f"See what it has: lace read y {shlex.quote(names[0])}")
 
 
 def _write(
@@ -200,8 +220,8 @@ def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
         yield from (f"{path}/{name}" if path else name for name, _ in below)
 
 
-def _keep_or_move(path: str) -> str:
-    return f"Keep it: lace commit -m TEXT {shlex.quote(path)} - or move it away, and run the same command again."
+def _keep_or_move(vault: Vault, desk: str, path: str) -> str:
+    return f"Keep it: {keep_command(vault, desk, [path])} - or move it away, and run the same command again."
 
 
 def _is_kept(vault: Vault, dirty: Changes) -> bool:

@@ -7,12 +7,12 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import case_number
 from lazy.people import label_of, node_of
 from vault.cases import Address, Case, parse_address, parse_case
-from vault.desks.paths import split_path
 from vault.nodes import NodeReader
 from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
@@ -45,7 +45,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
     with context.open_vault() as vault:
         address = parse_address(args.address)
         node = node_of(vault, address.peer) if address.peer else vault.node.text
-        path = "/".join(split_path(args.path)) if args.path else ""
+        path = desk_path(context, vault, args.path, address.desk) if args.path else ""
         if context.verb == "read":
             return _read(vault, address, node, Care(args.care), path)
         return _watch(context, vault, args, address, node, path)
