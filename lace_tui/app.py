@@ -237,7 +237,7 @@ class LaceApp(Looking):
         """Show that work began or ended, on Home and in the frame."""
         if isinstance(home := self._shown(Scope.HOME), Home):
             home.show_working(is_working)
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, Place) and self.screen.is_mounted:
             self.screen.show_footer()
             self.screen.show_head()
 

@@ -130,8 +130,9 @@ class Place(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Come back to it; what that means is the place's own matter (a handler of this name would only be added)."""
-        self.show_frame()
-        self.come_back()
+        if self.is_current:  # else it was left before this came to it
+            self.show_frame()
+            self.come_back()
 
     def come_back(self) -> None:
         """Read again: something else may have changed while another place was shown."""

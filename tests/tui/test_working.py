@@ -12,6 +12,7 @@ from lace_tui.docs import pages
 from lace_tui.job import Far, Job
 from lace_tui.screens.cards import Trouble, failed_card, working_card, working_parts
 from lace_tui.screens.place import Place
+from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
 from lazy.sync import sync
 from tests.tui.conftest import settle, text_of
@@ -134,6 +135,20 @@ async def test_work_is_in_sight_in_every_place_and_esc_stops_it(app: LaceApp) ->
         assert app.card is not None
         assert app.card.title == "Sync: stick: ended early"
         assert "(cancelled)" in app.card.lines[0].plain
+
+
+async def test_work_that_ends_while_another_place_opens_harms_nothing(app: LaceApp) -> None:
+    """APP-3: a place that is not laid out yet shows the frame itself once it is; one that was left shows none."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        place = Resolve("0123456789ab")
+        opening = app.push_screen(place)
+        assert app.screen is place
+        app.tell_working(is_working=False)
+        await opening
+        await settle(pilot)
+        await app.pop_screen()
+        place.on_screen_resume()
 
 
 async def test_work_that_ended_before_it_could_stop_says_so(app: LaceApp) -> None:
