@@ -300,9 +300,20 @@ def last_in_common(
 
 
 def next_version(vault: Vault, desk: str = MAIN) -> Version:
-    """Return the version proposed for the next release: the highest visible in the group plus one patch."""
+    """Return the version proposed for the next release: the highest visible in the group plus one patch.
+
+    After the last version that there can be, the highest below it that is free.
+    """
     highest = highest_version(vault.store, desk)
-    return highest.next_patch() if highest else Version(1, 0, 0)
+    if highest is None:
+        return Version(1, 0, 0)
+    return highest.following() or _free_below(vault.store, desk)
+
+
+def _free_below(store: Store, desk: str) -> Version:
+    taken = {release.version for release in releases(store, desk)}
+    proposed = (version.following() for version in sorted(taken, reverse=True))
+    return next((version for version in proposed if version and version not in taken), Version(1, 0, 0))
 
 
 def unreleased(vault: Vault, desk: str = MAIN) -> int:

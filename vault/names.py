@@ -27,6 +27,7 @@ _FORBIDDEN = frozenset("/@:{}|")
 _RESERVED = frozenset({".", "..", "self"})
 _PLAIN = re.compile(r"[0-9A-Za-z_.+-]+", re.ASCII)
 _VERSION = r"(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})(-merged)?"
+_LAST_NUMBER = 2**31 - 1  # of a version's three
 
 
 class BadName(CallerError):
@@ -130,14 +131,21 @@ class Version(NamedTuple):
             BadVersion: for every other text.
         """
         match = re.fullmatch(_VERSION, text)
-        if match is None or any(int(n) >= 2**31 for n in match.groups()[:3]):
+        if match is None or any(int(n) > _LAST_NUMBER for n in match.groups()[:3]):
             raise BadVersion(f"{text!r} is not a version.")
         major, minor, patch, merged = match.groups()
         return cls(int(major), int(minor), int(patch), bool(merged))
 
-    def next_patch(self) -> Version:
-        """Return the version proposed after this one: one patch higher."""
-        return Version(self.major, self.minor, self.patch + 1)
+    def following(self) -> Version | None:
+        """Return the version proposed after this one: one patch higher, or the next minor or major where numbers end.
+
+        None after the last that there can be.
+        """
+        if self.patch < _LAST_NUMBER:
+            return Version(self.major, self.minor, self.patch + 1)
+        if self.minor < _LAST_NUMBER:
+            return Version(self.major, self.minor + 1, 0)
+        return Version(self.major + 1, 0, 0) if self.major < _LAST_NUMBER else None
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}{'-merged' if self.merged else ''}"

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
-from vault.history import commit_info, is_first, line_head, next_version, releases, unreleased
+from vault.history import commit_info, highest_version, is_first, line_head, next_version, releases, unreleased
 from vault.labels import unshared_labels
-from vault.names import Version
+from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
 from vault.totals import keep_totals
@@ -74,8 +74,13 @@ def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
 
     Raises:
         VersionTaken: it is already released by somebody visible here.
+        BadVersion: none was named, and none can follow the highest.
     """
     wanted = version or next_version(vault, desk)
+    highest = highest_version(vault.store, desk) if version is None else None
+    if highest is not None and wanted < highest:
+        said = f"No version can follow {desk} {highest}, the highest that is released."
+        raise BadVersion(said, hint=f"Name one that is free, for example: lace release {wanted}")
     mine = "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?"
     taken = releases(vault.store, desk, version=wanted)
     if taken or vault.store.rows(mine, vault.node.text, desk, str(wanted)):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vault.history import highest_version
-from vault.names import Version
+from tests.vault.vaults import found, write
+from vault.history import highest_version, next_version
+from vault.names import BadVersion, Version
+from vault.releasing import release
 from vault.store import Store
 
 _numbers = st.integers(0, 12) | st.integers(0, 2**31 - 1)
@@ -30,3 +33,23 @@ def test_the_highest_version_is_the_same_in_sql(tmp_path: Path, versions: list[V
             store.run("INSERT INTO release VALUES (99, '99', 'n', 'main', '4000000000.0.0', 'c', 's', 't', 1, 1, 0)")
         assert highest_version(store, "main") == max(versions, default=None)
         assert highest_version(store, "other") is None
+
+
+LAST = 2**31 - 1
+
+
+def test_a_release_of_the_highest_number_stops_nobody(tmp_path: Path) -> None:
+    """CYB-2: the next minor or major number follows; after the very last, a person names one that is free."""
+    assert Version(1, 2, 3, merged=True).following() == Version(1, 2, 4)
+    assert Version(1, LAST, LAST).following() == Version(2, 0, 0)
+    with found(tmp_path) as vault:
+        for version in (Version(1, 0, LAST), None, Version(LAST, LAST, LAST)):
+            write(vault, "a.txt", f"{version}\n")
+            release(vault, version)
+        assert highest_version(vault.store, "main") == Version(LAST, LAST, LAST)
+        assert next_version(vault) == Version(1, 1, 1)
+        write(vault, "a.txt", "more\n")
+        with pytest.raises(BadVersion, match="No version can follow") as refused:
+            release(vault)
+        assert refused.value.hint == "Name one that is free, for example: lace release 1.1.1"
+        assert release(vault, Version(1, 1, 1)).version == Version(1, 1, 1)
