@@ -6,7 +6,7 @@ that everybody sees the same list.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from vault.records import RecordHash
@@ -120,19 +120,39 @@ def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase
     A nearer one whose tree is not here (an unreleased state) is skipped, and what lies below it is asked.
     """
     common = ancestors(store, ours) & ancestors(store, theirs)
+    below: dict[str, list[str]] = {}
+    above = dict.fromkeys(common, 0)  # children that are common and not skipped yet
+    for child, parent in store.rows(
+        "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", _array(common)
+    ):
+        below.setdefault(child, []).append(parent)
+        above[parent] += 1
+    heads = {text for text, count in above.items() if not count}
     skipped = 0
-    found: list[RecordHash] = []
-    while common:
-        heads = common - _parents(store, common)
-        here = [RecordHash.parse(text) for text in heads if tree_is_here(store, RecordHash.parse(text))]
-        found += here
+    found: set[str] = set()
+    covered: set[str] = set()
+    while heads:
+        here = {text for text in heads if tree_is_here(store, RecordHash.parse(text))}
+        found |= here
         if len(here) == len(heads):
             break
         skipped += len(heads) - len(here)
-        common -= heads
-        for base in here:
-            common -= ancestors(store, base)
-    return MergeBases(tuple(newest(store, found)), skipped)
+        _cover(covered, here, below)
+        following = [parent for head in heads - here for parent in below.get(head, ())]
+        for parent in following:
+            above[parent] -= 1
+        heads = {parent for parent in following if not above[parent]} - covered
+    return MergeBases(tuple(newest(store, map(RecordHash.parse, found))), skipped)
+
+
+def _cover(covered: set[str], commits: Iterable[str], below: Mapping[str, list[str]]) -> None:
+    """Add commits and all that is below them to what is covered, each once."""
+    waiting = list(commits)
+    while waiting:
+        commit = waiting.pop()
+        if commit not in covered:
+            covered.add(commit)
+            waiting += below.get(commit, ())
 
 
 def _parents(store: Store, commits: Collection[str]) -> set[str]:

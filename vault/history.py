@@ -48,6 +48,13 @@ __all__ = [
 ]
 
 
+# The end of what is whole of a line, from its first revision on.
+_BEFORE_GAP: Final = """
+SELECT min(number) FROM rev r WHERE node = ?1 AND desk = ?2
+AND EXISTS (SELECT 1 FROM rev n WHERE n.node = ?1 AND n.desk = ?2 AND n.number = 1)
+AND NOT EXISTS (SELECT 1 FROM rev n WHERE n.node = ?1 AND n.desk = ?2 AND n.number = r.number + 1)"""
+
+
 class CommitMissing(DataError):
     """A commit that something names is not in this vault."""
 
@@ -116,13 +123,22 @@ class ReleasesShown(NamedTuple):
 
 
 def line_head(store: Store, node: str, desk: str) -> Head | None:
-    """Return the newest revision of a node's line, or None when the line is empty (H-24)."""
+    """Return the newest revision of a node's line, or None when the line is empty (H-24).
+
+    A friend's line ends where its numbers have a gap: they are whatever its owner sealed (CLAY-6).
+    """
     row = store.rows(
         "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? ORDER BY number DESC, hash LIMIT 1",
         node,
         desk,
     )
-    return _head(node, desk, row[0]) if row else None
+    if not row or node == store.meta("node"):
+        return _head(node, desk, row[0]) if row else None
+    numbers = store.rows("SELECT count(DISTINCT number) FROM rev WHERE node = ? AND desk = ?", node, desk)
+    if numbers == [(row[0][0],)]:
+        return _head(node, desk, row[0])
+    last = store.rows(_BEFORE_GAP, node, desk)[0][0]
+    return revision(store, node, desk, int(last)) if last else None
 
 
 def revision(store: Store, node: str, desk: str, number: int) -> Head | None:

@@ -13,6 +13,7 @@ from lace_tui.cli.output import Answer
 from lazy.address import case_number
 from lazy.people import label_of, node_of
 from vault.cases import Address, Case, parse_address, parse_case
+from vault.history import line_head
 from vault.nodes import NodeReader
 from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
@@ -127,8 +128,8 @@ def _case(text: str) -> Case | None:
 
 
 def _head(vault: Vault, address: Address, node: str) -> int:
-    rows = vault.store.rows("SELECT ifnull(max(number), 0) FROM rev WHERE node = ? AND desk = ?", node, address.desk)
-    return int(rows[0][0])
+    head = line_head(vault.store, node, address.desk)
+    return head.number if head else 0
 
 
 def _line(vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader) -> Line:

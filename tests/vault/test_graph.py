@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found, write
-from vault.graph import ancestors, is_ancestor, newest
-from vault.history import releases, releases_of, releases_shown, releases_since
+from vault.graph import ancestors, is_ancestor, merge_bases, newest
+from vault.history import line_head, releases, releases_of, releases_shown, releases_since
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
@@ -62,6 +62,69 @@ def test_part_of_the_graph_says_what_the_whole_says(
     assert newest(store, some) == sorted(heads, key=lambda head: head.text)
     for lower in commits:
         assert is_ancestor(store, lower, *some) == any(lower.text in lines[upper] for upper in some)
+
+
+def nearest_with_trees(lines: dict[str, set[str]], common: set[str], here: set[str]) -> tuple[set[str], int]:
+    """Say by hand what `merge_bases` says: a layer of newest ones after the other, until all of one have trees."""
+    found: set[str] = set()
+    skipped = 0
+    while common:
+        heads = {one for one in common if not any(one in lines[other] - {other} for other in common)}
+        found |= heads & here
+        if heads <= here:
+            break
+        skipped += len(heads - here)
+        common = common - heads - set[str]().union(*(lines[base] for base in heads & here))
+    return {one for one in found if not any(one in lines[other] - {other} for other in found)}, skipped
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs, st.sets(st.integers(0, 13)))
+def test_merge_bases_are_the_nearest_whose_trees_are_here(
+    store: Store, parents: tuple[list[int], ...], trees: set[int]
+) -> None:
+    """What a friend did not release is skipped, and what lies below it asked."""
+    commits = lay(store, list(parents))
+    lines = {commit.text: ancestors(store, commit) for commit in commits}
+    here = {commit.text for number, commit in enumerate(commits) if number in trees}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vault.graph.tree_is_here", lambda _store, commit: commit.text in here)
+        for ours in commits[-3:]:
+            for theirs in commits[-3:]:
+                bases, skipped = nearest_with_trees(lines, lines[ours.text] & lines[theirs.text], here)
+                assert merge_bases(store, ours, theirs) == (
+                    tuple(sorted(map(RecordHash.parse, bases), key=lambda base: base.text)),
+                    skipped,
+                )
+
+
+def test_thousands_of_common_commits_without_trees_are_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = lay(store, [*([number - 1] if number else [] for number in range(LONG)), [LONG - 1], [LONG - 1]])
+    monkeypatch.setattr("vault.graph.tree_is_here", lambda _store, _commit: False)
+    real, read = Store.rows, []
+
+    def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
+        found = real(self, sql, *values)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(Store, "rows", counted)
+    assert merge_bases(store, commits[-1], commits[-2]) == ((), LONG)
+    assert sum(read) < 4 * LONG
+
+
+@pytest.mark.parametrize(
+    ("numbers", "head"), [((1, 2, 3), 3), ((1, 2, 2, 4, 2**63 - 1), 2), ((2, 3), None), ((), None)]
+)
+def test_a_friend_s_line_ends_before_its_first_gap(store: Store, numbers: tuple[int, ...], head: int | None) -> None:
+    """CLAY-6: revisions are 1 to the head; a friend may seal any number."""
+    with store.transaction():
+        store.run("DELETE FROM rev")
+        for p, number in enumerate(numbers):
+            commit = RecordHash("S", p.to_bytes(32, "big"))
+            store.run("INSERT INTO rev VALUES ('friend', 'main', ?, ?, ?, ?)", number, commit.text, commit.text, p)
+    found = line_head(store, "friend", "main")
+    assert (found.number if found else None) == head
 
 
 def test_far_apart_and_on_branches_that_never_meet(store: Store) -> None:
