@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual._styles_cache import StylesCache
 from textual.app import SuspendNotSupported, SystemCommand
@@ -21,10 +21,11 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
+from lace_tui.keymap import shown_keys
 from lace_tui.looking import Looking
 from lace_tui.messages import DidAsk, DidFail
 from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Offer
+from lace_tui.screens.dialogs import Offer, Page, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
@@ -142,6 +143,7 @@ class LaceApp(Looking):
         """Go back by a screen, and let go of what it drew."""
         # Textual remembers a colour by the widget that asked, and with it all its lines: half a megabyte a page.
         self.call_after_refresh(lambda: StylesCache.get_inner_outer.cache_clear())  # noqa: PLW0108 - it has no signature
+        self.call_after_refresh(self.ask_passphrase)
         return super().pop_screen()
 
     async def action_quit(self) -> None:
@@ -156,6 +158,25 @@ class LaceApp(Looking):
         """Show a card on Home until the next one."""
         self.card = replace(card, ended=self._now_iso())
         self.refresh_places()
+
+    def open_page(
+        self, asker: Place, action_id: str, page: Page | Question, then: Callable[[Any], None] | None = None
+    ) -> None:
+        """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready.
+
+        Keys that are typed for something else never reach it, and so never agree to it.
+
+        Args:
+            asker: the place that the page was asked for in.
+            action_id: what asks for it.
+            page: the page.
+            then: called with what it was left with.
+        """
+        if asker.is_active:
+            self.push_screen(page, then)
+            return
+        key = shown_keys(action_named(action_id), self.taste.keys).split()[0]
+        self.after_work(Card(page.called, (mark(f"It is ready, and nothing was done: {key} shows it."),)))
 
     def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
         """Make a vault in the folder it was started in, and go Home.

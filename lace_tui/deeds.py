@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from lace_tui.cli.folder import late_lines
 from lazy.circle import invite
@@ -21,9 +22,15 @@ from vault.releasing import release
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Relation", "Updated", "Version"]
+__all__ = ["PlannedAnew", "Relation", "Updated", "Version"]
 __all__ += ["check_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
 __all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
+
+
+class PlannedAnew(NamedTuple):
+    """The plans of an update that is another one by now than the one that was shown."""
+
+    plans: dict[str, Updated | EnvironmentFault]
 
 
 def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentFault]:
@@ -44,12 +51,18 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
     return found or {MAIN: nothing}
 
 
-def updates(vault: Vault, chosen: Sequence[str], watch: Watch) -> dict[str, tuple[Updated, tuple[str, ...]]]:
-    """Update some desks, one after the other; each is done by itself, as by a command of its own.
+def updates(
+    vault: Vault, plans: Mapping[str, Updated], watch: Watch
+) -> dict[str, tuple[Updated, tuple[str, ...]]] | PlannedAnew:
+    """Update some desks as planned, one after the other; each is done by itself, as by a command of its own.
 
-    With each comes what to say of files that were saved meanwhile.
+    With each comes what to say of files that were saved meanwhile. Where another update would be done by now than the
+    one that was shown, nothing is done, and the plans are made anew.
     """
-    done = {desk: update(vault, desk, watch=watch) for desk in chosen}
+    with vault.lock.held():
+        if any(update(vault, desk, dry_run=True, watch=watch) != plan for desk, plan in plans.items()):
+            return PlannedAnew(plan_updates(vault, watch))
+        done = {desk: update(vault, desk, watch=watch) for desk in plans}
     return {desk: (one, late_lines(vault, desk, one.kept)) for desk, one in done.items()}
 
 

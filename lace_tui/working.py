@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.message import Message
+from textual.screen import ModalScreen
 
 from lace_tui.messages import DidAsk, DidFail, DidWork
 from lace_tui.screens.cards import Card, Trouble, working_card, working_parts
@@ -56,6 +57,7 @@ class Working(App[None]):
         self._asking = threading.Lock()
         self._passphrase: bytes | None = None
         self._locked: list[DidFail] = []  # what waits for a passphrase
+        self._is_asked = False  # whether it is being asked for
         self._activity: list[str] = []
         self.job: Job | None = None
 
@@ -231,10 +233,16 @@ class Working(App[None]):
     def _unlock(self, message: DidFail) -> None:
         """Ask for the passphrase of the key, and do again what needed it; work waits meanwhile."""
         self._locked.append(message)
-        if len(self._locked) > 1:  # asked already
+        self.ask_passphrase()
+
+    def ask_passphrase(self) -> None:
+        """Ask for the passphrase that something waits for, but not over a question that somebody types into."""
+        if not self._locked or self._is_asked or isinstance(self.screen, ModalScreen):
             return
+        self._is_asked = True
 
         def given(text: str | None) -> None:
+            self._is_asked = False
             waiting, self._locked = self._locked, []
             if text is not None:
                 self._passphrase = text.encode()
@@ -244,7 +252,7 @@ class Working(App[None]):
                 else:
                     self.post_message(replace(one, again=None))
 
-        sentence = message.trouble.message if self._passphrase is not None else "Your key is protected."
+        sentence = self._locked[0].trouble.message if self._passphrase is not None else "Your key is protected."
         text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
         self.push_screen(Question("Passphrase of your key", text, is_secret=True), given)
 

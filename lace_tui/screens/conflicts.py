@@ -185,6 +185,6 @@ class Conflicts(Listing):
 
     def _decided(self, decided: Decided) -> Card:
         """Offer to sync after the last one."""
-        if len(decided.done) >= len(self._conflicts) and self.is_current and not (decided.clashes or decided.late):
+        if len(decided.done) >= len(self._conflicts) and self.is_active and not (decided.clashes or decided.late):
             self.lace.offer_sync(decided.following)
         return resolved_card(decided)

@@ -42,19 +42,29 @@ class Page(ModalScreen[bool]):
 
     def __init__(self, title: str, lines: list[Content]) -> None:
         super().__init__()
-        self._title = title
+        self.called = title
         self._lines = lines
+        self._is_seen = False  # keys from before it was painted were typed for something else
 
     def compose(self) -> ComposeResult:
         """Lay out the frame and its lines."""
         with VerticalScroll(id="page") as page:
-            page.border_title = Content(self._title)
+            page.border_title = Content(self.called)
             page.border_subtitle = pressable(("esc back", "screen.leave"))
             yield Static(rows(*self._lines))
 
     def on_mount(self) -> None:
         """Lie in front of what was told, which would hide half of it on a narrow screen."""
         self.app.clear_notifications()
+        self.call_after_refresh(self._seen)
+
+    def _seen(self) -> None:
+        self._is_seen = True
+
+    def leave_with(self, is_agreed: bool) -> None:
+        """Go back with an answer, unless it was given before there was anything to see."""
+        if self._is_seen:
+            self.dismiss(is_agreed)
 
     def key_of(self, action_id: str) -> str:
         """Return the first key of an action, as this person has it."""
@@ -63,7 +73,7 @@ class Page(ModalScreen[bool]):
 
     def action_leave(self) -> None:
         """Go back and do nothing."""
-        self.dismiss(False)
+        self.leave_with(False)
 
     def action_scroll(self, by: int) -> None:
         """Move the lines."""
@@ -86,7 +96,7 @@ class PlanPage(Page):
 
     def action_confirm(self) -> None:
         """Agree."""
-        self.dismiss(True)
+        self.leave_with(True)
 
 
 class Offer(Page):
@@ -105,7 +115,7 @@ class Offer(Page):
 
     def action_sync_now(self) -> None:
         """Agree."""
-        self.dismiss(True)
+        self.leave_with(True)
 
 
 class _Line(Input):
@@ -132,7 +142,7 @@ class Question(ModalScreen[str | None]):
 
     def __init__(self, title: str, text: str, value: str = "", *, is_secret: bool = False) -> None:
         super().__init__()
-        self._title = title
+        self.called = title
         self._text = text
         self._value = value
         self._is_secret = is_secret
@@ -140,7 +150,7 @@ class Question(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Lay out the question and its line."""
         with VerticalScroll(id="page") as page:
-            page.border_title = Content(self._title)
+            page.border_title = Content(self.called)
             page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
             yield Static(mark(self._text, QUIET))
             yield _Line(self._value, id="answer", password=self._is_secret)

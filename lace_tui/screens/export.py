@@ -134,18 +134,22 @@ class Export(Listing):
         self.lace.begin(f"Report: {name}", do, self._reported, command)
 
     def _reported(self, found: Report) -> Card:
-        self.app.push_screen(Page(f"Report {found.audit.name}", _answered(found)))
+        answered = _answered(found)
+        if self.is_active:
+            self.app.push_screen(Page(f"Report {found.audit.name}", answered))
         text = f"{found.audit.name}: {plural(len(found.rows), 'row')}"
         style = BAD if found.findings else GOOD
         sign = "!" if found.findings else "="
-        return Card("Report", (mark(f"{sign} {text}", style),), is_bad=bool(found.findings))
+        more = () if self.is_active else answered
+        return Card("Report", (mark(f"{sign} {text}", style), *more), is_bad=bool(found.findings))
 
     def _exported(self, done: Exported, where: str) -> Card:
         self._counts = done.tables
         self.show({})
         lines = [mark(f"= {len(done.written)} files written, {done.kept} kept as they were", GOOD)]
         lines.append(mark(f"next: lace report all --input {shlex.quote(where)}", NOTE))
-        self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
+        if self.is_active:
+            self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
         return Card(f"Export: {inert(where)}", tuple(lines))
 
 

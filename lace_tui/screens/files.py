@@ -179,7 +179,8 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
             if is_agreed:
                 place.lace.begin("Check out", lambda vault, watch: as_planned(vault, at, plan, watch), done, command)
 
-        place.app.push_screen(PlanPage("Check out: the plan", lines), decided)
+        action = "check-out" if place.SCOPE is Scope.HISTORY else "bring-back"
+        place.lace.open_page(place, action, PlanPage("Check out: the plan", lines), decided)
 
     def done(what: CheckedOut | Foreseen) -> Card | None:
         if isinstance(what, CheckedOut):

@@ -195,7 +195,9 @@ class History(Listing):
         desk = found.desk
         shown = ", ".join(item.path for item in found.items[:_NAMED])
         more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
-        self.app.push_screen(
+        self.lace.open_page(
+            self,
+            "commit",
             Question(
                 "Commit" if desk == MAIN else f"Commit {desk}",
                 f"{counted(found)}: {shown}{more}. What did you do, and why?",

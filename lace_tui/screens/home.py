@@ -18,12 +18,8 @@ from lace_tui.screens.cards import (
     Card,
     place_card,
     planned_card,
-    plans_lines,
     released_card,
     sync_card,
-    undo_lines,
-    undone_card,
-    updates_card,
 )
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
@@ -38,14 +34,12 @@ if TYPE_CHECKING:
 
     from lace_tui.view import HomeView, Reach
     from lazy.invitations import Invitation
-    from lazy.undo import Undone
-    from lazy.update import Updated
-    from vault.errors import EnvironmentFault
     from vault.names import Version
 
 __all__ = ["Home"]
 
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
+_INVITATION = "An invitation, good for one friend"
 
 
 class Home(Place):
@@ -323,7 +317,9 @@ class Home(Place):
         if not is_alone:
             text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
             text += " open lace in its folder."
-        self.app.push_screen(
+        self.lace.open_page(
+            self,
+            "release",
             Question("Release" if is_alone else f"Release {desk}", text, str(proposed)),
             lambda answer: self._release(answer, desk, is_alone=is_alone),
         )
@@ -381,7 +377,7 @@ class Home(Place):
             if name:
                 self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, f"lace invite {shlex.quote(name)}")
 
-        def shown(made: Invitation) -> None:
+        def shown(made: Invitation) -> Card | None:
             from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
 
             line = made.encode()
@@ -397,58 +393,24 @@ class Home(Place):
             ]
             if not made.places:
                 lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
-            self.app.push_screen(Page("An invitation, good for one friend", lines))
+            if not self.is_active:  # it is made, and must not be lost
+                return Card(_INVITATION, tuple(lines))
+            self.app.push_screen(Page(_INVITATION, lines))
+            return None
 
         self.app.push_screen(Question("Invite", "What do you call the friend?"), named)
 
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
 
-        def planned(plan: Undone) -> None:
-            def decided(is_agreed: bool | None) -> None:
-                if is_agreed:
-                    self.lace.begin(
-                        "Undo", lambda vault, watch: deeds.undo_planned(vault, plan, watch), undone_card, "lace undo"
-                    )
-
-            self.app.push_screen(PlanPage("Undo: the plan", undo_lines(plan)), decided)
-
-        if self.lace.can_start:
-            self.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
+        ask_undo(self)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_update  # noqa: PLC0415 - no part of the first frame
 
-        self.lace.begin(
-            "Update: making the plan",
-            deeds.plan_updates,
-            self._planned,
-        )
-
-    def _planned(self, plans: dict[str, Updated | EnvironmentFault]) -> Card | None:
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-
-        nothing = {deeds.Relation.SAME, deeds.Relation.AHEAD}
-        good = {desk: plan for desk, plan in plans.items() if not isinstance(plan, LaceError)}
-        doing = [desk for desk, plan in good.items() if plan.relation not in nothing]
-        lines = plans_lines(plans)
-        if not doing:
-            is_bad = len(good) < len(plans) or any(plan.waiting for plan in good.values())
-            return Card("Update: nothing to do", tuple(lines), is_bad)
-
-        def decided(is_agreed: bool | None) -> None:
-            if is_agreed:
-                self.lace.begin(
-                    "Update",
-                    lambda vault, watch: deeds.updates(vault, doing, watch),
-                    updates_card,
-                    "; ".join(map(deeds.update_desk, doing)),
-                )
-
-        self.app.push_screen(PlanPage("Update: the plan", lines), decided)
-        return None
+        ask_update(self)
 
 
 def _is_here(seen: Reach | None) -> bool:

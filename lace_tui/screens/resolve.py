@@ -277,7 +277,7 @@ class Resolve(Comparing):
             self.notify(f"Written. {plural(len(left), 'conflict')} left.", markup=False)
             if self.is_current:
                 self._begin_with(left[0])
-        elif self.is_current:
+        elif self.is_active:
             self.app.pop_screen()
             if not decided.late:
                 self.lace.offer_sync(decided.following)

@@ -10,6 +10,7 @@ import pytest
 
 from lace_tui.deeds import updates
 from lace_tui.screens.cards import updates_card
+from lazy.update import update
 from tests.circle.world import open_vault
 from tests.people import Person
 from vault import unfinished
@@ -114,8 +115,11 @@ def test_a_decision_and_the_app_tell_the_same_next_command(
     for person in (alice, bob):
         person.run("sync", "stick")
     with monkeypatch.context() as patch, open_vault(bob) as vault:
+        plan = update(vault, "songs", dry_run=True)
         _saved_late(patch, bob.folder / "songs", {"g.txt": "by bob\n"})
-        card = updates_card(updates(vault, ["songs"], Watch()))
+        done = updates(vault, {"songs": plan}, Watch())
+        assert isinstance(done, dict)
+        card = updates_card(done)
     first, path, following = [line.plain for line in card.lines][-3:]
     assert (card.is_bad, path) == (True, "  g.txt")
     assert (

@@ -14,7 +14,7 @@ from lace_tui.actions import ACTIONS, Scope
 from lace_tui.app import LaceApp
 from lace_tui.cli.tui import NoTerminal
 from lace_tui.screens.cards import Card
-from lace_tui.screens.dialogs import Page, PlanPage
+from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.help import Help
 from lace_tui.screens.home import Home
@@ -267,6 +267,78 @@ async def test_update_shows_the_plan_and_waits_for_another_key(app: LaceApp, sto
         card = text_of(app, "#card-text")
         assert "There is nothing to bring in." in card
         assert "1 open conflict" in card
+
+
+async def test_another_update_than_the_one_that_was_shown_is_not_done(app: LaceApp, story: Story) -> None:
+    """What came between the plan and `y` was never agreed to: it is shown first."""
+    folder = story.folder("alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("u")
+        await settle(pilot)
+        assert isinstance(app.screen, PlanPage)
+        with opened(story, "cara") as vault:
+            story.write("cara", "songs.md", "one\n")
+            release(vault, Version.parse("1.0.2"))
+            real_sync(vault, ["stick"])
+        with opened(story, "alice") as vault:
+            real_sync(vault, ["stick"])
+        await pilot.press("y")
+        await settle(pilot)
+        assert isinstance(app.screen, PlanPage)
+        shown = str(app.screen.query_one("#page Static").render())
+        assert "Something changed since you saw the plan" in shown
+        assert "songs.md" in shown
+        assert not (folder / "prices.md").exists()
+        assert not (folder / "songs.md").exists()
+        await pilot.press("y")
+        await settle(pilot)
+        assert isinstance(app.screen, Home)
+        assert (folder / "songs.md").read_text() == "one\n"
+        assert (folder / "prices.md").exists()
+
+
+async def test_a_plan_does_not_open_over_what_is_typed_meanwhile(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`u`, then at once `i` and a name with a `y` in it: the name is typed, and nothing is agreed to."""
+    go = threading.Event()
+    real_plans = deeds.plan_updates
+
+    def slowly(vault, watch):  # type: ignore[no-untyped-def]
+        assert go.wait(30)
+        return real_plans(vault, watch)
+
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        monkeypatch.setattr(deeds, "plan_updates", slowly)
+        await pilot.press("u", "i")
+        go.set()
+        await settle(pilot)
+        await pilot.press(*"yves")
+        await settle(pilot)
+        assert isinstance(app.screen, Question)
+        assert app.screen.query_one(Input).value == "yves"
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "u shows it" in text_of(app, "#card-text")
+        assert not (story.folder("alice") / "prices.md").exists()
+        await pilot.press("u")
+        await settle(pilot)
+        assert isinstance(app.screen, PlanPage)
+
+
+async def test_a_page_is_not_agreed_to_before_it_can_be_seen(app: LaceApp) -> None:
+    agreed: list[bool | None] = []
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        page = PlanPage("A plan", [])
+        app.push_screen(page, agreed.append)
+        page.action_confirm()
+        assert agreed == []
+        await settle(pilot)
+        await pilot.press("y")
+        assert agreed == [True]
 
 
 async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:

@@ -16,6 +16,8 @@ from lace_tui.screenshots import Story, app_of, begin_visit
 from tests.tui.conftest import is_showing, settle, text_of
 from vault.history import releases
 from vault.keys import KeyStore
+from vault.names import Version
+from vault.releasing import release
 from vault.vault import Vault
 from vault.work import MAIN
 
@@ -76,6 +78,24 @@ async def test_a_passphrase_is_asked_once_and_the_work_goes_on(locked: LaceApp, 
         await _ask_for_a_release(pilot)
         assert is_showing(locked, Home), "the passphrase is known for this sitting"
         assert _mine(story) == before + 2
+
+
+async def test_a_passphrase_is_not_asked_for_over_another_question(locked: LaceApp, story: Story) -> None:
+    """It waits until that one is answered, so nothing that is typed there is taken for it."""
+    before = _mine(story)
+    async with locked.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        other = Question("Another", "What?")
+        locked.push_screen(other)
+        await settle(pilot)
+        assert locked.begin("Release", lambda vault, _: release(vault, Version.parse("9.0.0")), lambda _: None)
+        await settle(pilot)
+        assert locked.screen is other
+        await pilot.press("escape")
+        await settle(pilot)
+        assert is_showing(locked, Question), "and is asked for then"
+        await _type(pilot, SECRET)
+        assert _mine(story) == before + 1
 
 
 async def test_without_the_passphrase_nothing_happens_and_the_way_out_is_told(locked: LaceApp, story: Story) -> None:
