@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
@@ -30,7 +30,7 @@ from vault.errors import DataError
 from vault.files import AtomicFile, NotWritable, make_directory, read_bounded, write_atomic
 from vault.records import Verifier
 
-__all__ = ["Exported", "Manifest", "export", "read_manifest", "table_files"]
+__all__ = ["Exported", "Inputs", "Manifest", "Placed", "export", "exports_in", "read_manifest"]
 
 MANIFESTS: Final = "exports"
 _MANIFEST_BYTES: Final = 64 << 20
@@ -86,6 +86,46 @@ class Manifest:
             "files": {name: list(told) for name, told in sorted(self.files.items())},
         }
         return json.dumps(value, indent=1) + "\n"
+
+
+class Placed(NamedTuple):
+    """One export, and where it lies.
+
+    Args:
+        directory: below which its files are.
+        manifest: what they are.
+    """
+
+    directory: Path
+    manifest: Manifest
+
+
+class Inputs(NamedTuple):
+    """What a report is over.
+
+    Args:
+        read: one export of each member, by exporter.
+        left_out: older exports of the same members, each as (that one, the one that is read).
+    """
+
+    read: tuple[Placed, ...]
+    left_out: tuple[tuple[Placed, Placed], ...]
+
+    def files(self, table: Table) -> list[Path]:
+        """Return the files of a table, sorted; only those that a manifest names.
+
+        Raises:
+            BadExport: a file that a manifest names is missing.
+        """
+        found = []
+        for directory, manifest in self.read:
+            for name in manifest.files:
+                if name.split("/", 1)[0] == table.name:
+                    path = directory / name
+                    if not path.is_file():
+                        raise BadExport(f"{path} is missing, and its export names it.")
+                    found.append(path)
+        return sorted(found)
 
 
 def export(
@@ -276,24 +316,36 @@ def _manifest(value: dict[str, Any]) -> Manifest:
     return Manifest(group, exporter, export_id, tuple(map(str, value["parts"])), files)
 
 
-def table_files(directory: Path, table: Table) -> list[Path]:
-    """Return the files of a table of all exports in a directory, sorted; only those that a manifest names.
+def exports_in(directories: Sequence[Path]) -> Inputs:
+    """Return the exports in some directories; where a member's lie in several, the newest, and which are left out.
+
+    Two of one member, as on a stick that was not brought up to date, tell all that the older has twice, and where the
+    member's own counts went on since, of two entries with one number: nobody did wrong.
 
     Raises:
-        BadExport: the directory holds no export, or a file that a manifest names is missing.
+        BadExport: a directory holds no export.
     """
-    manifests = read_manifest(directory)
-    if not manifests:
-        raise BadExport(f"There is no export in {directory}.", hint="Make one with: lace export DIR")
-    found = []
-    for manifest in manifests:
-        for name in manifest.files:
-            if name.split("/", 1)[0] == table.name:
-                path = directory / name
-                if not path.is_file():
-                    raise BadExport(f"{path} is missing, and its export names it.")
-                found.append(path)
-    return sorted(found)
+    of: dict[tuple[str, str], list[Placed]] = {}
+    for directory in directories:
+        manifests = read_manifest(directory)
+        if not manifests:
+            raise BadExport(f"There is no export in {directory}.", hint="Make one with: lace export DIR")
+        for manifest in manifests:
+            of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
+    read, left_out = [], []
+    for _, found in sorted(of.items()):
+        newest = max(found, key=_newness)
+        read.append(newest)
+        left_out += [(placed, newest) for placed in found if placed is not newest]
+    return Inputs(tuple(read), tuple(left_out))
+
+
+def _newness(placed: Placed) -> tuple[int, int, int, str]:
+    """Return what the newest export of a member has most of: logs only grow, states may shrink, no file has a time."""
+    manifest = placed.manifest
+    logs = {table.name for table in TABLES if table.is_log}
+    rows = sum(told[0] for name, told in manifest.files.items() if name.split("/", 1)[0] in logs)
+    return len(manifest.parts), rows, sum(told[0] for told in manifest.files.values()), manifest.text()
 
 
 def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spark_export.audits import AUDITS, Audit, audit_named, sql_of
 from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
-from spark_export.export import table_files
+from spark_export.export import Inputs, exports_in
 from spark_export.extras import needed
 from spark_export.schema import TABLES, ddl
 
@@ -65,13 +65,17 @@ def audit_called(name: str) -> Audit:
     return found
 
 
-def open_exports(session: SparkSession, directories: Sequence[Path]) -> None:
+def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
     """Make a view of each table over all exports in some directories, `names` of nodes, and the views of the checks.
+
+    Returns:
+        What is read: the newest export of each member, and which are left out.
 
     Raises:
         BadExport: a directory holds no export, or exports of two groups come together.
     """
-    files = {table.name: [path for place in directories for path in table_files(place, table)] for table in TABLES}
+    inputs = exports_in(directories)
+    files = {table.name: inputs.files(table) for table in TABLES}
     for table in TABLES:
         paths = [str(path) for path in files[table.name]]
         # A circle of one has empty tables; Parquet files of no rows still carry the schema.
@@ -85,6 +89,7 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> None:
             hint="Put the exports of one group together; name them with --input.",
         )
     register(session)
+    return inputs
 
 
 def frame(session: SparkSession, audit: Audit) -> DataFrame:

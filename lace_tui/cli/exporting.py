@@ -19,7 +19,7 @@ from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from spark_export.audits import AUDITS, Audit
-from spark_export.export import Exported, export, read_manifest
+from spark_export.export import Exported, Inputs, export
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit
@@ -126,9 +126,8 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     if args.csv and len(named) != 1:
         raise BadArguments("lace report: --csv takes one report; name it.")
     with _inputs(context, args.input) as directories, context.cancellable() as token:
-        manifests = [manifest for place in directories for manifest in read_manifest(place)]
         with _session(context, args) as session:
-            open_exports(session, directories)
+            inputs = open_exports(session, directories)
             reports = []
             for done, audit in enumerate(audits):
                 token.check()
@@ -136,14 +135,14 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
                     progress.report(done, len(audits), audit.name)
                     reports.append(run_audit(session, audit))
     if args.html:
-        _write_html(context.cwd / args.html, manifests[0].group, reports, len({m.exporter for m in manifests}))
+        _write_html(context.cwd / args.html, inputs.read[0].manifest.group, reports, len(inputs.read))
     shown = [report for report in reports if report.audit in named]
     if args.csv:
         write_atomic(context.cwd / args.csv, _csv(shown[0]).encode())
     written = [name for name in (args.html, args.csv) if name]
     for name in written:
         note_inside(context, Path(name))
-    return _answer(shown, everything=everything, written=written)
+    return _answer(shown, inputs, everything=everything, written=written)
 
 
 @contextlib.contextmanager
@@ -185,20 +184,30 @@ def _flat(value: Any) -> str:
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
-def _answer(reports: Sequence[Report], *, everything: bool, written: Sequence[str]) -> Answer:
+def _answer(reports: Sequence[Report], inputs: Inputs, *, everything: bool, written: Sequence[str]) -> Answer:
     findings = sum(report.findings for report in reports)
-    data: dict[str, Any] = {"findings": findings}
+    data: dict[str, Any] = {
+        "findings": findings,
+        "left_out": [
+            {"exporter": old.manifest.exporter, "directory": old.directory, "read": new.directory}
+            for old, new in inputs.left_out
+        ],
+    }
     if everything:
         data["reports"] = {report.audit.name: report.as_objects() for report in reports}
     else:
         data |= {"report": reports[0].audit.name, "rows": reports[0].as_objects()}
     if written:
         data["written"] = list(written)
-    return Answer(data, lambda paint: _reports_text(reports, written, paint), exit_code=1 if findings else 0)
+    return Answer(data, lambda paint: _reports_text(reports, inputs, written, paint), exit_code=1 if findings else 0)
 
 
-def _reports_text(reports: Sequence[Report], written: Sequence[str], paint: Paint) -> str:
-    blocks = []
+def _reports_text(reports: Sequence[Report], inputs: Inputs, written: Sequence[str], paint: Paint) -> str:
+    blocks = [
+        f"Left out: an export in {inert(str(old.directory))}, for {inert(str(new.directory))} has one of that member"
+        f" ({old.manifest.exporter}) that is no older."
+        for old, new in inputs.left_out
+    ]
     for report in reports:
         head = paint.strong(report.audit.question)
         blocks.append("\n".join([head, *_rows_text(report, paint)]))

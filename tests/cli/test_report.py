@@ -51,11 +51,16 @@ def test_one_report_as_rows_and_a_table(alice: Person) -> None:
     """A process of its own, as people run it; nothing a spreadsheet would run reaches the file."""
     _begin(alice)
     alice.environ |= QUICK_JAVA
-    done = alice.real("--json", "report", "releases", "--csv", "r.csv", timeout=300)
+    for place in ("../past", "../stick"):
+        alice.lace("export", place)
+    given = ("--input", "../past", "--input", "../stick")
+    done = alice.real("--json", "report", "releases", *given, "--csv", "r.csv", timeout=300)
     assert done.code == 0, done.err
     (row,) = done.json["rows"]
     assert (row["version"], row["released_by"], row["holders"]) == ("1.0.0", "alice", 1)
     assert done.json["written"] == ["r.csv"]
+    (left,) = done.json["left_out"]
+    assert [Path(left[name]).name for name in ("read", "directory")] == ["past", "stick"]
     with Path(alice.folder / "r.csv").open(newline="") as file:
         (told,) = csv.DictReader(file)
     assert told["message"] == "'=HYPERLINK(1)"

@@ -12,7 +12,7 @@ import pytest
 from lace_tui.docs import pages
 from spark_export import reader
 from spark_export.errors import BadExport, ExportForeign, ExtraMissing
-from spark_export.export import export, read_manifest, table_files
+from spark_export.export import export, exports_in, read_manifest
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import COMMON, TABLES, table_named
 from tests.people import Person
@@ -152,14 +152,14 @@ def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
     for broken in ("", "[]", "{}", whole.replace('"schema": 1', '"schema": 99'), whole[:-20], "[" * 100_000):
         manifest.write_text(broken)
         with pytest.raises(BadExport):
-            table_files(tmp_path / "out", records)
+            exports_in([tmp_path / "out"])
     manifest.write_text(whole.replace("records/", "../records/"))
     with pytest.raises(BadExport):
-        table_files(tmp_path / "out", records)
+        exports_in([tmp_path / "out"])
     manifest.write_text(whole)
     next((tmp_path / "out" / "records").rglob("*.parquet")).unlink()
     with pytest.raises(BadExport, match="missing"):
-        table_files(tmp_path / "out", records)
+        exports_in([tmp_path / "out"]).files(records)
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(

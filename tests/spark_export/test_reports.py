@@ -10,7 +10,7 @@ import pytest
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport, NoSuchReport
 from spark_export.html import page
-from spark_export.reports import Report, audit_called, open_exports
+from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
 from tests.spark_export import every_report
 from tests.spark_export.groups import Group, make_group
@@ -82,6 +82,24 @@ def test_html_shows_every_report_and_no_foreign_markup(faulty_reports: dict[str,
 def test_an_unknown_report_names_the_known_ones() -> None:
     with pytest.raises(NoSuchReport, match="equivocation"):
         audit_called("nonsense")
+
+
+def test_an_older_export_of_a_member_is_left_out(spark: SparkSession, alice: Person, tmp_path: Path) -> None:
+    """APP-9: a copy on a stick accuses nobody and doubles no row, whichever is named first."""
+    older, newer = places = [tmp_path / "older", tmp_path / "newer"]
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    for number, place in enumerate(places):
+        alice.lace("release", f"1.{number}.0")
+        alice.write("a.txt", f"{number}\n")
+        alice.lace("export", str(place))
+    for named, left in (([older, newer], [older]), ([newer, older], [older]), ([newer, newer], [newer])):
+        inputs = open_exports(spark, named)
+        assert [placed.directory for placed in inputs.read] == [newer]
+        assert [old.directory for old, _ in inputs.left_out] == left
+        assert run(spark, audit_called("chains")).rows == ()
+        told = run(spark, audit_called("releases")).as_objects()
+        assert sorted(row["version"] for row in told) == ["1.0.0", "1.1.0"]
 
 
 def test_two_groups_are_not_mixed(spark: SparkSession, honest: Group, tmp_path: Path) -> None:
