@@ -19,7 +19,7 @@ from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from spark_export.audits import AUDITS, Audit
-from spark_export.export import Exported, Inputs, export
+from spark_export.export import Exported, Inputs, export, exports_in
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit
@@ -29,7 +29,7 @@ from vault.vault import NoVault
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["configure", "run"]
+__all__ = ["configure", "csv_of", "rows_text", "run"]
 
 _ALL = "all"
 _SHOWN_ROWS = 50
@@ -126,8 +126,9 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     if args.csv and len(named) != 1:
         raise BadArguments("lace report: --csv takes one report; name it.")
     with _inputs(context, args.input) as directories, context.cancellable() as token:
+        inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
         with _session(context, args) as session:
-            inputs = open_exports(session, directories)
+            open_exports(session, directories)
             reports = []
             for done, audit in enumerate(audits):
                 token.check()
@@ -138,7 +139,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
         _write_html(context.cwd / args.html, inputs.read[0].manifest.group, reports, len(inputs.read))
     shown = [report for report in reports if report.audit in named]
     if args.csv:
-        write_atomic(context.cwd / args.csv, _csv(shown[0]).encode())
+        write_atomic(context.cwd / args.csv, csv_of(shown[0]).encode())
     written = [name for name in (args.html, args.csv) if name]
     for name in written:
         note_inside(context, Path(name))
@@ -170,17 +171,24 @@ def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: in
     write_atomic(path, "".join(page(group, reports, exporters=exporters)).encode())
 
 
-def _csv(report: Report) -> str:
+def csv_of(report: Report) -> str:
+    """Return the rows of a report for a spreadsheet."""
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(report.columns)
-    writer.writerows([[_flat(value) for value in row] for row in report.rows])
+    writer.writerows([[_cell(value) for value in row] for row in report.rows])
     return sink.getvalue()
 
 
 def _flat(value: Any) -> str:
-    text = " ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-    # A spreadsheet would run what begins like a formula, and names come from others.
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value for a spreadsheet, which would run a text that begins like a formula; names come from others."""
+    if not isinstance(value, (str, list)):
+        return value
+    text = _flat(value)
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
@@ -210,12 +218,13 @@ def _reports_text(reports: Sequence[Report], inputs: Inputs, written: Sequence[s
     ]
     for report in reports:
         head = paint.strong(report.audit.question)
-        blocks.append("\n".join([head, *_rows_text(report, paint)]))
+        blocks.append("\n".join([head, *rows_text(report, paint)]))
     blocks += [f"Written: {inert(name)}" for name in written]
     return "\n\n".join(blocks)
 
 
-def _rows_text(report: Report, paint: Paint) -> Iterator[str]:
+def rows_text(report: Report, paint: Paint) -> Iterator[str]:
+    """Return the rows of a report as lines."""
     audit: Audit = report.audit
     if not report.rows:
         yield paint.good("= nothing found") if audit.finds else "nothing to show"

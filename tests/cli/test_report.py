@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui.cli.exporting import csv_of, rows_text
+from lace_tui.cli.output import Paint
 from spark_export.audits import AUDITS
 from spark_export.errors import ExtraMissing, NoSuchReport
+from spark_export.reports import Report, audit_called
 from tests.people import Person
 from tests.spark_export import QUICK_JAVA
 
@@ -44,6 +47,14 @@ def test_without_pyspark_one_sentence_says_what_to_install(alice: Person, monkey
     told = alice.lace("report", "releases", expect=15)
     assert told["error"]["code"] == ExtraMissing.code
     assert "pyspark" in told["error"]["message"]
+
+
+def test_a_number_below_zero_is_a_number_and_a_text_like_a_formula_is_none() -> None:
+    """APP-9: in a table a spreadsheet reads; a person reads every text as it is."""
+    report = Report(audit_called("releases"), ("seconds", "who", "all"), ((-576.4, "-x", ["=1", "b"]), (-3, None, [])))
+    assert csv_of(report).splitlines() == ["seconds,who,all", "-576.4,'-x,'=1 b", "-3,,"]
+    shown = list(rows_text(report, Paint(is_on=False)))
+    assert shown == ["  seconds -576.4  who -x  all =1 b", "  seconds -3  all "]
 
 
 @pytest.mark.xdist_group("spark")
