@@ -19,7 +19,7 @@ from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
-from vault.history import ReleaseInfo, commit_info, last_in_common, line_head, releases, releases_of
+from vault.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
 from vault.names import BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
@@ -269,8 +269,8 @@ def _status(vault: Vault, resolution: Resolution, group: list[ReleaseInfo]) -> S
 
 
 def _line(vault: Vault, desk: str) -> set[str]:
-    head = line_head(vault.store, vault.node.text, desk)
-    return ancestors(vault.store, head.commit) if head else set()
+    base = checkout_of(vault, desk)
+    return ancestors(vault.store, base.commit) if base else set()
 
 
 def _also(vault: Vault, desk: str) -> set[str]:
@@ -300,7 +300,7 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
     for conflict_id, desk, detected, _ in rows:
         foreign = noted[conflict_id]
         is_open = conflict_id in still and not _built_upon(vault, foreign, [noted[i] for i in still - {conflict_id}])
-        mine = line_head(vault.store, vault.node.text, str(desk))
+        mine = checkout_of(vault, str(desk))
         heads = [*([mine.commit] if mine and is_open else []), *foreign]
         found.append(
             Conflict(

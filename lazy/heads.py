@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from lazy.conflicts import Conflict, ConflictKind, conflicts
 from lazy.people import node_of
 from lazy.permitted import Refused, refused
+from vault.apart import apart
 from vault.errors import CallerError
 from vault.graph import ancestors, is_ancestor, newest
 from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
@@ -45,20 +46,22 @@ def heads_to_update(
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
     was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
-    `without` count as not released.
+    `without` count as not released. What my own line has and the folder has not, as after a backup was restored, counts
+    as released.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
     """
     node = node_of(vault, peer) if peer else None
+    own = set() if node or version else set(apart(vault, desk))
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
     if not (judged or without or version or node):
-        return newest(vault.store, _last_released(vault, desk).difference(without)), []
+        return newest(vault.store, (_last_released(vault, desk) | own).difference(without)), []
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
         raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
-    commits = {release.commit for release in found}
+    commits = {release.commit for release in found} | own
     contested: dict[RecordHash, str] = {}
     for conflict in judged:
         sides = {side.commit for side in conflict.sides}

@@ -22,6 +22,7 @@ from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
+from vault.apart import apart
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
@@ -242,9 +243,10 @@ def _next(vault: Vault, result: PlaceResult) -> str:
         if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
             return update_command(still_open[0])
         return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
-    came = {release.desk for release in result.releases}
+    here = {desk.name for desk in desks(vault)}
+    came = {release.desk for release in result.releases} | {desk for desk in here if apart(vault, desk)}
     if came:
-        return _taking_in(came, {desk.name for desk in desks(vault)})
+        return _taking_in(came, here)
     if requests(vault) or any(one.mine for one in waiting(vault)):
         return "lace requests"
     return ""

@@ -17,10 +17,11 @@ from lazy.saving import commits_with
 from lazy.sealing import note_encrypted
 from lazy.update import paths_moved
 from lazy.written import as_written, follow
+from vault.apart import one_below
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.graph import newest
-from vault.history import CommitInfo, Head, Relation, commit_info, line_head, revision
+from vault.history import CommitInfo, Head, Relation, commit_info, line_head
 from vault.meanwhile import clashing, keep_command
 from vault.records import RecordHash, Seal, parse_record
 from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, left_as_they_are, plan_unfinished
@@ -231,7 +232,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
     if head is None:
         raise NothingToUndo("There is no revision to take back.")
     _refuse_shared(vault, head)
-    before = revision(vault.store, vault.node.text, desk, head.number - 1)
+    before = one_below(vault, head)
     if before is None:
         only = f"{desk} has one revision only, and none before it to go back to."
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")

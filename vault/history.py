@@ -42,6 +42,7 @@ __all__ = [
     "releases_shown",
     "releases_since",
     "revision",
+    "revisions",
     "sealed_record",
     "shown_version",
     "unreleased",
@@ -142,14 +143,19 @@ def line_head(store: Store, node: str, desk: str) -> Head | None:
 
 
 def revision(store: Store, node: str, desk: str, number: int) -> Head | None:
-    """Return revision `number` of a node's line, or None."""
-    row = store.rows(
-        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number = ? ORDER BY hash LIMIT 1",
+    """Return revision `number` of a node's line, or None; of several the first by hash."""
+    return next(iter(revisions(store, node, desk, number)), None)
+
+
+def revisions(store: Store, node: str, desk: str, number: int) -> list[Head]:
+    """Return what has a number in a node's line, by hash: more than one where a restored backup was worked in."""
+    rows = store.rows(
+        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number = ? ORDER BY hash",
         node,
         desk,
         number,
     )
-    return _head(node, desk, row[0]) if row else None
+    return [_head(node, desk, row) for row in rows]
 
 
 def _head(node: str, desk: str, row: tuple[Any, ...]) -> Head:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from vault.apart import refuse_apart
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
@@ -144,10 +145,12 @@ def release(
     Raises:
         VersionTaken: the version is already released by somebody visible here.
         NothingToRelease: no commit yet, or nothing new and no version named.
+        OwnWorkApart: my line holds work that the folder does not have; it comes first.
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
+        refuse_apart(vault, desk)
         version_text = free_version(vault, desk, version)
         w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
@@ -167,7 +170,7 @@ def seal_release(
     together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
     watch: Watch = Watch(),
 ) -> Released:
-    """Release the head of my line inside a write, and share it in my log.
+    """Release the head of my line inside a write, and share it in my log; `OwnWorkApart` as `release`.
 
     A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
     and returns further records to share in that same entry.
@@ -177,6 +180,7 @@ def seal_release(
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise _nothing_yet(desk, committed.problems)
+    refuse_apart(vault, desk)
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from vault.apart import refuse_apart
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
@@ -181,6 +182,7 @@ def commit(
 
     Raises:
         NoRoom: a large file does not fit on the disk of the vault; nothing was changed.
+        OwnWorkApart: my line holds work that the folder does not have; it comes first.
         SavedMeanwhile: as `seal_commit`.
     """
     finished = finish_checkout(vault, desk, watch)
@@ -188,6 +190,7 @@ def commit(
     waiting = left_as_they_are(vault, desk) if finished else ()
     told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
     with vault.writing() as w:
+        refuse_apart(vault, desk)
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
             from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none

@@ -36,9 +36,9 @@ _CLOCKS: Final = {  # where a clock begins, and how far it goes at each look; al
 # Acts that a person may see refused, by the code of the refusal; everything else that is refused is a fault.
 _BEHIND: Final = frozenset({"vault-behind-mark", "vault-forked", "other-node", "mark-missing"})
 _ALLOWED: Final[dict[str, frozenset[str]]] = {
-    "commit": frozenset({"nothing-to-commit"}),
-    "release": frozenset({"nothing-to-release", "version-taken"}),
-    "resolve": frozenset({"no-such-side", "no-such-conflict", "path-undecided", "version-taken"}),
+    "commit": frozenset({"nothing-to-commit", "own-work-apart"}),
+    "release": frozenset({"nothing-to-release", "own-work-apart", "version-taken"}),
+    "resolve": frozenset({"no-such-side", "no-such-conflict", "own-work-apart", "path-undecided", "version-taken"}),
     "revoke": frozenset({"already-revoked", "no-such-peer", "revoker-not-member"}),
     "invite": frozenset({"not-member"}),
     "admit": frozenset({"already-member", "not-member", "no-such-peer", "already-revoked"}),
@@ -263,7 +263,7 @@ class Circle:
         shutil.copytree(person.folder / ".vault", copy)
 
     def restore(self, person: Person, number: int) -> None:
-        """Bring the last copy of `.vault` back, fetch what it lacks, and only if that is lost go on with a new key."""
+        """Bring the last copy of `.vault` back and take in what it lacks; only if that is lost go on with a new key."""
         del number
         copy = self.root / "backups" / person.name
         if not copy.is_dir():
@@ -275,6 +275,8 @@ class Circle:
             self.run(person, "sync", place)
         if self.behind(person):
             self.run(person, "adopt")
+        else:
+            self.run(person, "update")
 
     def admit(self, person: Person, number: int) -> None:
         """Let in who asks."""

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from lazy import circle, places
+from lazy import update as lazy_update
+from lazy.conflicts import conflicts
 from lazy.people import members
 from lazy.reputation import reputation
+from lazy.resolve import resolve_prefer
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import (
@@ -25,9 +28,11 @@ from tests.faults.circle import (
     write,
 )
 from vault import releasing, work
+from vault.apart import OwnWorkApart, apart
 from vault.audit import read_audit
 from vault.audit_trail import entries_of, verify_trail
 from vault.fsck import check
+from vault.graph import is_ancestor
 from vault.history import commit_info, line_head, releases
 from vault.mark import OtherMachine, VaultBehindMark
 from vault.names import Version
@@ -332,11 +337,13 @@ def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
         assert records_in(copy) == before
         visit(copy)
         assert first in {release.hash for release in releases(copy.store)}
+        lazy_update.update(copy)
         second = _release(copy, "from the copy")
         visit(copy)
         with pytest.raises(VaultBehindMark):
             work.commit(alice, "too early")
         visit(alice)
+        lazy_update.update(alice)
         _release(alice, "from the folder again")
         visit(alice)
     visit(bob)
@@ -367,6 +374,7 @@ def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -
     assert my_vector(alice)[alice.node.text].seq == seq
     assert everything <= records_in(alice).keys()
     assert released in {release.hash for release in releases(alice.store)}
+    lazy_update.update(alice)
     again = _release(alice, "and on")
     assert my_vector(alice)[alice.node.text].seq == seq + 1
     visit(alice)
@@ -394,6 +402,7 @@ def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path)
     visit(alice)
     assert my_vector(alice)[alice.node.text].seq == seq
     assert released in {release.hash for release in releases(alice.store)}
+    lazy_update.update(alice)
     _release(alice, "and on")
     assert not my_vector(alice)[alice.node.text].forked
 
@@ -442,3 +451,69 @@ def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None
         assert released in {release.hash for release in releases(copy.store)}
     assert visit(alice).problems == []  # the old machine goes on as before, and knows its copy
     assert len(members(alice)) == 3
+
+
+@pytest.mark.parametrize("meanwhile", [0, 1, 3])
+def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp_path: Path, meanwhile: int) -> None:
+    # LAZ-65, LAZ-66: else 2.0.0 would be in nobody's folder who had not taken it, and no conflict would say so
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    lazy_update.update(bob)
+    _release(bob, "first")
+    visit(bob)
+    for part in ("f", "home"):
+        shutil.copytree(tmp_path / "bob" / part, tmp_path / "backup" / part)
+    write(bob, "song.txt", "la la\n")
+    work.commit(bob, "a commit between")
+    write(bob, "more.txt", "more\n")
+    lost = releasing.release(bob, Version(2, 0, 0), "second")
+    visit(bob)
+    bob.close()
+    restored = ("f", "home") if meanwhile else ("f",)  # without the mark nothing is known of it until a visit
+    for part in restored:
+        _replace_tree(tmp_path / "backup" / part, tmp_path / "bob" / part)
+    with Vault(tmp_path / "bob" / "f", bob.around) as back:
+        for number in range(meanwhile):
+            write(back, f"new-{number}.txt", "new\n")
+            work.commit(back, f"after {number}")
+        write(back, "new.txt", "new\n")
+        assert visit(back).next == "lace update"
+        assert apart(back) == [lost.commit]
+        for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, None, "no")):
+            with pytest.raises(OwnWorkApart):
+                act()
+        done = lazy_update.update(back)
+        assert set(done.written) == {"song.txt", "more.txt"}
+        assert apart(back) == []
+        after = releasing.release(back, None, "third")
+        assert is_ancestor(back.store, lost.commit, after.commit)
+        visit(back)
+    visit(alice)
+    lazy_update.update(alice)
+    shown = {file.name for file in alice.folder.iterdir()} - {".vault"}
+    new = {f"new-{number}.txt" for number in range(meanwhile)} | {"new.txt"}
+    assert shown == {"a.txt", "bob.txt", "song.txt", "more.txt"} | new
+
+
+def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_path: Path) -> None:
+    # LAZ-65: what is decided holds both, and is what friends get
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    lazy_update.update(bob)
+    shutil.copytree(bob.folder, tmp_path / "backup")
+    write(bob, "a.txt", "mine\n")
+    lost = releasing.release(bob, Version(2, 0, 0), "as it was")
+    visit(bob)
+    bob.close()
+    _replace_tree(tmp_path / "backup", bob.folder)
+    with Vault(bob.folder, bob.around) as back:
+        write(back, "a.txt", "other\n")
+        visit(back)
+        assert [clash.path for clash in lazy_update.update(back).conflicts] == ["a.txt"]
+        with pytest.raises(OwnWorkApart):
+            releasing.release(back, None, "no")
+        (conflict,) = conflicts(back)
+        resolve_prefer(back, conflict.id, lost.commit.text)
+        assert conflicts(back) == []
+        assert (back.folder / "a.txt").read_text() == "mine\n"
+        assert is_ancestor(back.store, lost.commit, releasing.release(back, None, "third").commit)

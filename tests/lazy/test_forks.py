@@ -202,6 +202,7 @@ def test_a_backup_of_everything_goes_on_as_the_same_node_after_a_sync(tmp_path: 
         assert visit(restored).problems == []
         assert my_vector(restored)[key].seq == seq
         assert released in _shown(restored)
+        update(restored)
         again = _release(restored, "b.txt", "and on\n")
         visit(restored)
         assert visit(bob).problems == []

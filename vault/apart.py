@@ -1,0 +1,65 @@
+"""What my own line holds and my folder does not, as after a backup of the folder was restored (LAZ-65).
+
+A commit stands on what the folder stands on, and has the next number of my line. So long as the folder does not contain
+the line, a release would leave out what I had released before, and friends who had not taken that would never get it.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from vault.desk_folders import MAIN
+from vault.errors import CallerError
+from vault.graph import is_ancestor, newest
+from vault.history import Head, line_head, revisions
+from vault.records import RecordHash
+from vault.vault import Vault
+
+__all__ = ["OwnWorkApart", "apart", "one_below", "refuse_apart"]
+
+# From the number below the head, or from the first number that two revisions have: a backup that was worked in.
+_LINE = """SELECT DISTINCT commit_hash FROM rev WHERE node = ?1 AND desk = ?2 AND number >= ifnull(
+    (SELECT number FROM rev WHERE node = ?1 AND desk = ?2 GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1),
+    ?3 - 1)"""
+_RELEASED = "SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 ORDER BY seq DESC LIMIT 1"
+
+
+class OwnWorkApart(CallerError):
+    """My line of a desk holds work of mine that its folder does not have: it was restored, or a copy went on."""
+
+    code = "own-work-apart"
+    exit_code = 2
+    hint = "Bring that into it first: lace update - what you changed here is kept. Then run the same again."
+
+
+def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
+    """Return the newest commits of my line that my folder does not contain, sorted by hash text; mostly none."""
+    store, me = vault.store, vault.node.text
+    head = line_head(store, me, desk)
+    if head is None:
+        return []
+    rows = [*store.rows(_LINE, me, desk, head.number), *store.rows(_RELEASED, me, desk)]
+    row = store.rows("SELECT commit_hash, also FROM checkout WHERE desk = ?", desk)
+    has = [RecordHash.parse(text) for text in f"{row[0][0]} {row[0][1]}".split()] if row else []
+    mine = newest(store, {RecordHash.parse(str(text)) for (text,) in rows})
+    return [one for one in mine if not any(is_ancestor(store, one, upper) for upper in has)]
+
+
+def refuse_apart(vault: Vault, desk: str) -> None:
+    """Refuse to lengthen my line on a folder that does not contain it.
+
+    Raises:
+        OwnWorkApart: it does not.
+    """
+    if apart(vault, desk):
+        command = "lace update" if desk == MAIN else f"lace update {shlex.quote(desk)}"
+        raise OwnWorkApart(
+            f"You committed more in {desk} than its folder holds: it was restored, or a copy of it went on.",
+            hint=f"Bring that into it first: {command} - what you changed here is kept. Then run the same again.",
+        )
+
+
+def one_below(vault: Vault, head: Head) -> Head | None:
+    """Return the revision that the head of my line was made on, or None: of two with one number the one it contains."""
+    found = revisions(vault.store, head.node, head.desk, head.number - 1)
+    return next((one for one in found if is_ancestor(vault.store, one.commit, head.commit)), None)
