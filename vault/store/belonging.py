@@ -14,8 +14,9 @@ from vault.records import RecordHash, Seal, Verifier, parse_record
 
 if TYPE_CHECKING:
     from vault.membership import Cut, Membership, Revocation
+    from vault.nodelog import Step
 
-__all__ = ["APPLIED", "PENDING", "Belonging"]
+__all__ = ["APPLIED", "PENDING", "Belonging", "steps"]
 
 APPLIED: Final = "applied"
 PENDING: Final = "pending"  # a node above its target has to agree
@@ -82,6 +83,25 @@ class Belonging:
         """Return the entries here that lead to a cut, as Seq, hash and the entry before; without gaps from its end."""
         rows = self._db.execute(_CHAIN, (node, cut.seq, cut.digest)).fetchall()
         return [(int(seq), str(entry), None if prev is None else str(prev)) for seq, entry, prev in rows]
+
+    def counted(self, node: str, cut: Cut) -> tuple[list[str], int, bytes]:
+        """Return the entries here that count of a log that was cut, and Seq and Plex digest of the last of them.
+
+        Until all that leads to the cut is here, the log counts without a gap or a fork, at most up to there.
+        """
+        from vault.nodelog import vector_entry  # noqa: PLC0415 - hardly anybody was ever cut
+
+        chain = self.chain(node, cut)
+        if chain and chain[0][0] == 1:
+            return [entry for _, entry, _ in chain], cut.seq, cut.digest
+        here = steps(self._db, node, 0, cut.seq)
+        found = vector_entry(here)
+        return [str(step.hash) for step in here if step.seq <= found.seq], found.seq, found.plex_digest
+
+    def counting(self, node: str) -> set[str]:
+        """Return the entries that count of a revoked node's log; none if it was not revoked."""
+        cut = self.cut(node)
+        return set() if cut is None else set(self.counted(node, cut)[0])
 
     def _membership(self, founding: str) -> Membership | None:
         from vault.membership import members_of  # noqa: PLC0415 - who belongs seldom changes
@@ -168,6 +188,17 @@ class Belonging:
                 for (text,) in self._db.execute("SELECT hash FROM revocation").fetchall()
             ],
         )
+
+
+def steps(db: sqlite3.Connection, node: str, first: int, last: int = 2**63 - 1) -> list[Step]:
+    """Return what counting needs of the entries of a node's log that are here, in the order of their Seq."""
+    from vault.nodelog import Step  # noqa: PLC0415
+
+    rows = db.execute(
+        "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
+        (node, first, last),
+    )
+    return [Step(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
 
 
 def _sealed(stored: bytes) -> Seal:

@@ -13,17 +13,16 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from vault.errors import DataError
 from vault.profile import read
 from vault.records import Plex, RecordHash, Seal
-from vault.store.belonging import Belonging
+from vault.store.belonging import Belonging, steps
 from vault.store.database import insert_many, select_in
 from vault.store.sharing import Found, Sharing
-from vault.store.sums import PutOff
+from vault.store.showing import Showing
 
 if TYPE_CHECKING:
     from vault.membership import Cut
-    from vault.nodelog import Step, VectorEntry
+    from vault.nodelog import VectorEntry
     from vault.profile import (
         AuditEntry,
         Commit,
@@ -38,22 +37,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["Views"]
-
-HIDDEN, VISIBLE, MISMATCH, AFTER_CUT = 0, 1, -1, 2
-
-# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far.
-_AWAY = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
-    SELECT 1 FROM former f LEFT JOIN vector v USING (node) WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
-
-# The ends of branches that the forked node's next one keeps, and the hidden releases of one log entry.
-_KEPT_ENDS = """SELECT DISTINCT v.node, v.seq, g.seq, g.plex FROM vector v JOIN log g ON g.node = v.node
-    AND g.seq > v.seq JOIN link k ON k.t = g.hash JOIN sym s ON s.id = k.data AND s.s = 'entry'
-    JOIN log n ON n.p = k.p JOIN vector w ON w.node = n.node AND n.seq <= w.seq
-    JOIN admission a ON a.signer = v.node AND a.node = n.node JOIN field f ON f.p = a.p
-    JOIN sym y ON y.id = f.name AND y.s = 'Person' WHERE v.forked = 1 ORDER BY v.node, g.seq, g.hash"""
-_HIDDEN_OF = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link k ON k.p = g.p
-    JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN release r ON r.hash = k.t AND r.node = g.node
-    JOIN shared x ON x.p = r.p WHERE g.hash = ? AND g.node = ? AND r.visible = 0 ORDER BY r.p"""
 
 Row = tuple[object, ...]
 
@@ -76,10 +59,10 @@ class Views:
 
     def __init__(self, db: sqlite3.Connection, content_sum: Callable[[RecordHash], str]) -> None:
         self._db = db
-        self._content_sum = content_sum
         self._at_hand: dict[RecordHash, Found] = {}
         self._sharing = Sharing(db, self._at_hand)
         self._circle = Belonging(db)
+        self._showing = Showing(db, self._sharing, self._circle, content_sum)
         self._rows: defaultdict[str, list[object]] = defaultdict(list)  # values, one row after the other
         self.forget()
 
@@ -165,26 +148,37 @@ class Views:
             turned = self._circle.settle(founding)
         if self._is_revoking():
             turned |= self._went_on_past_cut(me)
+        for node, lowest in self._nodes.items():
+            self._showing.renumber(node, lowest)
         self._nodes |= dict.fromkeys(turned, 0)
+        members: set[str] = set()
         known: set[str] = set()
-        if turned or self._nodes:  # else nobody's log moves
-            known = {str(row[0]) for row in db.execute("SELECT node FROM member UNION ALL SELECT node FROM former")}
-            known |= {me} if me else set()
-        is_less = self._turn_away(turned, known)
+        if self._nodes:  # else nobody's log moves
+            members = {str(row[0]) for row in db.execute("SELECT node FROM member")} | ({me} if me else set())
+            known = members | {str(row[0]) for row in db.execute("SELECT node FROM former")}
+            self._showing.hide(turned | self._nodes.keys() - members)
+        is_less = self._turn_away(turned - known)
+        is_back = bool(turned)  # whether something that kept a branch may keep it no more
         roots: list[RecordHash] = []
         for node in sorted(self._nodes.keys() & known):
             cut = self._circle.cut(node) if node != me else None  # my own log goes on here, whoever cut it
             if cut is None:
-                roots += self._settle_vector(node, self._nodes[node])
+                more, is_forked = self._settle_vector(node, self._nodes[node])
+                is_back |= is_forked
             else:
-                more, shrunk = self._settle_cut(node, cut)
-                roots += more
+                more, shrunk = self._settle_cut(node, cut, has_turned=node in turned)
                 is_less |= shrunk
+                is_back = True
+            roots += more
+        if is_back:
+            self._showing.hide_beyond_forks()
         grown = self._share_anew(known, me) if is_less else self._sharing.extend(roots, self._added)
         self.forget()
+        if grown:
+            self._showing.hide_decisions()
         # Asked of the tables and not of memory: a round that was cut off is judged by the next action.
-        if final and (grown or self._has_hidden()):
-            self._settle_visible(me or "")
+        if final and (grown or self._showing.has_hidden()):
+            self._showing.settle(me or "")
 
     def _is_revoking(self) -> bool:
         if self._revoking is None:
@@ -202,55 +196,32 @@ class Views:
             self._is_whole = self._sharing.is_whole()
         return self._is_whole
 
-    def _has_hidden(self) -> bool:
-        hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"
-        return self._db.execute(hidden).fetchone() is not None
+    def _turn_away(self, nodes: set[str]) -> bool:
+        """Drop the vectors of nodes that belong no more; tell whether a log counted until now."""
+        gone = [(node,) for node in sorted(nodes)]
+        return self._db.executemany("DELETE FROM vector WHERE node = ?", gone).rowcount > 0 if gone else False
 
-    def _turn_away(self, turned: set[str], known: set[str]) -> bool:
-        """Judge anew what nodes released whose standing changed; tell whether a log counts no more at all."""
-        db = self._db
-        for node in turned:
-            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND visible > 0", (node,))
-            db.execute("UPDATE resolution SET visible = 0 WHERE node = ? AND visible > 0", (node,))
-        gone = [(node,) for node in turned - known]
-        return db.executemany("DELETE FROM vector WHERE node = ?", gone).rowcount > 0 if gone else False
+    def _settle_cut(self, node: str, cut: Cut, *, has_turned: bool) -> tuple[list[RecordHash], bool]:
+        """Move the vector of a revoked node to its cut; return what is shared of its log, and whether that is less.
 
-    def _settle_cut(self, node: str, cut: Cut) -> tuple[list[RecordHash], bool]:
-        """Move the vector of a revoked node to its cut; return what is shared of its log, and whether that is less."""
+        Args:
+            node: whose.
+            cut: where.
+            has_turned: whether it stands otherwise now, so that other entries of its log may have counted.
+        """
         db = self._db
-        row = db.execute("SELECT seq, forked FROM vector WHERE node = ?", (node,)).fetchone()
-        was, was_forked = (int(row[0]), bool(row[1])) if row else (0, False)
-        chain = self._circle.chain(node, cut)
-        if chain and chain[0][0] == 1:
-            entries = [entry for _, entry, _ in chain]
-            seq, plex = cut.seq, cut.digest
-        else:
-            entries, seq, plex = self._up_to(node, cut.seq)
-        if seq:
-            new = (node, seq, plex, 0)
-            known = db.execute("SELECT * FROM vector WHERE node = ?", (node,)).fetchone()
-            if known is None or tuple(known) != new:
-                db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", new)
-        elif row:
+        row = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
+        entries, seq, plex = self._circle.counted(node, cut)
+        is_less = False
+        if row is not None and (has_turned or (int(row[0]), bytes(row[1])) != (cut.seq, cut.digest)):
+            upper = 2**63 - 1 if row[2] else int(row[0])
+            were = db.execute("SELECT hash FROM log WHERE node = ? AND seq <= ?", (node, upper))
+            is_less = not {str(r[0]) for r in were} <= set(entries)
+        if seq and row != (seq, plex, 0):
+            db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, 0)", (node, seq, plex))
+        elif not seq:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
-        return [RecordHash.parse(entry) for entry in entries], seq < was or was_forked
-
-    def _up_to(self, node: str, last: int) -> tuple[list[str], int, bytes]:
-        """Return the entries of a log without a gap or a fork, at most up to `last`, and where they end."""
-        from vault.nodelog import vector_entry  # noqa: PLC0415 - hardly anybody was ever cut
-
-        steps = self._steps(node, 0, last)
-        found = vector_entry(steps)
-        return [str(step.hash) for step in steps if step.seq <= found.seq], found.seq, found.plex_digest
-
-    def _steps(self, node: str, first: int, last: int = 2**63 - 1) -> list[Step]:
-        from vault.nodelog import Step  # noqa: PLC0415
-
-        rows = self._db.execute(
-            "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
-            (node, first, last),
-        )
-        return [Step(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
+        return [RecordHash.parse(entry) for entry in entries], is_less
 
     def _share_anew(self, known: set[str], me: str | None) -> bool:
         """Make the closure of what is shared anew, after something of it counts no more."""
@@ -261,7 +232,7 @@ class Views:
         for node in sorted(known):
             cut = self._circle.cut(node) if node != me else None
             if cut is not None:
-                roots += self._settle_cut(node, cut)[0]
+                roots += [RecordHash.parse(entry) for entry in self._circle.counted(node, cut)[0]]
                 continue
             row = db.execute("SELECT seq, forked FROM vector WHERE node = ?", (node,)).fetchone()
             if row is not None:
@@ -272,8 +243,10 @@ class Views:
         db.execute("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
         return True
 
-    def _settle_vector(self, node: str, lowest: int) -> list[RecordHash]:
-        """Move the vector of one node as far as its log is contiguous; return log entries that are shared now.
+    def _settle_vector(self, node: str, lowest: int) -> tuple[list[RecordHash], bool]:
+        """Move the vector of one node as far as its log is contiguous.
+
+        Returns the log entries that are shared now, and whether the log is known to fork.
 
         Args:
             node: whose.
@@ -282,8 +255,8 @@ class Views:
         from vault.nodelog import VectorEntry, count  # noqa: PLC0415 - a commit that stays here moves no vector
 
         db = self._db
-        rows = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
-        before = VectorEntry(int(rows[0]), bytes(rows[1]), bool(rows[2])) if rows else VectorEntry.NONE
+        row = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
+        before = VectorEntry(int(row[0]), bytes(row[1]), bool(row[2])) if row else VectorEntry.NONE
         new = 0 if before.forked else min(lowest, before.seq + 1)
         fork = db.execute(
             "SELECT min(seq) FROM (SELECT seq FROM log WHERE node = ? AND seq >= ?"
@@ -291,101 +264,28 @@ class Views:
             (node, new),
         ).fetchone()[0]
         start = before if fork is None or before.seq < fork else self._entry_at(node, int(fork) - 1)
-        found = count(self._steps(node, start.seq), start, fork)
+        found = count(steps(db, node, start.seq), start, fork)
         if found != VectorEntry.NONE:  # a log that forks at its first entry counts for nothing, and says so
             db.execute(
                 "INSERT INTO vector VALUES (?, ?, ?, ?) ON CONFLICT(node) DO UPDATE"
                 " SET seq = excluded.seq, plex = excluded.plex, forked = excluded.forked",
                 (node, found.seq, found.plex_digest, int(found.forked)),
             )
-        elif rows:
+        elif row:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
-        if found.forked:
-            # Who learned of the fork late must see what everybody sees: nothing beyond the last common entry.
-            db.execute("UPDATE release SET visible = 0 WHERE node = ? AND seq > ?", (node, found.seq))
         # Both branches of a fork are exchanged and kept, so beyond it everything counts as shared.
         upper = found.seq if fork is None else 2**63 - 1
         lower = start.seq if not before.forked and fork is None else 0
-        return [
-            RecordHash.parse(str(r[0]))
-            for r in db.execute(
-                "SELECT hash FROM log WHERE node = ? AND seq > ? AND seq <= ? ORDER BY seq, hash",
-                (node, lower, upper),
-            )
-        ]
+        rows = db.execute(
+            "SELECT hash FROM log WHERE node = ? AND seq > ? AND seq <= ? ORDER BY seq, hash", (node, lower, upper)
+        )
+        return [RecordHash.parse(str(row[0])) for row in rows], found.forked
 
     def _entry_at(self, node: str, seq: int) -> VectorEntry:
         from vault.nodelog import VectorEntry  # noqa: PLC0415
 
         row = self._db.execute("SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)).fetchone()
         return VectorEntry(seq, bytes(row[0])) if row else VectorEntry.NONE
-
-    def _settle_visible(self, me: str) -> None:
-        """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
-        db = self._db
-        db.execute(
-            # From the release to what links it: the other way would read the whole log of its node.
-            "UPDATE release SET (seq, lamport) = (SELECT g.seq, g.lamport FROM link k CROSS JOIN log g ON g.p = k.p"
-            "  JOIN sym s ON s.id = k.data AND s.s = 'entry'"
-            "  WHERE k.t = release.hash AND +g.node = release.node ORDER BY g.seq, g.hash LIMIT 1) WHERE visible = 0"
-        )
-        whole = self._sharing.is_whole()
-        counted = db.execute(
-            "SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node"
-            " JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq"
-            # Of a revoked node's branches only the one that its cut names counts.
-            " AND (r.node NOT IN (SELECT node FROM former) OR EXISTS (SELECT 1 FROM link k JOIN log g ON g.p = k.p"
-            "  JOIN shared x ON x.p = g.p WHERE k.t = r.hash AND g.node = r.node)) ORDER BY r.p"
-        ).fetchall()
-        for p, hash_text, commit, claimed in counted + self._kept_releases():
-            if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                continue
-            if (matches := self._matches(commit, claimed)) is not None:
-                db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
-        for p, hash_text in db.execute(
-            "SELECT r.p, r.hash FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
-        ).fetchall():
-            if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
-        self._show_what_was(me)
-
-    def _kept_releases(self) -> list[tuple[int, str, str, str]]:
-        """Return hidden releases beyond a fork, on branches that the owner went on with (`adopt`).
-
-        The owner's next node, whom the forked one admitted as its own, shares the last entry of each branch that it
-        keeps: the entries that lead there from the last common one, and nothing behind a gap (LAZ-64).
-        """
-        from vault.membership import Cut  # noqa: PLC0415 - a fork is rare
-
-        db = self._db
-        found: list[tuple[int, str, str, str]] = []
-        for node, last, seq, plex in db.execute(_KEPT_ENDS).fetchall():
-            chain = self._circle.chain(str(node), Cut(int(seq), bytes(plex)))
-            if not chain or chain[0][0] != 1:
-                continue
-            for _, entry, _ in chain[int(last) :]:
-                found += db.execute(_HIDDEN_OF, (entry, node)).fetchall()
-        return found
-
-    def _show_what_was(self, me: str) -> None:
-        """Keep what was accepted of nodes that are no members now readable, marked as after the cut."""
-        db = self._db
-        sql = f"SELECT p, hash, commit_hash, sha512 FROM release t WHERE {_AWAY} ORDER BY p"  # noqa: S608 - ours
-        for p, hash_text, commit, claimed in db.execute(sql, (me,)).fetchall():
-            if self._sharing.is_closed(RecordHash.parse(str(hash_text))) and self._matches(commit, claimed):
-                db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
-        sql = f"SELECT p, hash FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
-        for p, hash_text in db.execute(sql, (me,)).fetchall():
-            if self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
-
-    def _matches(self, commit: str, claimed: str) -> bool | None:
-        """Tell whether a commit's content is what its release says; None while it is not here, or was put off."""
-        tree = self._db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
-        try:
-            return self._content_sum(RecordHash.parse(str(tree[0]))) == claimed if tree is not None else None
-        except (DataError, PutOff) as fault:  # a tree that contradicts itself harms its own release, never the round
-            return False if isinstance(fault, DataError) else None
 
 
 def _log(p: int, value: LogEntry) -> Row:

@@ -1,0 +1,252 @@
+"""What is visible and shared after revocations, forks and second Seals: a function of the set of records (INT-125)."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.vault.profiles import ALICE, BOB, FOUNDING, GROUP, UNSIGNED
+from vault.names import Version
+from vault.profile import Commit, LogEntry, Member, NodeCard, Release, Resolution, Revision, Revocation
+from vault.records import Plex, Seal, Tai
+from vault.store import Store
+from vault.suite import SigningKey
+
+FOUNDED = Seal.sign(FOUNDING, ALICE)
+EMPTY = UNSIGNED["tree"]
+SUM = f"sha512:{hashlib.sha512(b'').hexdigest()}"
+KEYS = [ALICE, BOB, *(SigningKey(bytes([60 + n]) * 32) for n in range(3))]
+_SAID = {
+    "member": "SELECT * FROM member",
+    "former": "SELECT * FROM former",
+    "vector": "SELECT node, seq, hex(plex), forked FROM vector",
+    "release": "SELECT hash, seq, lamport, visible FROM release",
+    "resolution": "SELECT hash, visible FROM resolution",
+    "shared": "SELECT b.kind, hex(b.digest), s.content FROM shared s JOIN body b USING (p)",
+    "exposure": "SELECT b.kind, hex(b.digest) FROM exposure e JOIN body b USING (p)",
+    "hole": "SELECT * FROM hole",
+}
+Said = dict[str, list[tuple[Any, ...]]]
+Batch = Sequence[Seal | Plex]
+
+
+def said(batches: Sequence[Batch], me: SigningKey = ALICE) -> tuple[Said, Said]:
+    """Return what a store says that took these batches, and what it says once it is made anew."""
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.db", create=True) as store:
+        for number, batch in enumerate([*batches, ()]):
+            with store.transaction():
+                store.add([(record, record.encode()) for record in batch])
+                store.settle(me.verifier.text, FOUNDED.hash.text, final=number % 3 != 1 or not batch)
+        found = [{view: sorted(store.rows(sql), key=repr) for view, sql in _SAID.items()}]
+        with store.transaction():
+            store.rebuild(me.verifier.text, FOUNDED.hash.text)
+        found.append({view: sorted(store.rows(sql), key=repr) for view, sql in _SAID.items()})
+    return found[0], found[1]
+
+
+def agree(*orders: Sequence[Batch], me: SigningKey = ALICE) -> Said:
+    """Check that these orders of one set of records say the same, also made anew; return what."""
+    answers = [answer for batches in orders for answer in said(batches, me)]
+    assert all(answer == answers[0] for answer in answers)
+    return answers[0]
+
+
+class Life:
+    """Records that people seal one after the other, each with a time of its own; `records` has them all."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000
+        self.records: list[Seal | Plex] = [FOUNDED, EMPTY]
+
+    def seal(self, key: SigningKey, plex: Plex) -> Seal:
+        self.records.append(Seal.sign(plex, key))
+        return self.records[-1]  # type: ignore[return-value]
+
+    def tai(self) -> Tai:
+        self.now += 1
+        return Tai(self.now)
+
+    def card(self, key: SigningKey) -> Seal:
+        return self.seal(key, NodeCard.to_plex(group=GROUP, node=key.verifier, label="somebody", tai=self.tai()))
+
+    def admits(self, key: SigningKey, node: SigningKey, *, same_person: bool = False) -> Seal:
+        label = f"somebody {self.now}"
+        return self.seal(
+            key,
+            Member.to_plex(group=GROUP, node=node.verifier, label=label, same_person=same_person, tai=self.tai()),
+        )
+
+    def log(self, key: SigningKey, before: Seal | None, *entries: Seal, lamport: int = 0) -> Seal:
+        seq = 1 if before is None else LogEntry.read(before).seq + 1
+        plex = LogEntry.to_plex(
+            group=GROUP,
+            seq=seq,
+            lamport=lamport or seq,
+            prev=None if before is None else before.hash,
+            entries=[entry.hash for entry in entries],
+            tai=self.tai(),
+        )
+        return self.seal(key, plex)
+
+    def releases(self, key: SigningKey, patch: int, content: str = SUM) -> Seal:
+        message = f"Number {self.now}"
+        commit = self.seal(
+            key,
+            Commit.to_plex(group=GROUP, desk="main", parents=[], tree=EMPTY.hash, message=message, tai=self.tai()),
+        )
+        line = Revision.to_plex(group=GROUP, desk="main", number=1, commit=commit.hash, prev=None, tai=self.tai())
+        plex = Release.to_plex(
+            group=GROUP,
+            desk="main",
+            version=Version(1, 0, patch),
+            commit=commit.hash,
+            rev=self.seal(key, line).hash,
+            content_sha512=content,
+            message="",
+            tai=self.tai(),
+        )
+        return self.seal(key, plex)
+
+    def revokes(self, key: SigningKey, node: SigningKey, last: Seal | None, kept: Sequence[Seal] = ()) -> Seal:
+        plex = Revocation.to_plex(
+            group=GROUP,
+            node=node.verifier,
+            last_seq=0 if last is None else LogEntry.read(last).seq,
+            digest=b"" if last is None else last.plex.hash.digest,
+            kept=sorted(admission.hash for admission in kept),
+            tai=self.tai(),
+        )
+        return self.seal(key, plex)
+
+
+class Stolen(Life):
+    """Bob's key is stolen: the thief goes on with his log on one branch, he on the other, which the cut names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        founder = self.log(ALICE, None, self.card(ALICE), self.admits(ALICE, BOB))
+        first = self.log(BOB, None, self.card(BOB))
+        self.common = self.records[:]
+        self.log(BOB, first, self.releases(BOB, 9))
+        self.theirs = self.records[len(self.common) :]
+        second = self.log(BOB, first, self.releases(BOB, 1))
+        third = self.log(BOB, second, self.releases(BOB, 2))
+        known = len(self.common) + len(self.theirs)
+        self.his = self.records[known:]
+        self.log(ALICE, founder, self.revokes(ALICE, BOB, third))
+        self.cut = self.records[known + len(self.his) :]
+
+
+def test_what_a_thief_released_counts_for_nobody_whoever_saw_it_first() -> None:
+    """LAZ-70: of the branches of a revoked node only the one that its cut names counts."""
+    life = Stolen()
+    common, theirs, his, cut = life.common, life.theirs, life.his, life.cut
+    found = agree(
+        [[*common, *theirs], [*his, *cut]],
+        [[*common, *his, *cut], theirs],
+        [[*common, *theirs], his, cut],
+        [[*common, *theirs, *cut], his],  # until the cut is reached, the thief's branch was all there was to count
+        me=KEYS[2],
+    )
+    assert sorted(visible for _, _, _, visible in found["release"]) == [1, 1, 2]
+
+
+def test_what_somebody_else_shares_of_a_cut_log_counts_no_more_for_it() -> None:
+    """LAZ-70: Carol's log links the thief's entry, before or after the revocation comes."""
+    life = Stolen()
+    known = len(life.records)
+    carol = KEYS[2]
+    thief = next(r for r in life.theirs if isinstance(r, Seal) and r.plex.app == "lace/log")
+    life.log(carol, None, life.card(carol), thief)
+    life.admits(ALICE, carol)
+    late = life.records[known:]
+    rest = [*life.his, *life.cut]
+    found = agree([[*life.common, *life.theirs, *late], rest], [[*life.common, *rest, *life.theirs], late])
+    assert sorted(visible for _, _, _, visible in found["release"]) == [1, 1, 2]
+
+
+def scene(rng: Random) -> list[Seal | Plex]:
+    """Some people admit, cut, release, decide and link each other at random, on branches too; some records are lost."""
+    life = Life()
+    people = KEYS[: rng.randint(2, 5)]
+    branches: dict[SigningKey, list[list[Seal]]] = {key: [[]] for key in people}
+
+    def share(key: SigningKey, *entries: Seal, forks: float = 0.2) -> None:
+        branch = rng.choice(branches[key])
+        if branch and rng.random() < forks:
+            branch = branch[: rng.randrange(len(branch))]
+            branches[key].append(branch)
+        branch.append(life.log(key, branch[-1] if branch else None, *entries, lamport=rng.randint(1, 9)))
+
+    def sealed(*apps: str) -> list[Seal]:
+        return [r for r in life.records if isinstance(r, Seal) and r.plex.app in {f"lace/{app}" for app in apps}]
+
+    share(ALICE, life.card(ALICE))
+    for number in range(rng.randint(4, 16)):
+        key, what = rng.choice(people), rng.random()
+        if what < 0.25:
+            share(key, life.admits(key, rng.choice(people[1:]), same_person=rng.random() < 0.3))
+        elif what < 0.5:
+            target = rng.choice(people)
+            last = rng.choice([None, *rng.choice(branches[target])])
+            admissions = sealed("member")
+            share(key, life.revokes(key, target, last, rng.sample(admissions, min(len(admissions), rng.randint(0, 1)))))
+        elif what < 0.8:
+            share(key, life.releases(key, number, SUM if rng.random() < 0.8 else "sha512:" + "0f" * 64))
+        elif what < 0.9 and len(released := sealed("release")) > 1:
+            sides = sorted(release.hash for release in rng.sample(released, 2))
+            result = sealed("commit")[0].hash
+            plex = Resolution.to_plex(
+                group=GROUP,
+                desk="main",
+                version=Version(1, 0, number),
+                sides=sides,
+                chosen=sides[0],
+                result=result,
+                tai=life.tai(),
+            )
+            decided = life.seal(key, plex)
+            for _ in range(rng.randint(0, 2)):
+                share(rng.choice(people), decided)
+        else:
+            before = sealed("log", "member", "release")
+            share(key, *rng.sample(before, min(len(before), 2)))
+    lost = rng.sample(life.records[1:], rng.choice([0, 0, 2]))
+    return [record for record in life.records if record not in lost]
+
+
+@pytest.mark.parametrize("seed", [3, 7, 11, 14, 22])
+def test_views_follow_from_the_set_of_records(seed: int) -> None:
+    """INT-125: with forks, revocations, decisions and gaps, for a member, for who is cut, and for a stranger."""
+    rng = Random(seed)
+    records = scene(rng)
+    shuffled = rng.sample(records, len(records))
+    batches = []
+    while shuffled:
+        size = rng.randint(1, 9)
+        batches.append(shuffled[:size])
+        del shuffled[:size]
+    agree([records], batches, me=rng.choice([ALICE, BOB, KEYS[4]]))
+
+
+def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more() -> None:
+    """LAZ-64, LAZ-70: Bob went on as another node, which is cut before the entry that kept both of his branches."""
+    life = Life()
+    after = KEYS[2]
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    first = life.log(BOB, None, life.card(BOB))
+    one = life.log(BOB, first, life.releases(BOB, 1))
+    two = life.log(BOB, first, life.releases(BOB, 2))
+    three = life.log(BOB, two, life.admits(BOB, after, same_person=True))
+    life.log(after, None, one, three, lamport=5)
+    kept = life.records[:]
+    assert [row[3] for row in agree([kept], me=KEYS[3])["release"]] == [1, 1]
+    life.log(ALICE, founder, life.revokes(ALICE, after, None))
+    found = agree([kept, life.records[len(kept) :]], [life.records], me=KEYS[3])
+    assert [row[3] for row in found["release"]] == [0, 0]

@@ -1,0 +1,183 @@
+"""Showing: which releases and resolutions count and are wholly here, as the column `visible` of their tables.
+
+Like every view a function of the records present and of who I am: whatever takes back what counted has what it
+may have shown judged anew, and `settle` judges what is hidden. What is judged is remembered only in the tables, so a
+round that was cut off is gone on with by the next action.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from vault.errors import DataError
+from vault.records import RecordHash
+from vault.store.belonging import Belonging
+from vault.store.sharing import Sharing
+from vault.store.sums import PutOff
+
+__all__ = ["Showing"]
+
+VISIBLE, MISMATCH, AFTER_CUT = 1, -1, 2  # and 0 while it is hidden
+
+# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far.
+_AWAY: Final = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
+    SELECT 1 FROM former f LEFT JOIN vector v USING (node) WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
+
+_COUNTED: Final = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node
+    JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq
+    AND (r.node = ? OR r.node NOT IN (SELECT node FROM former)) ORDER BY r.p"""
+_OF_FORMER: Final = """SELECT r.p, r.hash, r.commit_hash, r.sha512, r.node, g.hash FROM release r
+    JOIN former f ON f.node = r.node JOIN link k ON k.t = r.hash JOIN sym s ON s.id = k.data AND s.s = 'entry'
+    JOIN log g ON g.p = k.p AND +g.node = r.node WHERE r.visible = 0 AND r.node <> ? ORDER BY r.p"""
+
+# The ends of branches that the forked node's next one keeps, and the hidden releases of one log entry.
+_KEPT_ENDS: Final = """SELECT DISTINCT v.node, v.seq, g.seq, g.plex, n.node, n.hash
+    FROM vector v JOIN log g ON g.node = v.node
+    AND g.seq > v.seq JOIN link k ON k.t = g.hash JOIN sym s ON s.id = k.data AND s.s = 'entry'
+    JOIN log n ON n.p = k.p JOIN vector w ON w.node = n.node AND n.seq <= w.seq
+    JOIN admission a ON a.signer = v.node AND a.node = n.node JOIN field f ON f.p = a.p
+    JOIN sym y ON y.id = f.name AND y.s = 'Person' WHERE v.forked = 1 ORDER BY v.node, g.seq, g.hash"""
+_HIDDEN_OF: Final = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM log g JOIN link k ON k.p = g.p
+    JOIN sym s ON s.id = k.data AND s.s = 'entry' JOIN release r ON r.hash = k.t AND r.node = g.node
+    JOIN shared x ON x.p = r.p WHERE g.hash = ? AND g.node = ? AND r.visible = 0 ORDER BY r.p"""
+
+# From the release to what links it: the other way would read the whole log of its node.
+_NUMBER: Final = """UPDATE release SET (seq, lamport) = (
+    SELECT g.seq, g.lamport FROM link k CROSS JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data AND s.s = 'entry'
+    WHERE k.t = release.hash AND +g.node = release.node ORDER BY g.seq, g.hash LIMIT 1)"""
+_ANEW: Final = """hash IN (SELECT k.t FROM log g JOIN link k ON k.p = g.p WHERE g.node = ?1 AND g.seq >= ?2)
+    AND +node = ?1 AND +seq >= ?2"""
+
+_Candidate = tuple[int, str, str, str]  # position, hash, commit and Content-SHA512 of a hidden release
+
+
+class Showing:
+    """What is visible of one store connection.
+
+    Args:
+        db: the store's connection.
+        sharing: what is shared, and whether all that a record reaches is here.
+        circle: who belongs, and what counts of who was revoked.
+        content_sum: computes the Content-SHA512 of a root tree that is complete here.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, sharing: Sharing, circle: Belonging, content_sum: Callable[[RecordHash], str]
+    ) -> None:
+        self._db = db
+        self._sharing = sharing
+        self._circle = circle
+        self._content_sum = content_sum
+
+    def has_hidden(self) -> bool:
+        """Tell whether something waits to be judged."""
+        hidden = "SELECT 1 FROM release WHERE visible = 0 UNION ALL SELECT 1 FROM resolution WHERE visible = 0 LIMIT 1"
+        return self._db.execute(hidden).fetchone() is not None
+
+    def hide(self, nodes: Iterable[str]) -> None:
+        """Have all judged anew that these nodes released and decided."""
+        for node in sorted(nodes):
+            self._db.execute("UPDATE release SET visible = 0 WHERE node = ? AND visible <> 0", (node,))
+            self._db.execute("UPDATE resolution SET visible = 0 WHERE node = ? AND visible <> 0", (node,))
+
+    def hide_beyond_forks(self) -> None:
+        """Have judged anew what lies beyond the forks of all nodes.
+
+        Who learned of a fork late must see what everybody sees: nothing beyond the last common entry. And what was
+        kept of it counts only as long as the entry does that keeps it.
+        """
+        self._db.execute(
+            "UPDATE release SET visible = 0 WHERE visible <> 0 AND EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.node = release.node AND v.forked = 1 AND release.seq > v.seq)"
+        )
+
+    def hide_decisions(self) -> None:
+        """Have resolutions judged anew that are shared now and were not, or the other way."""
+        self._db.execute(
+            "UPDATE resolution SET visible = 0 WHERE visible = ? AND p IN (SELECT p FROM shared)"
+            " OR visible = ? AND p NOT IN (SELECT p FROM shared)",
+            (AFTER_CUT, VISIBLE),
+        )
+
+    def renumber(self, node: str, lowest: int) -> None:
+        """Bring the Seq of a node's releases up to date; the lowest counts that shares a release.
+
+        Args:
+            node: whose log has new entries.
+            lowest: lowest Seq of these; one that was here from there on may share what they do.
+        """
+        entries = "SELECT count(*) FROM (SELECT 1 FROM log WHERE node = ? AND seq >= ? LIMIT 2)"
+        if self._db.execute(entries, (node, lowest)).fetchone()[0] > 1:
+            self._db.execute(f"{_NUMBER} WHERE {_ANEW}", (node, lowest))
+
+    def settle(self, me: str) -> None:
+        """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
+        db = self._db
+        db.execute(f"{_NUMBER} WHERE visible = 0 AND seq IS NULL")
+        whole = self._sharing.is_whole()
+        counted: list[_Candidate] = db.execute(_COUNTED, (me,)).fetchall()
+        for p, hash_text, commit, claimed in counted + self._within_cuts(me) + self._kept_releases(me):
+            if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                continue
+            if (matches := self._matches(commit, claimed)) is not None:
+                db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
+        for p, hash_text in db.execute(
+            "SELECT r.p, r.hash FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
+        ).fetchall():
+            if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
+        self._show_what_was(me)
+
+    def _within_cuts(self, me: str) -> list[_Candidate]:
+        """Return hidden releases of revoked nodes: of a log's branches only the one that its cut names counts."""
+        counting: dict[str, set[str]] = {}
+        found: dict[int, _Candidate] = {}
+        for *candidate, node, entry in self._db.execute(_OF_FORMER, (me,)).fetchall():
+            if node not in counting:
+                counting[node] = self._circle.counting(node)
+            if entry in counting[node]:
+                p, hash_text, commit, claimed = candidate
+                found[p] = (p, hash_text, commit, claimed)
+        return list(found.values())
+
+    def _kept_releases(self, me: str) -> list[_Candidate]:
+        """Return hidden releases beyond a fork, on branches that the owner went on with (`adopt`).
+
+        The owner's next node, whom the forked one admitted as its own, shares the last entry of each branch that it
+        keeps: the entries that lead there from the last common one, and nothing behind a gap (LAZ-64).
+        """
+        from vault.membership import Cut  # noqa: PLC0415 - a fork is rare
+
+        db = self._db
+        found: list[_Candidate] = []
+        for node, last, seq, plex, keeper, kept in db.execute(_KEPT_ENDS).fetchall():
+            if keeper != me and self._circle.cut(keeper) is not None and kept not in self._circle.counting(keeper):
+                continue
+            chain = self._circle.chain(str(node), Cut(int(seq), bytes(plex)))
+            if not chain or chain[0][0] != 1:
+                continue
+            for _, entry, _ in chain[int(last) :]:
+                found += db.execute(_HIDDEN_OF, (entry, node)).fetchall()
+        return found
+
+    def _show_what_was(self, me: str) -> None:
+        """Keep what was accepted of nodes that are no members now readable, marked as after the cut."""
+        db = self._db
+        sql = f"SELECT p, hash, commit_hash, sha512 FROM release t WHERE {_AWAY} ORDER BY p"  # noqa: S608 - ours
+        for p, hash_text, commit, claimed in db.execute(sql, (me,)).fetchall():
+            if self._sharing.is_closed(RecordHash.parse(str(hash_text))) and self._matches(commit, claimed):
+                db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+        sql = f"SELECT p, hash FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
+        for p, hash_text in db.execute(sql, (me,)).fetchall():
+            if self._sharing.is_closed(RecordHash.parse(str(hash_text))):
+                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+
+    def _matches(self, commit: str, claimed: str) -> bool | None:
+        """Tell whether a commit's content is what its release says; None while it is not here, or was put off."""
+        tree = self._db.execute("SELECT tree FROM commits WHERE hash = ?", (commit,)).fetchone()
+        try:
+            return self._content_sum(RecordHash.parse(str(tree[0]))) == claimed if tree is not None else None
+        except (DataError, PutOff) as fault:  # a tree that contradicts itself harms its own release, never the round
+            return False if isinstance(fault, DataError) else None
