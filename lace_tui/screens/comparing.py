@@ -95,7 +95,8 @@ class Comparing(Place):
         return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text))
 
     def show(self, value: _Read) -> None:
-        """Show the conflict; begin at the first region that nobody chose for."""
+        """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
+        was = self.file.path if self.file else ""
         keys = {file.path: file.key for file in self._opened.files} if self._opened else {}
         same = {file.path for file in value.opened.files if keys.get(file.path) == file.key}
         here = {path: pick for path, pick in self._picks.items() if path in same}  # a draft may still be on its way
@@ -103,11 +104,16 @@ class Comparing(Place):
         self._version = self._version or value.opened.version
         still = undecided(value.opened, self._picks)
         paths = [file.path for file in value.opened.files]
-        self._file = paths.index(still[0]) if still else 0
-        self._region = 0
+        if was in paths:  # else a key meant for what is in sight would choose for another file
+            self._file = paths.index(was)
+        else:
+            self._file = paths.index(still[0]) if still else 0
+        if was not in same:
+            self._region = 0
         if value.stale:
             self.notify(f"{plural(len(value.stale), 'file')} changed since you chose; choose again.", markup=False)
-        self._to_open()
+        if not self._region:
+            self._to_open()
         self._draw()
 
     def on_resize(self) -> None:

@@ -185,6 +185,29 @@ async def test_a_reading_from_before_a_choice_does_not_take_it_back(app: LaceApp
         assert screen.pick == chosen
 
 
+async def test_another_reading_stays_at_the_file_and_region_in_sight(story: Story) -> None:
+    """APP-4: something else writes the vault, and a key still chooses for what the person sees."""
+    clash(
+        story,
+        {"a.md": b"a\nb\nc\nd\ne\n", "b.md": b"1\nb\nc\nd\n2\n"},
+        {"a.md": b"A\nb\nc\nd\nE\n", "b.md": b"3\nb\nc\nd\n4\n"},
+    )
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, Resolve)
+        assert screen.file is not None
+        first = screen.file.path
+        while screen.file.path == first:
+            await pilot.press("n")
+        seen = (screen.file.path, screen._region)
+        app.read_place(screen)
+        await settle(pilot)
+        assert screen.file is not None
+        assert (screen.file.path, screen._region) == seen
+
+
 async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
