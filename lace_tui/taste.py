@@ -10,6 +10,8 @@ Keys are named by an action's id. An unknown name is told with the nearest known
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,11 +23,15 @@ from lace_tui.keymap import clashes, key_name
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
 
-__all__ = ["THEME_NAMES", "Taste", "read_taste", "write_taste"]
+__all__ = ["THEME_NAMES", "Taste", "keep_keys", "keep_theme", "read_taste"]
 
 THEME_NAMES = ("dark", "light", "contrast", "colour-blind", "ansi")
 _FILE = "config.toml"
 _LIMIT = 1 << 20
+_HEADER = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+_KEY = re.compile(
+    r"""\s*(?P<name>"[^"]+"|'[^']+'|[\w-]+)\s*=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#]*?)(?P<rest>\s*(?:#.*)?)\s*$"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +96,73 @@ def _unknown(path: Path, name: str, known: list[str]) -> str:
     return f"{path}: {name!r} is unknown{f'; did you mean {near[0]!r}?' if near else '.'}"
 
 
-def write_taste(root: Path, taste: Taste) -> None:
-    """Keep a taste.
+def keep_theme(root: Path, theme: str) -> None:
+    """Write a theme into `config.toml`, and leave all else that a person wrote there.
 
     Raises:
+        ValueError: the file cannot be read, or not be changed line by line; it is left as it is.
         NotWritable, DiskFull: the file cannot be written.
     """
-    import tomli_w  # noqa: PLC0415 - only who changes something needs it
+    _change(root, "", "theme", theme)
 
-    value: dict[str, Any] = {"theme": taste.theme}
-    if taste.keys:
-        value["keys"] = taste.keys
+
+def keep_keys(root: Path, action_id: str, keys: str) -> None:
+    """Write an action's keys into `config.toml`, or take them out where there are none; all else stays.
+
+    Raises:
+        ValueError, NotWritable, DiskFull: as `keep_theme`.
+    """
+    _change(root, "keys", action_id, keys)
+
+
+def _change(root: Path, section: str, name: str, value: str) -> None:
+    path = root / _FILE
+    try:
+        text = read_bounded(path, _LIMIT).decode("utf-8")
+    except FileMissing:
+        text = ""
+    try:
+        wanted = tomllib.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read, so nothing is written over it: {error}") from error
+    by_hand = f"{path} is written in a way that lace does not change; change {name} there by hand."
+    table = wanted.setdefault(section, {}) if section else wanted
+    if not isinstance(table, dict):
+        raise ValueError(by_hand)
+    if value:
+        table[name] = value
+    else:
+        table.pop(name, None)
+    changed = _with(text, section, name, value)
+    try:
+        found = tomllib.loads(changed)
+    except ValueError as error:
+        raise ValueError(by_hand) from error
+    if section:
+        found.setdefault(section, {})
+    if found != wanted:
+        raise ValueError(by_hand)
     root.mkdir(parents=True, exist_ok=True)
-    write_atomic(root / _FILE, tomli_w.dumps(value).encode())
+    write_atomic(path, changed.encode())
+
+
+def _with(text: str, section: str, name: str, value: str) -> str:
+    """Return a configuration with one line written anew, added, or left out where the value is empty."""
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    heads = [(number, found[1].strip()) for number, line in enumerate(lines) if (found := _HEADER.match(line))]
+    begin = next((number + 1 for number, head in heads if head == section), None) if section else 0
+    new = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    if begin is None:
+        return "".join([*lines, *(["\n"] if lines else []), f"[{section}]\n{new}\n"]) if value else text
+    end = next((number for number, _ in heads if number >= begin), len(lines))
+    for number in range(begin, end):
+        found = _KEY.match(lines[number])
+        if found and found["name"].strip("\"'") == name:
+            lines[number : number + 1] = [f"{new}{found['rest']}\n"] if value else []
+            return "".join(lines)
+    if not section:
+        while begin < end and lines[begin].startswith("#"):
+            begin += 1
+    return "".join([*lines[:begin], f"{new}\n", *lines[begin:]]) if value else text

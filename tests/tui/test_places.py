@@ -19,7 +19,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import FilterLine, Listing
 from lace_tui.screens.place import Place
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste, read_taste
+from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES, contrast
 from tests.tui.conftest import settle, text_of
 from vault.vault import Vault
@@ -244,6 +244,49 @@ async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tm
         await settle(pilot)
         assert app.theme == "lace-light"
         assert read_taste(tmp_path / "taste") == Taste("light")
+
+
+async def test_a_choice_leaves_the_rest_of_a_persons_own_file(app: LaceApp, tmp_path: Path) -> None:
+    """What cannot be read is not written over; else the one line changes, and nothing that was written meanwhile."""
+    app.config = tmp_path
+    path = tmp_path / "config.toml"
+    broken = '# mine\ntheme = "dark\n'
+    path.write_text(broken)
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("8")
+        await settle(pilot)
+        lines = app.screen.query_one("#list", Lines)
+        while lines.key != "theme light":
+            await pilot.press("j")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert path.read_text() == broken
+        assert any("nothing is written over it" in str(note.message) for note in app._notifications)
+        path.write_text('# mine\ntheme = "dark"  # at night\nfont = 3\n\n# hands\n[keys]\nsnyc = "f9"\n')
+        await pilot.press("enter")
+        await settle(pilot)
+    whole = '# mine\ntheme = "light"  # at night\nfont = 3\n\n# hands\n[keys]\nsnyc = "f9"\n'
+    assert path.read_text() == whole
+
+
+def test_keys_are_kept_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    keep_keys(tmp_path, "sync", "")
+    keep_keys(tmp_path, "sync", 's,"')
+    keep_theme(tmp_path, "light")
+    assert path.read_text() == 'theme = "light"\n[keys]\nsync = "s,\\""\n'
+    path.write_text("# top\n[keys]  # mine\n'sync' = 's' # as ever\nquit = \"f10\"")
+    keep_keys(tmp_path, "sync", "f9")
+    keep_theme(tmp_path, "contrast")
+    assert path.read_text() == '# top\ntheme = "contrast"\n[keys]  # mine\nsync = "f9" # as ever\nquit = "f10"\n'
+    keep_keys(tmp_path, "sync", "")
+    assert path.read_text() == '# top\ntheme = "contrast"\n[keys]  # mine\nquit = "f10"\n'
+    for odd in ('keys = { sync = "s" }\n', 'x = """\n[keys]\n"""\n', "keys = 3\n"):
+        path.write_text(odd)
+        with pytest.raises(ValueError, match="by hand"):
+            keep_keys(tmp_path, "sync", "f9")
+        assert path.read_text() == odd
 
 
 async def test_keys_are_rebound_by_id(story: Story) -> None:
