@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import nacl.bindings as nacl
 import pytest
 
 from tests.vault.profiles import ALICE, BOB, FOUNDING, GROUP, UNSIGNED
@@ -55,6 +56,21 @@ def agree(*orders: Sequence[Batch], me: SigningKey = ALICE) -> Said:
     answers = [answer for batches in orders for answer in said(batches, me)]
     assert all(answer == answers[0] for answer in answers)
     return answers[0]
+
+
+def sealed_again(seal: Seal, key: SigningKey) -> Seal:
+    """Seal the same Plex a second time, with another nonce: both signatures are valid."""
+    scalar = hashlib.sha512(key.seed).digest()[:32]
+    scalar = bytes([scalar[0] & 248, *scalar[1:31], scalar[31] & 127 | 64])
+    message = seal.plex.hash.digest
+    nonce = nacl.crypto_core_ed25519_scalar_reduce(hashlib.sha512(b"another nonce" + message).digest())
+    point = nacl.crypto_scalarmult_ed25519_base_noclamp(nonce)
+    challenge = hashlib.sha512(point + key.verifier.key + message).digest()
+    product = nacl.crypto_core_ed25519_scalar_mul(
+        nacl.crypto_core_ed25519_scalar_reduce(challenge),
+        nacl.crypto_core_ed25519_scalar_reduce(scalar + bytes(32)),
+    )
+    return Seal(key.verifier, point + nacl.crypto_core_ed25519_scalar_add(nonce, product), seal.plex)
 
 
 class Life:
@@ -233,6 +249,18 @@ def test_views_follow_from_the_set_of_records(seed: int) -> None:
         batches.append(shuffled[:size])
         del shuffled[:size]
     agree([records], batches, me=rng.choice([ALICE, BOB, KEYS[4]]))
+
+
+def test_a_second_seal_over_an_entry_that_counts_is_shared_whenever_it_comes() -> None:
+    """LAZ-64: two Seals over one Plex are one entry, and both travel."""
+    life = Life()
+    life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    first = life.log(BOB, None, life.card(BOB))
+    life.log(BOB, first, life.releases(BOB, 1))
+    again = sealed_again(first, BOB)
+    assert again.hash != first.hash
+    found = agree([life.records, [again]], [[*life.records, again]], [[again, *life.records]], me=KEYS[2])
+    assert ("S", again.hash.digest.hex().upper(), 1) in found["shared"]
 
 
 def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more() -> None:

@@ -275,7 +275,8 @@ class Views:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
         # Both branches of a fork are exchanged and kept, so beyond it everything counts as shared.
         upper = found.seq if fork is None else 2**63 - 1
-        lower = start.seq if not before.forked and fork is None else 0
+        # Below the vector a second Seal over a Plex that counts may be new.
+        lower = min(start.seq, lowest - 1) if not before.forked and fork is None else 0
         rows = db.execute(
             "SELECT hash FROM log WHERE node = ? AND seq > ? AND seq <= ? ORDER BY seq, hash", (node, lower, upper)
         )
