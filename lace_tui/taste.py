@@ -128,7 +128,7 @@ def _change(root: Path, section: str, name: str, value: str) -> None:
     by_hand = f"{path} is written in a way that lace does not change; change {name} there by hand."
     table = wanted.setdefault(section, {}) if section else wanted
     if not isinstance(table, dict):
-        raise ValueError(by_hand)
+        raise ValueError(by_hand)  # noqa: TRY004 - the file is wrong, not its caller
     if value:
         table[name] = value
     else:
