@@ -92,20 +92,21 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         for record in lost
     )
     if done.repaired or healed or tidied or was_put_aside(vault):
-        with suppress(LaceError), vault.writing() as w:  # a vault that may not sign yet says so at the next sync
-            w.audit(
-                "lace-repair",
-                vault.name,
-                {
-                    "repaired": str(len(done.repaired)),
-                    "fetched": str(len(fetched)),
-                    "lost": str(len(lost)),
-                    "tidied": str(tidied),
-                    "published": ", ".join(bad.name for bad in healed) or "nothing",
-                },
-                relates_to=[record.text for record in (*sorted(fetched, key=str), *lost)][:64],
-            )
-    forget_put_aside(vault)
+        with suppress(LaceError):  # a vault that may not sign yet says so at the next sync
+            with vault.writing() as w:
+                w.audit(
+                    "lace-repair",
+                    vault.name,
+                    {
+                        "repaired": str(len(done.repaired)),
+                        "fetched": str(len(fetched)),
+                        "lost": str(len(lost)),
+                        "tidied": str(tidied),
+                        "published": ", ".join(bad.name for bad in healed) or "nothing",
+                    },
+                    relates_to=[record.text for record in (*sorted(fetched, key=str), *lost)][:64],
+                )
+            forget_put_aside(vault)  # not before the trail names it: of its own last entry nothing else tells
     if was_noted(vault):
         with suppress(LaceError):  # a folder that cannot be written is named by the check
             write_lazy_files(vault)
