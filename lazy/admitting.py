@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from lazy.people import NoSuchPeer, former, is_member, label_of
-from lazy.refusals import forget_strangers
+from lazy.refusals import ask_again
 from lazy.revoking import AlreadyRevoked
 from vault.errors import CallerError, DataError
 from vault.names import check_name
@@ -241,7 +241,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
             return None
         w.put([sealed])
         w.store.run("DELETE FROM request WHERE node = ?", node.text)
-        forget_strangers(w)
+        ask_again(w)
         w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
     return value.label
 
@@ -338,7 +338,7 @@ def let_in(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str 
     sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
     w.log([sealed.hash])
     w.store.run("DELETE FROM request WHERE node = ?", node.text)
-    forget_strangers(w)
+    ask_again(w)
     w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
     return sealed.hash
 

@@ -9,13 +9,18 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["cuts_of", "leading_to", "why_late"]
+__all__ = ["cuts_of", "leading_to", "standing", "why_late"]
 
 
 def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
     """Map the revoked nodes to their cuts; my own records are mine here, whoever cut me."""
     rows = at.store.rows("SELECT node, seq, plex FROM former WHERE node <> ?", me.text)
     return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}
+
+
+def standing(at: Writer | Vault) -> set[tuple[object, ...]]:
+    """Return who belongs, and how much counts of whom: what may be refused hangs on it."""
+    return set(at.store.rows("SELECT node, NULL, NULL FROM member UNION ALL SELECT node, seq, plex FROM former"))
 
 
 def leading_to(w: Writer, cuts: dict[Verifier, Cut], waiting: dict[RecordHash, Seal]) -> set[RecordHash]:

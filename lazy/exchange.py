@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from lazy.cuts import standing
 from lazy.listing_parts import parts_of
 from lazy.people import former, is_member, label_of
 from lazy.receive import LAST_BATCH_BYTES, Receiver
@@ -261,9 +262,6 @@ class MailboxReader:
         row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
         return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
-    def _members(self) -> int:
-        return int(str(self._vault.store.rows("SELECT count(*) FROM member")[0][0]))
-
     # The exchange
 
     def _exchange(
@@ -294,7 +292,7 @@ class MailboxReader:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
-        members = self._members()
+        stood = standing(self._vault)
         unreadable: dict[RecordHash, str] = {}
         self.closed = set()
         loops = 0
@@ -319,10 +317,9 @@ class MailboxReader:
             done = exchange.result or exchange.cancel()
             result = done if result is None or result.is_fixed_point else result
         assert result is not None  # noqa: S101 - an empty part is run when there is none
-        # New members make records count that were refused when this exchange began.
-        whole = (
-            not unreadable and result.is_fixed_point and not self._receiver.has_holes() and members == self._members()
-        )
+        # Who stands otherwise makes records count that were refused when this exchange began.
+        is_same = stood == standing(self._vault)
+        whole = is_same and not unreadable and result.is_fixed_point and not receiver.has_holes()
         with self._vault.writing(receiving=True) as w:
             remember_seen(w, self._place.place_id, node, head, whole=int(whole))
             self._note_vector(w, node, head)

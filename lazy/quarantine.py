@@ -24,8 +24,10 @@ __all__ = [
     "Quarantined",
     "SignerStillStrange",
     "drop",
+    "due",
     "find",
     "keep",
+    "let_go",
     "quarantined",
     "stored_of",
     "trim",
@@ -116,6 +118,22 @@ def keep(w: Writer, seal: Seal, stored: bytes) -> bool:
         stored,
     )
     return True
+
+
+def due(w: Writer) -> list[tuple[RecordHash, bytes]]:
+    """Return what is kept of those who belong by now, or did up to a cut: it can be judged again."""
+    rows = w.store.rows(
+        "SELECT kind, digest, bytes FROM quarantine"
+        " WHERE signer IN (SELECT node FROM member UNION ALL SELECT node FROM former) ORDER BY digest"
+    )
+    return [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
+
+
+def let_go(w: Writer, record: RecordHash, code: str, reason: str) -> None:
+    """Keep a record no longer: it is refused for another reason now, until whoever sealed it stands otherwise."""
+    name = (record.digest, record.kind)
+    w.store.run("UPDATE refused SET code = ?, reason = ? WHERE digest = ? AND kind = ?", code, reason, *name)
+    w.store.run("DELETE FROM quarantine WHERE digest = ? AND kind = ?", *name)
 
 
 def trim(w: Writer) -> None:

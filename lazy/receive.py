@@ -13,20 +13,21 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from lazy.cuts import cuts_of, leading_to, why_late
+from lazy.cuts import cuts_of, leading_to, standing, why_late
 from lazy.judging import Judge, Sorted, large_files, listed
 from lazy.people import label_of
-from lazy.quarantine import QUARANTINE_BYTES, keep, trim
+from lazy.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.refusals import (
     AFTER_CUT,
+    BY_STANDING,
     MAY_COUNT_YET,
     MISMATCH,
     STRANGER,
     UNPROVEN,
     UNREACHED,
     Refusal,
+    ask_again,
     forget_stored,
-    forget_strangers,
     remember,
 )
 from vault.errors import LaceError
@@ -68,6 +69,7 @@ class Receiver:
         source: name of the place or peer they came from, for audit and `refused`.
         keeps_content: whether content that nothing reaches yet waits for evidence, as trees do; where records are
             asked for one by one it is only asked for once something reaches it.
+        asks_again: whether something that was refused is to come again: what was read or sent is not done with then.
     """
 
     vault: Vault
@@ -76,6 +78,7 @@ class Receiver:
     refusals: list[Refusal] = field(default_factory=list)
     awaited: set[RecordHash] = field(default_factory=set)
     received: list[RecordHash] = field(default_factory=list)
+    asks_again: bool = False
     _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
     _stashed_bytes: int = 0
     strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
@@ -222,10 +225,12 @@ class Receiver:
         if ready or self.strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready)
-                _require(proofs)  # before anything of it is kept
+                if proofs is not None and not proofs.are_right():
+                    raise _Unproven  # before anything of it is kept
             if self._proving is not None:
                 self._proving.stored()
-        _require(proofs)
+        if proofs is not None and not proofs.are_right():
+            raise _Unproven
         if self._strange_bytes > STASH_BYTES:
             self._refuse_strangers()
 
@@ -264,7 +269,7 @@ class Receiver:
         while True:
             while self._admit_evidence(w) or self._admit_within_cuts(w):
                 pass
-            if self._settle(w, _members(w)):
+            if self._settle(w):
                 continue
             reached = self._reached_in_stash()
             if not reached:
@@ -320,7 +325,7 @@ class Receiver:
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
-        members = _members(w) | {self.vault.node}
+        members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
         taken: Sorted = []
         waiting: dict[RecordHash, tuple[Seal, bytes]] = {}
         founding, changes = Founding.APP, False
@@ -338,15 +343,16 @@ class Receiver:
         self._strange_bytes -= sum([len(stored) for _, stored in taken])
         self._keep(w, taken)
         if changes:
-            self._settle(w, members)
+            self._settle(w)
         return changes
 
-    def _settle(self, w: Writer, before: set[Verifier]) -> bool:
-        """Bring the views up to date; where somebody belongs who did not, judge anew what was refused till then."""
+    def _settle(self, w: Writer) -> bool:
+        """Bring the views up to date; where somebody stands otherwise now, judge anew what was refused till then."""
+        before = standing(w)
         w.store.settle(self.vault.node.text, self.vault.founding, final=False)
-        if _members(w) <= before:
+        if standing(w) == before:
             return False
-        forget_strangers(w)
+        self.asks_again |= ask_again(w)
         self._reconsider()
         return True
 
@@ -356,9 +362,9 @@ class Receiver:
         waiting = {record: seal for record, (seal, _) in self.strangers.items() if seal.signer in cuts}
         if not waiting:
             return False
-        before = _members(w)
+        if self._settle(w):
+            return True  # perhaps the cuts are elsewhere now
         wanted = leading_to(w, cuts, waiting)
-        w.store.settle(self.vault.node.text, self.vault.founding, final=False)
         wanted |= self.holes(waiting.keys() - wanted)
         following = list(wanted)
         while following:
@@ -367,23 +373,21 @@ class Receiver:
             fresh = (more & waiting.keys()) - wanted
             wanted |= fresh
             following += fresh
-        taken: Sorted = []
-        for record in wanted:
-            seal, stored = self.strangers.pop(record)
-            self._strange_bytes -= len(stored)
-            taken.append((seal, stored))
+        taken: Sorted = [self.strangers.pop(record) for record in wanted]
+        self._strange_bytes -= sum([len(stored) for _, stored in taken])
         self._keep(w, taken)
-        self._settle(w, before)
+        self._settle(w)
         return bool(taken)
 
     def _reconsider(self) -> None:
-        """Let the seals of this round that were refused before somebody was admitted be judged anew (decision 4).
+        """Let the seals of this round that were refused before somebody stood otherwise be judged anew (decision 4).
 
         What was kept is at hand; the rest is asked for again in the next pass.
         """
-        again = {refusal.hash for refusal in self.refusals if refusal.code == STRANGER}
-        self.refusals = [refusal for refusal in self.refusals if refusal.code != STRANGER]
+        again = {refusal.hash for refusal in self.refusals if refusal.code in BY_STANDING}
+        self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_STANDING]
         self._refused -= again
+        self.asks_again |= not again <= {seal.hash for seal, _ in self._kept}
         self.strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
         self._strange_bytes += self._kept_bytes
         self._kept, self._kept_bytes = [], 0
@@ -417,8 +421,7 @@ class Receiver:
             if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
                 reason += " yet; it comes again once they are"
                 self.awaited.add(record_hash)
-            cut = cuts.get(seal.signer)
-            if cut is not None:
+            if (cut := cuts.get(seal.signer)) is not None:
                 self.refuse(record_hash, *why_late(seal, who, cut))
                 continue
             if seal.plex.app == Founding.APP:
@@ -432,18 +435,22 @@ class Receiver:
         self._strange_bytes = 0
 
     def _judge_kept(self, w: Writer) -> None:
-        """Judge again what was kept in quarantine and whose signer belongs by now."""
-        rows = w.store.rows(
-            "SELECT kind, digest, bytes FROM quarantine WHERE signer IN (SELECT node FROM member) ORDER BY digest"
-        )
-        kept = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
-        for record, stored in self._judge.batch(kept, self._refuse_wrong):
+        """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
+        rows = due(w)
+        for record, stored in self._judge.batch(rows, self._refuse_wrong):
             if isinstance(record, Seal):
                 self.strangers[record.hash] = (record, stored)
                 self._strange_bytes += len(stored)
-        if rows:
-            self._store(w, [])
-            forget_stored(w, STRANGER)
+        if not rows:
+            return
+        self._store(w, [])
+        forget_stored(w, STRANGER)
+        cuts = cuts_of(w, self.vault.node)
+        for name, _ in rows:
+            if name in self.strangers and (cut := cuts.get(self.strangers[name][0].signer)) is not None:
+                seal, stored = self.strangers.pop(name)
+                self._strange_bytes -= len(stored)
+                let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
 
     def _note_mismatches(self, w: Writer) -> None:
         """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
@@ -472,12 +479,3 @@ class Receiver:
         self._kept.clear()
         self._kept_bytes = 0
         trim(w)
-
-
-def _require(proofs: Proofs | None) -> None:
-    if proofs is not None and not proofs.are_right():
-        raise _Unproven
-
-
-def _members(w: Writer) -> set[Verifier]:
-    return {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")}

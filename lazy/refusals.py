@@ -1,7 +1,8 @@
 """Refusals: which records are not taken, why, and until when nobody asks for them again (architecture, decision 10).
 
 Each is remembered by its hash in the table `refused` and stands in the audit. Most are for good. What nothing reached
-may count once something arrives that reaches it, and what a stranger sealed once they belong.
+may count once something arrives that reaches it, what a stranger sealed once they belong, and what lies after a cut
+once the cut is elsewhere or falls.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from vault.writer import Writer
 
 __all__ = [
     "AFTER_CUT",
+    "BY_STANDING",
     "LOOKED_AT",
     "MAY_COUNT_YET",
     "MISMATCH",
@@ -21,8 +23,8 @@ __all__ = [
     "UNPROVEN",
     "UNREACHED",
     "Refusal",
+    "ask_again",
     "forget_stored",
-    "forget_strangers",
     "remember",
 ]
 
@@ -30,6 +32,8 @@ STRANGER, UNREACHED, MISMATCH = "stranger", "unreached", "content-mismatch"
 AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 # What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
+# What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
+BY_STANDING = (STRANGER, AFTER_CUT, UNPROVEN)
 LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
 
 
@@ -73,16 +77,24 @@ def forget_stored(w: Writer, *codes: str) -> None:
     )
 
 
-def forget_strangers(w: Writer) -> None:
-    """Ask again, at the next visit, for what was refused because its signer was no member: trust has changed."""
+def ask_again(w: Writer) -> bool:
+    """Ask again, at the next visit, for what was refused by who belonged, and how far: that has changed.
+
+    Members who heard of it in another order took what is refused here, so all come to the same only if this is done.
+
+    Returns:
+        Whether something was refused for that.
+    """
     w.store.run("UPDATE seen SET whole = 0 WHERE whole = ?", LOOKED_AT)
-    strangers = w.store.rows("SELECT 1 FROM refused WHERE code = ? LIMIT 1", STRANGER)
-    if strangers:
-        # What is kept need not be fetched: the end of the next round judges it again.
-        w.store.run(
-            "DELETE FROM refused WHERE code = ? AND NOT EXISTS"
-            " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
-            STRANGER,
-        )
-        w.store.run("UPDATE seen SET whole = 0")
-        w.store.run("UPDATE live SET at = 0")
+    marks = ", ".join("?" * len(BY_STANDING))
+    if not w.store.rows(f"SELECT 1 FROM refused WHERE code IN ({marks}) LIMIT 1", *BY_STANDING):  # noqa: S608 - marks
+        return False
+    # What is kept need not be fetched: the end of the next round judges it again.
+    w.store.run(
+        f"DELETE FROM refused WHERE code IN ({marks}) AND NOT EXISTS"  # noqa: S608 - marks only
+        " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
+        *BY_STANDING,
+    )
+    w.store.run("UPDATE seen SET whole = 0")
+    w.store.run("UPDATE live SET at = 0")
+    return True

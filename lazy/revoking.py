@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
+from lazy.refusals import ask_again
 from vault.errors import CallerError
 from vault.history import sealed_record
 from vault.profile import MAX_KEPT, Revocation, plain_text
@@ -192,6 +193,7 @@ def revoke(vault: Vault, plan: Revoked, reason: str = "") -> Revoked:
             )
         )
         w.log([sealed.hash])
+        ask_again(w)
         w.audit(
             "lace-revoke",
             plan.name,

@@ -104,8 +104,8 @@ class Intake:
             self.keep_cursor()
 
     def keep_cursor(self) -> None:
-        """Remember how far the peer's log was taken."""
-        if self._reached is not None and self._epoch:
+        """Remember how far the peer's log was taken, unless something of it is to come again."""
+        if self._reached is not None and self._epoch and not self._receiver.asks_again:
             with self._vault.writing(receiving=True) as w:
                 keep(w, self._peer, mine=self._reached)
             self._reached = None

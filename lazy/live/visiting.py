@@ -427,7 +427,7 @@ class _Visit:
                 wanted = [hole for hole in self._holes() if hole not in self._asked]
             if self._listed is not None and not wanted:  # all that was listed is here, or was refused
                 with self.vault.writing(receiving=True) as w:
-                    keep(w, self.peer, mine=self._listed)
+                    keep(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
                 self._listed = None
         if not self.push:
             return None, wanted

@@ -14,7 +14,7 @@ from lazy.conflicts import conflicts
 from lazy.heads import heads_to_update
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
-from lazy.places import place_named
+from lazy.places import add_place, place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
 from lazy.reputation import reputation
@@ -225,6 +225,71 @@ def test_two_that_revoke_each_other_end_the_same_everywhere(tmp_path: Path) -> N
     # Her word waits, for she is below him; it was sealed after the cut, so it does not even wait.
     assert [waiting(vault) for vault in (alice, dave)] == [[], []]
     sound(alice, dave)
+
+
+def apart(root: Path) -> tuple[Vault, Vault, Vault, Vault]:
+    """Alice, bob, carol and dave; what carol released last lies on a second stick, and only alice may read it."""
+    alice, bob, carol = three(root)
+    dave = vaults.befriend(root, alice, "dave")
+    meet(dave, bob, carol, alice)
+    for vault in (alice, carol, dave):
+        add_place(vault, "usb", str(root / "usb"), cwd=root)
+    vaults.write(carol, "carol.txt", "two\n")
+    release(carol, None, "on the other stick")
+    sync(carol, ["usb"], pull=False)
+    return alice, bob, carol, dave
+
+
+def refuses_late(dave: Vault) -> None:
+    """Dave hears on one stick that carol was cut, and refuses what lies on the other for it."""
+    meet(dave)
+    (met,) = sync(dave, ["usb"], push=False)
+    assert "after-cut" in {code for _, code, _ in met.rejected}
+
+
+def test_what_was_refused_after_a_cut_comes_once_the_cut_is_later(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: two cut the same node at two entries; in whichever order one hears of it."""
+    alice, bob, carol, dave = apart(tmp_path)
+    sync(alice, ["usb"], push=False)  # she knows what carol released last, bob does not
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(dave)
+    cut(alice, "carol")  # of two the one by who stands higher counts
+    meet(alice, bob, dave)
+    assert released(alice) == released(bob) == released(dave)
+    assert quarantined(dave) == []
+    assert my_vector(dave)[carol.node.text].seq == my_vector(alice)[carol.node.text].seq
+    sound(alice, bob, dave)
+
+
+def test_what_was_refused_after_a_cut_comes_once_the_cut_falls(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: who cut was cut themselves, before they said so; in whichever order one hears of it."""
+    alice, bob, carol, dave = apart(tmp_path)
+    before = my_vector(alice)[bob.node.text].seq
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(dave)
+    cut(alice, "bob", before)
+    for place in ("usb", "stick", "usb", "stick"):
+        for vault in (alice, carol, dave):
+            sync(vault, [place])
+    assert {member.name for member in members(dave)} == {"alice", "carol", "dave"}
+    assert released(alice) == released(carol) == released(dave)
+    assert quarantined(dave) == []
+    sound(alice, carol, dave)
+
+
+def test_who_moves_a_cut_asks_again_for_what_they_refused(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: my own word changes what counts as one that comes in does."""
+    alice, bob, carol, _ = apart(tmp_path)
+    before = my_vector(alice)[bob.node.text].seq
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(alice)
+    cut(alice, "bob", before)
+    sync(alice, ["usb"], push=False)
+    assert released(alice) == released(carol)
+    assert quarantined(alice) == []
 
 
 def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path) -> None:
