@@ -27,7 +27,7 @@ class LabelTaken(CallerError):
     """The label names another revision of the line, and labels are never moved."""
 
     code = "label-taken"
-    hint = "Choose another label; see all with: lace read v self/main@LABEL"
+    hint = "Choose another label; see all with: lace read v DESK"
 
 
 class NothingToLabel(CallerError):
@@ -94,7 +94,10 @@ def set_label(vault: Vault, label: str, desk: str, number: int | None = None) ->
         plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
         other = labelled(w.store, me, desk, label)
         if other is not None:
-            raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.")
+            import shlex  # noqa: PLC0415 - few labels are ever taken
+
+            way = f"Choose another label; see all with: lace read v {shlex.quote(f'self/{desk}')}"
+            raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.", hint=way)
         sealed = w.seal(plex)
         is_shared = bool(w.store.rows("SELECT 1 FROM shared s JOIN rev r USING (p) WHERE r.hash = ?", head.rev.text))
         if is_shared:

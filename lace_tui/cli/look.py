@@ -16,7 +16,7 @@ from vault.audit_chain import ChainVerdict
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
 from vault.beside import can_restore, save_settings
-from vault.cases import Date, parse_case
+from vault.cases import BadCase, Date, parse_case
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
 from vault.fsck import DAMAGED, BadThing, FsckReport
 from vault.records import Seal, Tai
@@ -86,15 +86,28 @@ def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | 
     found = found[-args.last :] if args.last else found
     if args.sexp and not context.json:
         return _stream(context, export_sexp(found))
-    return Answer({"entries": [_entry(seal) for seal in found]}, "\n".join(_lines(found)) or "Nothing was done here.")
+    return Answer({"entries": [_entry(seal) for seal in found]}, "\n".join(_lines(found)) or _none(args))
+
+
+def _none(args: argparse.Namespace) -> str:
+    """Return what to say where no entry is shown: none is there, or none is as was asked."""
+    asked = [name for name in ("verb", "actor", "since", "until") if getattr(args, name)]
+    if not asked:
+        return "Nothing was done here."
+    late = f" --until takes in what was done before {inert(args.until)} begins." if "until" in asked else ""
+    return f"No entry fits {', '.join(f'--{name}' for name in asked)}.{late} See all with: lace audit"
 
 
 def _moment(text: str) -> Tai | None:
     if not text:
         return None
-    case = parse_case(text)
+    way = "Dates are UTC: 2026-05-01 or 2026-05-01T12:30"
+    try:
+        case = parse_case(text)
+    except BadCase as error:
+        raise BadArguments(f"{text!r} is no date.", hint=way) from error
     if not isinstance(case, Date):
-        raise BadArguments(f"{text!r} is no date.", hint="Dates are UTC: 2026-05-01 or 2026-05-01T12:30")
+        raise BadArguments(f"{text!r} is no date.", hint=way)
     return case.tai
 
 

@@ -12,7 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, kept_lines, note_inside, notices
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import arguments, inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
 from lazy.address import ResolvedCommit, resolve
@@ -85,7 +85,7 @@ def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
     require_there(vault, path, found)
     entry = lookup(vault.store, found.tree, path) if path else None
     if entry is None or entry.is_dir:
-        way = f"Name a file in it; see what it has: lace read y {typed(found.what)} {typed(args.path)}"
+        way = f"Name a file in it; see what it has: lace read y {arguments(found.what, args.path)}"
         raise NoSuchPath(f"{path or '.'} is a folder in {found.what}.", hint=way)
     check_here(vault.store, entry)
     for piece in entry_pieces(vault.store, entry):

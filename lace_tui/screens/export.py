@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import arguments, inert
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
@@ -88,7 +88,7 @@ class Export(Listing):
                 return export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
 
         to = str(target)
-        self.lace.begin("Export", do, lambda done: self._exported(done, to), f"lace export {shlex.quote(to)}")
+        self.lace.begin("Export", do, lambda done: self._exported(done, to), f"lace export {arguments(to)}")
 
     def action_count(self) -> None:
         """Count the rows of each table."""

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.cli.inert import arguments
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
 from lace_tui.screens.cards import Card
@@ -26,11 +27,12 @@ from lace_tui.screens.old import (
 )
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer, painted
+from lazy.address import ResolvedCommit
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
 
-__all__ = ["Files", "offer_checkout", "show_difference"]
+__all__ = ["Files", "cat_command", "offer_checkout", "show_difference"]
 
 
 class _Rows:
@@ -96,7 +98,7 @@ class Files(Listing):
         return "A file", (path, f"Size: {entry.size} bytes", f"Content: {entry.hash}"), self._command(path)
 
     def _command(self, path: str) -> str:
-        return f"lace cat {shlex.join((self._old.at.what, path))}"
+        return cat_command(self._old.at, path)
 
     def action_open_row(self) -> None:
         """Read the selected file."""
@@ -156,6 +158,11 @@ class Files(Listing):
             self.lace.action_stop()
             return
         self.app.pop_screen()
+
+
+def cat_command(at: ResolvedCommit, path: str) -> str:
+    """Return the command that prints a file of a revision."""
+    return f"lace cat {arguments(at.what, path)}"
 
 
 def show_difference(place: Listing, found: Found) -> None:

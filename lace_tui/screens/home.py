@@ -13,7 +13,7 @@ from textual.containers import Container, VerticalScroll
 from textual.widgets import OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import arguments, inert
 from lace_tui.screens.cards import (
     Card,
     place_card,
@@ -263,7 +263,7 @@ class Home(Place):
             f"Sync: {inert(', '.join(names))}",
             lambda vault, watch: deeds.sync(vault, names, watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
-            f"lace sync {shlex.join(names)}",
+            f"lace sync {arguments(*names)}",
         )
 
     def action_sync_all(self) -> None:
@@ -361,7 +361,7 @@ class Home(Place):
                         f"Place: {inert(name)}",
                         lambda vault, _: deeds.new_place(vault, name, uri),
                         lambda made: place_card(*made),
-                        f"lace place add {shlex.join((name, uri))}",
+                        f"lace place add {arguments(name, uri)}",
                     )
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
@@ -375,7 +375,7 @@ class Home(Place):
 
         def named(name: str | None) -> None:
             if name:
-                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, f"lace invite {shlex.quote(name)}")
+                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, f"lace invite {arguments(name)}")
 
         def shown(made: Invitation) -> Card | None:
             from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame

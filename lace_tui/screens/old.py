@@ -6,11 +6,11 @@ Plain code without a screen; each function runs in a thread.
 from __future__ import annotations
 
 import json
-import shlex
 from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.cli.inert import arguments
 from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
@@ -146,7 +146,7 @@ def between(vault: Vault, one: str, other: str) -> Found:
 
 def _between(vault: Vault, before: ResolvedCommit, after: ResolvedCommit) -> Found:
     found = tree_differences(vault, before, after, limit=DIFFERENCES + 1)
-    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {shlex.join((before.what, after.what))}")
+    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {arguments(before.what, after.what)}")
 
 
 def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:

@@ -293,7 +293,7 @@ def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> s
     has_text = False
     for file in opened.files:
         pick = picks.get(file.path, Pick())
-        path = f"--path {shlex.quote(file.path)}"
+        path = f"--path{'=' if file.path.startswith('-') else ' '}{shlex.quote(file.path)}"
         if pick.side is not None and pick.edited is None:
             side = opened.sides[pick.side]
             if side.word or not side.is_mine:  # what stays as in the folder needs no word

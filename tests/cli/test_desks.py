@@ -44,7 +44,9 @@ def test_a_label_names_a_revision_once(alice: Person) -> None:
     assert (made["label"], made["desk"], made["revision"]) == ("draft", "main", 1)
     alice.write("a.txt", "two\n")
     alice.lace("commit", "-m", "second")
-    assert alice.lace("label", "draft", expect=2)["error"]["code"] == LabelTaken.code
+    taken = alice.lace("label", "draft", expect=2)["error"]
+    assert taken["code"] == LabelTaken.code
+    assert "draft: 1" in alice.text(*shlex.split(taken["hint"].partition(": lace ")[2]))
     assert alice.run("cat", "main@draft", "a.txt").out == b"one\n"
     assert alice.lace("label", "1st", expect=2)["error"]["code"] == "bad-name"
     assert alice.lace("desks")["desks"][0]["labels"] == {"draft": 1}

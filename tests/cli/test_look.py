@@ -57,6 +57,23 @@ def test_the_trail_says_everything(settled: Person) -> None:
     assert settled.lace("audit", "-n", "1")["entries"] == entries[-1:]
 
 
+def test_a_filter_that_leaves_nothing_says_so(settled: Person) -> None:
+    """CYB-13: an empty list is no word about what was done, and a date that is none asks for one."""
+    for option, value in (
+        ("--actor", "nobody"),
+        ("--verb", "nope"),
+        ("--until", "1999-01-01"),
+        ("--since", "2099-01-01"),
+    ):
+        told = settled.text("audit", option, value)
+        assert (f"No entry fits {option}." in told, "lace audit" in told) == (True, True)
+        assert ("before 1999-01-01 begins" in told) == (option == "--until")
+        assert settled.lace("audit", option, value)["entries"] == []
+    for wrong in ("2026-13-01", "3", "tuesday", "-"):
+        error = settled.lace("audit", f"--since={wrong}", expect=2)["error"]
+        assert (error["code"], error["hint"]) == ("bad-arguments", "Dates are UTC: 2026-05-01 or 2026-05-01T12:30")
+
+
 def test_the_trail_goes_out_as_text_and_as_s_expressions(settled: Person) -> None:
     """CYB-13."""
     text = settled.text("audit", "list")

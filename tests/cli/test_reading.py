@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+from lace_tui.screens.files import cat_command
+from lace_tui.screens.old import files_at
+from tests.circle.world import open_vault
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
 from vault.records import RecordHash, Tai, Verifier
@@ -90,6 +94,18 @@ def test_cat_hands_out_bytes(pair: tuple[Person, Person]) -> None:
     error_of(ann.run("--json", "cat", "main@0", "x"), "never")
     error_of(ann.run("--json", "cat", "main@draft", "x"), "not-yet")
     error_of(ann.run("--json", "cat", "main@1.x", "x"), "bad-case")
+
+
+def test_a_command_about_a_file_called_like_an_option_is_one_that_works(ann: Person) -> None:
+    """What the app shows and copies, and what a hint offers, is taken as it stands."""
+    ann.write("-dash", "x\n")
+    ann.write("-d/e", "e\n")
+    ann.lace("commit", "-m", "x")
+    with open_vault(ann) as vault:
+        at = files_at(vault, "main").at
+    assert ann.run(*shlex.split(cat_command(at, "-dash"))[1:]).out == b"x\n"
+    hint = error_of(ann.run("--json", "cat", "main", "--", "-d"), "no-such-path")["hint"]
+    assert "e" in ann.text(*shlex.split(hint.partition(": lace ")[2]))
 
 
 def test_cat_of_a_state_between_releases_is_not_shared(pair: tuple[Person, Person]) -> None:
