@@ -30,7 +30,8 @@ from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
 from vault.desk_folders import desk_at
-from vault.labels import Labelled, set_label
+from vault.history import line_head
+from vault.labels import Labelled, NothingToLabel, set_label
 from vault.profile import Release, Resolution
 from vault.vault import Vault
 from vault.watch import Watch
@@ -220,33 +221,52 @@ class History(Listing):
         self.lace.begin("Commit", do, _committed, f"lace commit -m {shlex.quote(text)}{where}")
 
     def action_label(self) -> None:
-        """Ask for a name of the selected revision of mine, or of the newest."""
-        key = self.lines.key
+        """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""
+        key, here = self.lines.key, Path(self.lace.here)
+        if self.lace.can_start:
+            self.lace.ask(lambda vault: _nameless(vault, key, here), self._ask_label, "label", asked="Label")
 
+    def _ask_label(self, meant: _Nameless) -> None:
         def named(name: str | None) -> None:
             if name:
+                command = f"lace label {shlex.quote(name)}{meant.option}" if meant.is_newest else ""
                 self.lace.begin(
-                    "Label", lambda vault, _: _label(vault, name, key), _labelled, f"lace label {shlex.quote(name)}"
+                    "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.number), _labelled, command
                 )
 
-        text = "It starts with a letter and is used once. It names the selected commit of yours, else your newest."
-        self.app.push_screen(Question("Label", text), named)
+        text = f"It starts with a letter, is used once, and names {meant.desk}@{meant.number} for good."
+        self.lace.open_page(self, "label", Question("Label", text), named)
 
 
-def _label(vault: Vault, name: str, key: str) -> Labelled:
-    """Name the revision of mine that an entry is, or the newest one."""
-    found = commits_of(vault, key) if key else None
-    rows = (
-        vault.store.rows(
-            "SELECT desk, number FROM rev WHERE commit_hash = ? AND node = ? ORDER BY number LIMIT 1",
-            found.text,
-            vault.node.text,
+class _Nameless(NamedTuple):
+    """A revision of mine that a label may name, whether it is the newest, and how `lace label` is told its desk."""
+
+    desk: str
+    number: int
+    is_newest: bool
+    option: str
+
+
+def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
+    """Return the revision of mine that an entry is; where it is none at all, the newest of the folder's desk.
+
+    Raises:
+        NothingToLabel: it is somebody else's, or there is none yet.
+    """
+    found, there = commits_of(vault, key) if key else None, desk_at(vault, here)
+    asked = "SELECT desk, number FROM rev WHERE commit_hash = ? AND node = ? ORDER BY number LIMIT 1"
+    rows = vault.store.rows(asked, found.text, vault.node.text) if found else []
+    if found and not rows:
+        raise NothingToLabel(
+            "This is no revision of your line, and a label is for good.", hint="Select a commit of yours in History."
         )
-        if found
-        else []
-    )
-    desk, number = (str(rows[0][0]), int(str(rows[0][1]))) if rows else (MAIN, None)
-    return set_label(vault, name, desk, number)
+    desk = str(rows[0][0]) if rows else there
+    newest = line_head(vault.store, vault.node.text, desk)
+    if newest is None:
+        raise NothingToLabel(f"Your line of {desk} has no revision yet.")
+    number = int(str(rows[0][1])) if rows else newest.number
+    option = "" if desk == there == MAIN else f" --desk {shlex.quote(desk)}"
+    return _Nameless(desk, number, number == newest.number, option)
 
 
 def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:

@@ -289,7 +289,7 @@ async def test_a_commit_needs_a_change_and_a_sentence(app: LaceApp, story: Story
         await pilot.press("c")
         await _answer(pilot, "")
         assert is_showing(app, History)
-        await pilot.press("b")
+        await pilot.press("slash", *"pumpkin soup", "enter", "g", "b")
         await _answer(pilot, "harvest")
         assert app.card is not None
         assert "main@harvest" in app.card.lines[0].plain
@@ -297,6 +297,25 @@ async def test_a_commit_needs_a_change_and_a_sentence(app: LaceApp, story: Story
         await settle(pilot)
         assert is_showing(app, Viewer)
         assert "lace/" in _rows(app)
+
+
+async def test_a_label_names_what_it_says_and_nobody_elses(app: LaceApp, story: Story) -> None:
+    """CLAY-9: it is for good, so the question names the revision; the command is shown only where it does the same."""
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        await pilot.press("slash", *"autumn menu", "enter", "g", "b")
+        await settle(pilot)
+        assert is_showing(app, History), "bob's"
+        assert any("nothing-to-label" in str(note.message) for note in app._notifications)
+        for words, case, name in (("the first menu", "main@1", "first"), ("pumpkin soup", "main@2", "second")):
+            await pilot.press("slash", "escape", "slash", *words, "enter", "g", "b")
+            await settle(pilot)
+            assert f"names {case} for good" in _page(app)
+            await _answer(pilot, name)
+            assert app.card is not None
+            assert f"{case} is main@{name} now" in app.card.lines[0].plain
+    assert [line for line in app._activity if "label" in line] == ["lace label second"]
 
 
 def test_content_is_shown_as_what_it_is(story: Story) -> None:
