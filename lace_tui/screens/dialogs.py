@@ -119,12 +119,26 @@ class Offer(Page):
 
 
 class _Line(Input):
-    """One line; what is pasted in several, or with a frame around it, is joined."""
+    """One line; what is pasted in several is joined.
+
+    Args:
+        value: what stands in it first.
+        is_secret: it is never shown, and taken as it is pasted.
+        is_invitation: it was cut into lines, perhaps with a frame around it, and is one word.
+    """
+
+    def __init__(self, value: str, *, is_secret: bool, is_invitation: bool) -> None:
+        super().__init__(value, id="answer", password=is_secret)
+        self._is_invitation = is_invitation
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert_text_at_cursor("".join(part.strip(" \u2502\t") for part in event.text.splitlines()))
+        lines = event.text.splitlines()
+        if self._is_invitation:
+            self.insert_text_at_cursor("".join(part.strip(" \u2502\t") for part in lines))
+        else:
+            self.insert_text_at_cursor("".join(lines) if self.password else " ".join(lines))
 
 
 class Question(ModalScreen[str | None]):
@@ -140,12 +154,15 @@ class Question(ModalScreen[str | None]):
     Question Input { border: tall $primary; }
     """
 
-    def __init__(self, title: str, text: str, value: str = "", *, is_secret: bool = False) -> None:
+    def __init__(
+        self, title: str, text: str, value: str = "", *, is_secret: bool = False, is_invitation: bool = False
+    ) -> None:
         super().__init__()
         self.called = title
         self._text = text
         self._value = value
         self._is_secret = is_secret
+        self._is_invitation = is_invitation
 
     def compose(self) -> ComposeResult:
         """Lay out the question and its line."""
@@ -153,7 +170,7 @@ class Question(ModalScreen[str | None]):
             page.border_title = Content(self.called)
             page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
             yield Static(mark(self._text, QUIET))
-            yield _Line(self._value, id="answer", password=self._is_secret)
+            yield _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
 
     def on_mount(self) -> None:
         """Begin in the line, with nothing in front of the question."""

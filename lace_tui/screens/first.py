@@ -113,7 +113,7 @@ class FirstRun(Screen[None]):
             self.app.push_screen(Question("Join friends", text), named)
 
         text = "Paste the line your friend sent you; it begins with lace-."
-        self.app.push_screen(Question("Join friends", text), given)
+        self.app.push_screen(Question("Join friends", text, is_invitation=True), given)
 
     def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> Vault:
         """Enter by the line, in a thread; say so when this clock makes it look too late."""

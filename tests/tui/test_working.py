@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
+from textual.events import Paste
+from textual.widgets import Input
+
 from lace_tui.actions import PLACES
 from lace_tui.app import LaceApp
 from lace_tui.cli.inert import inert
 from lace_tui.docs import pages
 from lace_tui.job import Far, Job
 from lace_tui.screens.cards import Trouble, failed_card, working_card, working_parts
+from lace_tui.screens.dialogs import Question
 from lace_tui.screens.place import Place
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
@@ -213,3 +218,25 @@ async def test_an_error_is_shown_with_its_code_and_its_way_out(app: LaceApp) -> 
             assert not {"\x1b", "\u202e"} & set(told)
             assert "[bold]x[/bold]" in told
             assert card.is_bad is (error.code != "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("pasted", "kind", "expected"),
+    [
+        ("line one\nline two\n", {}, "line one line two"),
+        (" pass word ", {"is_secret": True}, " pass word "),
+        ("\u2502 lace-ab \u2502\n\u2502 cd \u2502", {"is_invitation": True}, "lace-abcd"),
+    ],
+)
+async def test_what_is_pasted_is_what_was_copied(
+    app: LaceApp, pasted: str, kind: dict[str, bool], expected: str
+) -> None:
+    """Lines stay apart, a secret stays as it is; only an invitation is put together again."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        app.push_screen(Question("A question", "What?", **kind))
+        await settle(pilot)
+        line = app.screen.query_one(Input)
+        line.post_message(Paste(pasted))
+        await settle(pilot)
+        assert line.value == expected
