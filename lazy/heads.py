@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from lazy.conflicts import Conflict, ConflictKind, conflicts
 from lazy.people import node_of
 from lazy.permitted import Refused, refused
-from vault.apart import apart
+from vault.apart import apart, parted
 from vault.errors import CallerError
-from vault.graph import ancestors, is_ancestor, newest
+from vault.graph import ancestors, is_ancestor, json_array, newest
 from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.names import Version
 from vault.records import RecordHash
@@ -121,11 +121,15 @@ def permitted_heads(
 
 
 def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
-    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7)."""
+    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7).
+
+    Of a line that forked, or of which a later release is known not to contain an earlier one, all are returned.
+    """
     rows = vault.store.rows(
         "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
-        " CASE WHEN node IN (SELECT node FROM vector WHERE forked) THEN p END",  # which has several lines
+        " CASE WHEN node IN (SELECT node FROM vector WHERE forked UNION SELECT value FROM json_each(?)) THEN p END",
         desk,
+        json_array(f'"{node}"' for node in parted(vault.store, desk)),
     )
     return {RecordHash.parse(str(commit)) for commit, _ in rows}
 

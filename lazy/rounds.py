@@ -22,7 +22,7 @@ from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
-from vault.apart import apart
+from vault.apart import apart, note_parted
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
@@ -91,6 +91,8 @@ def close_round(
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
+        came = releases_since(vault.store, before)
+        note_parted(w, came)
         result.new_conflicts = note_version_conflicts(w, vault)
         forked = note_forks(w, vault)
     _spread_refusals(receiver, result)
@@ -103,7 +105,7 @@ def close_round(
             f"restored device or on purpose. Both are kept; {name} {goes_on}"
         )
         result.problems.append(Problem("forked", text, name))
-    for release in releases_since(vault.store, before):
+    for release in came:
         if release.node != vault.node.text:
             result.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)

@@ -7,20 +7,26 @@ the line, a release would leave out what I had released before, and friends who 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.graph import is_ancestor, newest
-from vault.history import Head, line_head, revisions
+from vault.history import Head, ReleaseInfo, line_head, revisions
 from vault.records import RecordHash
+from vault.store import Store
 from vault.vault import Vault
+from vault.writer import Writer
 
-__all__ = ["OwnWorkApart", "apart", "one_below", "refuse_apart"]
+__all__ = ["OwnWorkApart", "apart", "note_parted", "one_below", "parted", "refuse_apart"]
 
+_PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
 # From the number below the head, or from the first number that two revisions have: a backup that was worked in.
 _LINE = """SELECT DISTINCT commit_hash FROM rev WHERE node = ?1 AND desk = ?2 AND number >= ifnull(
     (SELECT number FROM rev WHERE node = ?1 AND desk = ?2 GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1),
     ?3 - 1)"""
+_BEFORE = """SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 AND seq < ?
+    ORDER BY seq DESC LIMIT 1"""
 _RELEASED = "SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 ORDER BY seq DESC LIMIT 1"
 
 
@@ -63,3 +69,25 @@ def one_below(vault: Vault, head: Head) -> Head | None:
     """Return the revision that the head of my line was made on, or None: of two with one number the one it contains."""
     found = revisions(vault.store, head.node, head.desk, head.number - 1)
     return next((one for one in found if is_ancestor(vault.store, one.commit, head.commit)), None)
+
+
+# Others' lines
+
+
+def parted(store: Store, desk: str) -> list[str]:
+    """Return the nodes of which a later release of a desk is known not to contain an earlier one, sorted."""
+    return store.meta(_PARTED + desk).split()
+
+
+def note_parted(w: Writer, came: Collection[ReleaseInfo]) -> None:
+    """Note whose releases, of those that are visible from now, do not contain the one before (LAZ-64).
+
+    An earlier version went on from a restored folder without what its owner had released before.
+    """
+    for node, desk in sorted({(release.node, release.desk) for release in came}):
+        new = [release for release in came if (release.node, release.desk) == (node, desk)]
+        rows = w.store.rows(_BEFORE, node, desk, min(release.seq for release in new))
+        commits = {*(release.commit for release in new), *(RecordHash.parse(str(text)) for (text,) in rows)}
+        known = parted(w.store, desk)
+        if node not in known and len(newest(w.store, commits)) > 1:
+            w.store.set_meta(_PARTED + desk, " ".join(sorted([*known, node])))

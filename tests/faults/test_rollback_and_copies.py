@@ -517,3 +517,31 @@ def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_pa
         assert conflicts(back) == []
         assert (back.folder / "a.txt").read_text() == "mine\n"
         assert is_ancestor(back.store, lost.commit, releasing.release(back, None, "third").commit)
+
+
+def test_what_a_later_release_left_out_is_taken_in_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # LAZ-64: an earlier version went on from a restored folder without what was released before
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    carol = befriend(tmp_path, alice, "carol")
+    lazy_update.update(bob)
+    shutil.copytree(bob.folder, tmp_path / "backup")
+    write(bob, "song.txt", "la la\n")
+    releasing.release(bob, Version(2, 0, 0), "second")
+    visit(bob)
+    visit(carol)  # who gets both one after the other, and takes in neither yet
+    bob.close()
+    _replace_tree(tmp_path / "backup", bob.folder)
+    with Vault(bob.folder, bob.around) as back:
+        visit(back)
+        with monkeypatch.context() as earlier:
+            earlier.setattr(releasing, "refuse_apart", lambda *_: None)
+            for text in ("third", "fourth"):
+                _release(back, text)
+        visit(back)
+    for vault in (alice, carol):
+        visit(vault)
+        lazy_update.update(vault)
+        assert {file.name for file in vault.folder.iterdir()} == {".vault", "a.txt", "bob.txt", "song.txt"}
