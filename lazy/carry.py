@@ -32,6 +32,7 @@ __all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
 
 _NEEDS = "lace-needs/0"
 _NEEDS_LIMIT = 4096  # lines: one a node
+_END = (1 << 63) - 1  # after every entry of a log
 
 
 class FileExists(CallerError):
@@ -130,14 +131,26 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
 def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
     """Return the number in the exposure log up to which a peer has everything, and its vector in words.
 
-    A peer whose vector reached the entry I had when I published has read what I published then.
+    That is before the first log entry, whoever's, that its own vector does not show (LAZ-47): what an entry shares
+    becomes shared after it. That the peer has my log does not say that it read what I had of others by then.
     """
-    rows = vault.store.rows("SELECT of_node, seq, plex FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
-    mine = next((int(seq) for of, seq, _ in rows if str(of) == vault.node.text), 0)
-    epoch = vault.store.meta("epoch")
-    at = vault.store.rows("SELECT max(at) FROM published WHERE seq > 0 AND seq <= ? AND epoch = ?", mine, epoch)
-    after = int(at[0][0] or 0)
-    return after, [f"{of} {seq} {b64a.encode(bytes(plex))}" for of, seq, plex in rows] if after else []
+    store = vault.store
+    rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
+    has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
+    after = int(store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+    for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
+        seq, plex, knows_fork = has.get(str(text), (0, b"", False))
+        if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
+            seq = 0  # it has another branch of that log
+        last = _END if forked and not knows_fork else int(end)
+        first = store.rows(
+            "SELECT min(x.at) FROM log l JOIN exposure x USING (p) WHERE l.node = ? AND l.seq > ? AND l.seq <= ?",
+            text,
+            seq,
+            last,
+        )[0][0]
+        after = min(after, after if first is None else int(first) - 1)
+    return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
 
 
 def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:

@@ -149,6 +149,29 @@ def test_a_file_for_somebody_leaves_out_what_they_have(
     assert records(bob) == records(alice)
 
 
+def test_a_file_for_somebody_holds_what_others_released_and_they_never_read(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-47: that bob has my log does not say that he has what cara released meanwhile, which mine builds upon."""
+    meet(road, alice, bob, cara)
+    alice.write("big.bin", noise(2, 500_000))
+    alice.lace("release", "1.0.0")
+    settle(road, alice, bob, cara)
+    cara.lace("update")
+    cara.write("c.txt", "cara\n")
+    cara.lace("release", "2.0.0")
+    settle(road, cara, alice)  # bob was not there
+    alice.lace("update")
+    alice.write("a.txt", "two\n")
+    alice.lace("release", "3.0.0")
+    file = tmp_path / "for-bob.lace"
+    alice.lace("bundle", "create", str(file), "--for", "bob")
+    assert file.stat().st_size < 64 * 1024
+    assert [new["version"] for new in bob.lace("bundle", "apply", str(file))["releases"]] == ["2.0.0", "3.0.0"]
+    bob.lace("update")
+    assert (bob.folder / "c.txt").read_text() == "cara\n"
+
+
 def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
     meet(road, alice, bob, cara)
     alice.write("a.txt", "one\n")
