@@ -268,12 +268,21 @@ def _invitation_problem(vault: Vault, value: Request) -> str:
 
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
         return _UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
-    if used_by:
+    if used_by := used_by or _let_in_by(vault, value.invitation):
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
     # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
     if Tai.parse(str(expires)) <= vault.around.tai():
         return f"its invitation was good until {Tai.parse(str(expires)).to_utc_iso()} by this device's clock"
     return ""
+
+
+def _let_in_by(vault: Vault, invitation: str) -> str:
+    """Return whom an invitation let in, by what members sealed: a restored backup does not know that it was used.
+
+    The admission tells it also where whoever came was revoked since, and where I have a new key since.
+    """
+    rows = vault.store.rows("SELECT node FROM admission WHERE invitation = ? ORDER BY p LIMIT 1", invitation)
+    return str(rows[0][0]) if rows else ""
 
 
 def requests(vault: Vault) -> list[RequestInfo]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from lazy.admitting import AlreadyMember, admit, consider, requests
 from lazy.circle import accept, adopt, invite
 from lazy.invitations import Invitation
 from lazy.places import add_place, open_place, place_named
+from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault import vaults
@@ -120,6 +122,32 @@ def test_one_invitation_admits_one_person_though_two_processes_look_at_once(
     assert [row[0] for row in alice.store.rows("SELECT label FROM member ORDER BY label")] == ["alice", "mal"]
     (waiting,) = requests(alice)
     assert waiting.problem == "its invitation was already used by mal"
+
+
+def test_a_used_invitation_lets_nobody_in_after_a_backup_was_restored(tmp_path: Path) -> None:
+    """LAZ-50, CYB-18: the backup has it unused; the admission that comes back with the own log says by whom it is."""
+    alice = vaults.found(tmp_path)
+    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    line = invite(alice, "bob").encode()
+    shutil.copytree(tmp_path / "alice", tmp_path / "backup")
+    bob, _ = accept(tmp_path / "bob", vaults.around(tmp_path, "bob"), line, name="bob")
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    alice.close()
+    shutil.rmtree(tmp_path / "alice")
+    (tmp_path / "backup").rename(tmp_path / "alice")
+    with Vault(tmp_path / "alice", vaults.around(tmp_path, "alice")) as restored:
+        sync(restored, ["stick"])
+        assert restored.store.rows("SELECT used_by FROM invitation") == [(None,)]
+        for name in ("mal", "eve"):  # also once bob, who may have kept the line, is cut
+            with accept(tmp_path / name, vaults.around(tmp_path, name), line, name=name)[0] as other:
+                sync(other, ["stick"])
+            (result,) = sync(restored, ["stick"])
+            assert result.admitted == []
+            assert {request.problem for request in requests(restored)} == {"its invitation was already used by bob"}
+            if name == "mal":
+                revoke(restored, plan_revocation(restored, "bob"))
+    bob.close()
 
 
 def test_a_node_gets_one_member_record_though_two_processes_admit_it(
