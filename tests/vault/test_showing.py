@@ -12,10 +12,10 @@ from typing import Any
 import nacl.bindings as nacl
 import pytest
 
-from tests.vault.profiles import ALICE, BOB, FOUNDING, GROUP, UNSIGNED
+from tests.vault.profiles import ALICE, BOB, FOUNDING, GROUP, UNSIGNED, plex_hash, seal_hash
 from vault.names import Version
 from vault.profile import Commit, LogEntry, Member, NodeCard, Release, Resolution, Revision, Revocation
-from vault.records import Plex, Seal, Tai
+from vault.records import Plex, RecordHash, Seal, Tai
 from vault.store import Store
 from vault.suite import SigningKey
 
@@ -110,11 +110,19 @@ class Life:
         )
         return self.seal(key, plex)
 
-    def releases(self, key: SigningKey, patch: int, content: str = SUM) -> Seal:
+    def releases(
+        self,
+        key: SigningKey,
+        patch: int,
+        content: str = SUM,
+        *,
+        tree: RecordHash = EMPTY.hash,
+        parents: Sequence[RecordHash] = (),
+    ) -> Seal:
         message = f"Number {self.now}"
         commit = self.seal(
             key,
-            Commit.to_plex(group=GROUP, desk="main", parents=[], tree=EMPTY.hash, message=message, tai=self.tai()),
+            Commit.to_plex(group=GROUP, desk="main", parents=parents, tree=tree, message=message, tai=self.tai()),
         )
         line = Revision.to_plex(group=GROUP, desk="main", number=1, commit=commit.hash, prev=None, tai=self.tai())
         plex = Release.to_plex(
@@ -278,3 +286,49 @@ def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more() -> None:
     life.log(ALICE, founder, life.revokes(ALICE, after, None))
     found = agree([kept, life.records[len(kept) :]], [life.records], me=KEYS[3])
     assert [row[3] for row in found["release"]] == [0, 0]
+
+
+def statements(tmp_path: Path, count: int, *, is_line: bool) -> list[int]:
+    """Return how many statements two runs take, in two processes, that share one card beside hidden releases.
+
+    Args:
+        tmp_path: where the store is made.
+        count: releases of which a record did not come.
+        is_line: whether that is the first commit of their line, and else the content of each.
+    """
+    life = Life()
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    before, parent = None, seal_hash(1)
+    for number in range(count):
+        parents, tree = ([parent], EMPTY.hash) if is_line else ([], plex_hash(number))
+        shown = life.releases(BOB, number, tree=tree, parents=parents)
+        before, parent = life.log(BOB, before, shown), Release.read(shown).commit
+    known = life.records[:]
+    after = life.log(ALICE, founder, life.card(ALICE))
+    late: list[Batch] = [[life.card(ALICE), after], [life.log(ALICE, after, life.card(ALICE))]]
+    path = tmp_path / f"{count}.db"
+    with Store(path, create=True) as store, store.transaction():
+        store.add([(record, record.encode()) for record in known])
+        store.settle(ALICE.verifier.text, FOUNDED.hash.text)
+        assert store.rows("SELECT count(*) FROM release WHERE visible = 0") == [(count,)]
+    taken = []
+    for batch in late:
+        with Store(path) as store:
+            seen: list[str] = []
+            store.db.set_trace_callback(seen.append)
+            with store.transaction():
+                store.add([(record, record.encode()) for record in batch])
+                store.settle(ALICE.verifier.text, FOUNDED.hash.text)
+            taken.append(len(seen))
+    return taken
+
+
+def test_what_waits_for_its_content_is_not_walked_by_every_action(tmp_path: Path) -> None:
+    """A friend's content that did not come costs each action a look, and no walk for each release."""
+    assert statements(tmp_path, 30, is_line=False) == statements(tmp_path, 10, is_line=False)
+
+
+def test_what_waits_for_one_record_is_walked_once(tmp_path: Path) -> None:
+    """Where an early commit did not come, the line is not gone through again for each of its releases."""
+    few, many = statements(tmp_path, 10, is_line=True), statements(tmp_path, 40, is_line=True)
+    assert max(many) < 5 * max(few)

@@ -134,9 +134,20 @@ class Sharing:
         What was let go and is asked for again counts as here for what came before that, and was shown: whatever came
         later waits until all of it is here, as for any other content.
         """
+        return self.lacking(root) is None
+
+    def lacking(self, root: RecordHash, stuck: dict[RecordHash, RecordHash] | None = None) -> RecordHash | None:
+        """Return one record that `root` reaches and that keeps it from being closed, itself included; else None.
+
+        Args:
+            root: where to begin.
+            stuck: what is known of sealed records in the same way; is told what this walk learned.
+        """
+        stuck = {} if stuck is None else stuck
+        via: dict[RecordHash, RecordHash] = {}  # sealed records, and which sealed record led there first
         known = self._present([root])
         if root not in known:
-            return False
+            return root
         asked = f"(wanted = 1 OR wanted >= {known[root][0]})"  # earlier versions kept 1, and not when that was
         seen: set[Want] = set()
         waiting: list[Want] = [(root, True)]
@@ -145,15 +156,23 @@ class Sharing:
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
             lacking = {want for want in step if want[0] not in present}
-            if lacking and lacking != self._gone(lacking, f"(wanted = 0 OR {asked})"):
-                return False
+            if lacking and (still := lacking - self._gone(lacking, f"(wanted = 0 OR {asked})")):
+                return _note_way(min(still)[0], via, stuck)
+            if stuck and (ends := [record for record, _ in step if record in stuck]):
+                return _note_way(ends[0], via, stuck)
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
             coming = self._let_go({want[0].text for want in inner}, asked)  # perhaps not yet all here
             inner = [want for want in inner if want[0].text not in coming]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
-            following = {child for want in inner for child in self._children(want[0], present[want[0]], want[1])}
+            following = set()
+            for want in inner:
+                children = self._children(want[0], present[want[0]], want[1])
+                following.update(children)
+                if want[0].kind != _UNSIGNED:
+                    for child, _ in children:
+                        via.setdefault(child, want[0])
             waiting += [want for want in following if want not in seen]
-        return True
+        return None
 
     def _filled(self, added: Sequence[RecordHash]) -> list[Want]:
         """Close the holes that arrived records fill, and return them as roots of the closure."""
@@ -271,6 +290,17 @@ class Sharing:
         value = recent(record) or read(parse_record(stored, verify=False))
         reached = [] if value is None else _reaches()(value, content)
         return [(part, False) for part, _ in reached] if app == _LEAF else reached
+
+
+def _note_way(end: RecordHash, via: Mapping[RecordHash, RecordHash], stuck: dict[RecordHash, RecordHash]) -> RecordHash:
+    """Note of what led to `end` that it lacks the same; return what."""
+    lacking = stuck.get(end, end)
+    if lacking.kind != _UNSIGNED:  # content may be let go, and then it depends on who reaches it
+        at = via.get(end)
+        while at is not None and at not in stuck:
+            stuck[at] = lacking
+            at = via.get(at)
+    return lacking
 
 
 @cache

@@ -8,12 +8,13 @@ round that was cut off is gone on with by the next action.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from vault.errors import DataError
 from vault.records import RecordHash
 from vault.store.belonging import Belonging
+from vault.store.database import select_in
 from vault.store.sharing import Sharing
 from vault.store.sums import PutOff
 
@@ -50,6 +51,11 @@ _NUMBER: Final = """UPDATE release SET (seq, lamport) = (
 _ANEW: Final = """hash IN (SELECT k.t FROM log g JOIN link k ON k.p = g.p WHERE g.node = ?1 AND g.seq >= ?2)
     AND +node = ?1 AND +seq >= ?2"""
 
+# What a hidden release waits for as a rule: what its commit names first, or the commit itself.
+_LIKELY: Final = """SELECT r.hash, ifnull(c.tree, r.commit_hash) FROM release r
+    LEFT JOIN commits c ON c.hash = r.commit_hash WHERE r.hash IN"""
+_REMEMBERED: Final = 20_000  # hidden releases and resolutions of which is known what they lack
+
 _Candidate = tuple[int, str, str, str]  # position, hash, commit and Content-SHA512 of a hidden release
 
 
@@ -70,6 +76,7 @@ class Showing:
         self._sharing = sharing
         self._circle = circle
         self._content_sum = content_sum
+        self._lacks: dict[str, RecordHash] = {}  # what was hidden, and one record that it reaches and that was not here
 
     def has_hidden(self) -> bool:
         """Tell whether something waits to be judged."""
@@ -118,16 +125,15 @@ class Showing:
         db.execute(f"{_NUMBER} WHERE visible = 0 AND seq IS NULL")
         whole = self._sharing.is_whole()
         counted: list[_Candidate] = db.execute(_COUNTED, (me,)).fetchall()
-        for p, hash_text, commit, claimed in counted + self._within_cuts(me) + self._kept_releases(me):
-            if not whole and not self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                continue
+        counted += self._within_cuts(me) + self._kept_releases(me)
+        for p, _, commit, claimed in counted if whole else self._closed(counted):
             if (matches := self._matches(commit, claimed)) is not None:
                 db.execute("UPDATE release SET visible = ? WHERE p = ?", (VISIBLE if matches else MISMATCH, p))
-        for p, hash_text in db.execute(
-            "SELECT r.p, r.hash FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
-        ).fetchall():
-            if whole or self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
+        decided: list[_Candidate] = db.execute(
+            "SELECT r.p, r.hash, '', '' FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
+        ).fetchall()
+        for p, *_ in decided if whole else self._closed(decided):
+            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
         self._show_what_was(me)
 
     def _within_cuts(self, me: str) -> list[_Candidate]:
@@ -166,13 +172,44 @@ class Showing:
         """Keep what was accepted of nodes that are no members now readable, marked as after the cut."""
         db = self._db
         sql = f"SELECT p, hash, commit_hash, sha512 FROM release t WHERE {_AWAY} ORDER BY p"  # noqa: S608 - ours
-        for p, hash_text, commit, claimed in db.execute(sql, (me,)).fetchall():
-            if self._sharing.is_closed(RecordHash.parse(str(hash_text))) and self._matches(commit, claimed):
+        for p, _, commit, claimed in self._closed(db.execute(sql, (me,)).fetchall()):
+            if self._matches(commit, claimed):
                 db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
-        sql = f"SELECT p, hash FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
-        for p, hash_text in db.execute(sql, (me,)).fetchall():
-            if self._sharing.is_closed(RecordHash.parse(str(hash_text))):
-                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+        sql = f"SELECT p, hash, '', '' FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
+        for p, *_ in self._closed(db.execute(sql, (me,)).fetchall()):
+            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+
+    def _closed(self, candidates: list[_Candidate]) -> Iterator[_Candidate]:
+        """Yield those of which everything is here that they reach.
+
+        Most wait for content for days: while the record is not here that one lacked last time, nothing of it is walked.
+        """
+        waiting = self._waiting([candidate[1] for candidate in candidates])
+        stuck: dict[RecordHash, RecordHash] = {}
+        for candidate in candidates:
+            if candidate[1] in waiting:
+                continue
+            lacking = self._sharing.lacking(RecordHash.parse(candidate[1]), stuck)
+            if lacking is None:
+                self._lacks.pop(candidate[1], None)
+                yield candidate
+            else:
+                if len(self._lacks) >= _REMEMBERED:
+                    self._lacks.clear()
+                self._lacks[candidate[1]] = lacking
+
+    def _waiting(self, texts: list[str]) -> set[str]:
+        """Return those that reach a record that is neither here nor was let go, as far as a look tells."""
+        db = self._db
+        unknown = [text for text in texts if text not in self._lacks]
+        likely = {str(text): RecordHash.parse(str(lacks)) for text, lacks in select_in(db, _LIKELY, unknown)}
+        likely |= {text: self._lacks[text] for text in texts if text in self._lacks}
+        lacks = set(likely.values())
+        digests = [record.digest for record in lacks]
+        here = {bytes(row[0]) for row in select_in(db, "SELECT digest FROM body WHERE digest IN", digests)}
+        names = [record.text for record in lacks]
+        let_go = {str(row[0]) for row in select_in(db, "SELECT hash FROM tomb WHERE hash IN", names)}
+        return {text for text, record in likely.items() if record.digest not in here and record.text not in let_go}
 
     def _matches(self, commit: str, claimed: str) -> bool | None:
         """Tell whether a commit's content is what its release says; None while it is not here, or was put off."""
