@@ -16,7 +16,7 @@ from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
 from lazy.admitting import admit
 from lazy.invitations import Invitation
-from lazy.people import former, formers, members
+from lazy.people import former, formers, label_of, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
 from vault.errors import CallerError, LaceError
@@ -133,9 +133,21 @@ def _adopt(context: Context, args: argparse.Namespace) -> Answer:
         text = (
             f"This vault goes on as a new node, {inert(vault.name)}.\n"
             f"Your words: {fingerprint_words(vault.node)}\n"
-            + ("Your old key admitted it, so nobody has to." if admitted else _asks(vault, was))
+            + (
+                f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
+                if admitted
+                else _asks(vault, was)
+            )
         )
         return Answer({**_who(vault), "was": was, "admitted": admitted}, text)
+
+
+def _out_of_reach(vault: Vault, was: Verifier) -> str:
+    """Return whom the old key let in: the new one is not above them, so what it revokes of them waits."""
+    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? AND node <> ?", was.text, vault.node.text)
+    named = ", ".join(sorted(inert(label_of(vault, str(node))) for (node,) in rows))
+    above = "To revoke one of them takes the word of that key, or of somebody above it."
+    return f"\n! The old key had let in {named}. {above}" if named else ""
 
 
 def _calls_for_it(vault: Vault) -> bool:

@@ -92,7 +92,7 @@ def _lines(plan: Revoked) -> list[str]:
             lines.append("To come back under a new key: lace adopt, and a friend admits you.")
     else:
         counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
-        lines = [f"{name} {'would be' if is_plan else 'is'} revoked: {counts}."]
+        lines = [f"{name} {'would be' if is_plan or plan.waits else 'is'} revoked: {counts}."]
     if plan.waits:
         above = ", ".join(inert(one) for one in plan.above) or "nobody who is a member"
         lines.append(f"You are not above them, so this waits under lace requests until one of these agrees: {above}.")

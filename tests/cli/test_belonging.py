@@ -63,6 +63,16 @@ def test_a_revocation_from_below_waits_among_the_requests(pair: tuple[Person, Pe
     assert "To agree: lace revoke alice" in ann.text("requests")
 
 
+def test_who_goes_on_under_a_new_key_is_told_whom_it_cannot_revoke(pair: tuple[Person, Person]) -> None:
+    """LAZ-69: the new key stands below the old one, beside those whom that let in."""
+    ann, _ = pair
+    assert "! The old key had let in bob. To revoke one of them takes" in ann.text("adopt")
+    assert ann.lace("revoke", "bob", "--dry-run")["waits"] is True
+    told = ann.text("revoke", "bob", "--yes")
+    assert "bob would be revoked" in told, "it waits, so nobody is revoked yet"
+    assert ann.lace("members")["revoked"] == []
+
+
 def test_wrong_words_are_told(pair: tuple[Person, Person]) -> None:
     """LAZ-51: an entry that is not there, a number below zero, a name that nobody has."""
     ann, _ = pair
