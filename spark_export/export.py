@@ -35,6 +35,7 @@ __all__ = ["Exported", "Inputs", "Manifest", "Placed", "export", "exports_in", "
 MANIFESTS: Final = "exports"
 _MANIFEST_BYTES: Final = 64 << 20
 _LEVEL: Final = 3
+_READ: Final = 1 << 20  # bytes read at once to sum a file
 _NODE_HEX: Final = 16
 _FILE_NAME: Final = re.compile(r"[a-z]+/[0-9a-f]{16}/(part-[0-9]{6,9}|state)\.parquet")
 _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
@@ -115,15 +116,17 @@ class Inputs(NamedTuple):
         """Return the files of a table, sorted; only those that a manifest names.
 
         Raises:
-            BadExport: a file that a manifest names is missing.
+            BadExport: a file that a manifest names is missing, or is not as it was written.
         """
         found = []
         for directory, manifest in self.read:
-            for name in manifest.files:
+            for name, (_, size, digest) in manifest.files.items():
                 if name.split("/", 1)[0] == table.name:
                     path = directory / name
                     if not path.is_file():
                         raise BadExport(f"{path} is missing, and its export names it.")
+                    if not _is_whole(path, size, digest):
+                        raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
                     found.append(path)
         return sorted(found)
 
@@ -338,6 +341,20 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
         read.append(newest)
         left_out += [(placed, newest) for placed in found if placed is not newest]
     return Inputs(tuple(read), tuple(left_out))
+
+
+def _is_whole(path: Path, size: int, digest: str) -> bool:
+    """Tell whether a file is the one that a manifest names; one that was cut off or changed would be counted wrong."""
+    sums = blake3()
+    try:
+        if path.stat().st_size != size:
+            return False
+        with path.open("rb") as file:
+            while piece := file.read(_READ):
+                sums.update(piece)
+    except OSError as error:
+        raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
+    return sums.hexdigest() == digest
 
 
 def _newness(placed: Placed) -> tuple[int, int, int, str]:

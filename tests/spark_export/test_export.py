@@ -157,7 +157,14 @@ def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
     with pytest.raises(BadExport):
         exports_in([tmp_path / "out"])
     manifest.write_text(whole)
-    next((tmp_path / "out" / "records").rglob("*.parquet")).unlink()
+    (file,) = (tmp_path / "out" / "records").rglob("*.parquet")
+    assert exports_in([tmp_path / "out"]).files(records) == [file]
+    stored = file.read_bytes()
+    for damaged in (stored[:-1], stored + b"x", stored[:9] + bytes([stored[9] ^ 1]) + stored[10:]):
+        file.write_bytes(damaged)
+        with pytest.raises(BadExport, match="not as its export wrote it"):
+            exports_in([tmp_path / "out"]).files(records)
+    file.unlink()
     with pytest.raises(BadExport, match="missing"):
         exports_in([tmp_path / "out"]).files(records)
 
