@@ -234,7 +234,7 @@ async def test_what_is_pasted_is_what_was_copied(
     """Lines stay apart, a secret stays as it is; only an invitation is put together again."""
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        app.push_screen(Question("A question", "What?", **kind))
+        app.push_screen(Question("A question", "What?", "", **kind))
         await settle(pilot)
         line = app.screen.query_one(Input)
         line.post_message(Paste(pasted))
