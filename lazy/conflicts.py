@@ -236,12 +236,10 @@ def _version_conflict(
     counting_hashes = {r.hash for r in counting}
     newest_results = {r.hash for r in effective(vault, found)}
     proposals = worded(
-        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, r.chosen, r.release)
+        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, tree, r.chosen, r.release)
         for r in found
-        if r.signer is not None
-        and r.hash not in counting_hashes
-        and r.hash in newest_results
-        and commit_info(vault.store, r.result).tree not in contents
+        for tree in (commit_info(vault.store, r.result).tree,)
+        if r.signer is not None and r.hash not in counting_hashes and r.hash in newest_results and tree not in contents
     )
     status = Status.PENDING
     if settled and not proposals:

@@ -66,6 +66,7 @@ class Proposal:
         node: who decided.
         name: their name here.
         result: the commit that counts once it is accepted.
+        content: the tree of it; decisions of equal content are one.
         chosen: the side it keeps, or None for a merge.
         release: the release of a merge.
         word: what `resolve --accept` calls it: the name, with a number where one name decided differently
@@ -76,6 +77,7 @@ class Proposal:
     node: str
     name: str
     result: RecordHash
+    content: RecordHash
     chosen: RecordHash | None
     release: RecordHash | None
     word: str = ""
@@ -125,7 +127,7 @@ class Conflict:
     @property
     def differ(self) -> bool:
         """Whether proposals disagree, so that who accepts has to say whose."""
-        return len({proposal.result for proposal in self.proposals}) > 1
+        return len({proposal.content for proposal in self.proposals}) > 1
 
     def accept_words(self, *one: Proposal) -> str:
         """Return what `resolve` is given to accept what is proposed, or `one` of it."""
@@ -140,12 +142,12 @@ class Conflict:
 def worded(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """Give each proposal a word of its own: a person may have decided twice, and two may be called the same."""
     found = list(proposals)
-    results: dict[str, list[RecordHash]] = {}
+    contents: dict[str, list[RecordHash]] = {}
     for one in found:
-        several = results.setdefault(one.name, [])
-        several += [] if one.result in several else [one.result]
+        several = contents.setdefault(one.name, [])
+        several += [] if one.content in several else [one.content]
     return tuple(
-        replace(one, word=one.name if len(several) == 1 else f"{one.name}:{several.index(one.result) + 1}")
+        replace(one, word=one.name if len(several) == 1 else f"{one.name}:{several.index(one.content) + 1}")
         for one in found
-        for several in (results[one.name],)
+        for several in (contents[one.name],)
     )

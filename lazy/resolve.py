@@ -174,7 +174,7 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         found = conflict.proposed(proposal)
         if not found:
             raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint="Decide it with: lace resolve")
-        if len({p.result for p in found}) > 1:
+        if len({p.content for p in found}) > 1:
             hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
             raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
         decision = found[0]

@@ -158,7 +158,7 @@ class Conflicts(Listing):
         def named(name: str | None) -> None:
             if name:
                 found = conflict.proposed(name)
-                if len({one.result for one in found}) != 1:
+                if len({one.content for one in found}) != 1:
                     told = "made several decisions" if found else "has proposed no decision"
                     self.notify(f"{name} {told} of this one.", markup=False)
                     return

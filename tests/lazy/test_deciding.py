@@ -147,6 +147,20 @@ def test_crossing_decisions_of_three_ask_nobody_about_what_was_given_up(
     _asked_nothing(three, "cara goes on\n" if goes_on else "bob\n")
 
 
+def test_two_decisions_of_equal_content_are_one_for_a_third(three: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-40, LAZ-43: cara accepts what alice and bob decided each by themselves, without having to say whose."""
+    alice, bob, cara = three
+    for vault in (alice, bob):
+        resolve_prefer(vault, "2.0.0", "alice" if vault is bob else "local")
+    for vault in (alice, bob, cara):
+        sync(vault, ["stick"])
+    (asked,) = conflicts(cara)
+    assert [proposal.word for proposal in asked.proposals] == ["alice", "bob"]
+    assert (asked.differ, asked.accept_words()) == (False, "--accept")
+    accept_resolution(cara, "2.0.0")
+    _asked_nothing(three, "alice\n")
+
+
 def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault, Vault, Vault]) -> None:
     """LAZ-40, LAZ-43: alice released a merge, and then took bob's decision; her release is no head against him."""
     alice, bob, _ = three
