@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lace_tui.cli.folder import late_lines
+from lace_tui.cli.releasing import doubt_lines, left_out_lines
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import worth_knowing
 from lazy.places import Place, add_place
+from lazy.results import PlaceResult
+from lazy.status import relation_of
+from lazy.strategy import Occasion, follow
 from lazy.sync import sync
 from lazy.undo import NothingToUndo, Undone, undo
 from lazy.update import Updated, update
@@ -18,11 +22,12 @@ from vault.desk_folders import MAIN, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.history import Relation, next_version
 from vault.names import Version, check_name
-from vault.releasing import release
+from vault.releasing import Released
+from vault.releasing import release as make_release
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["PlannedAnew", "Relation", "Updated", "Version"]
+__all__ = ["PlannedAnew", "Relation", "Shared", "Updated", "Version"]
 __all__ += ["check_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
 __all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
 
@@ -82,6 +87,24 @@ def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:
     """Return the desk of the folder the app was opened in, its next version, and whether it is the only desk."""
     desk = desk_at(vault, Path(here))
     return desk, next_version(vault, desk), len(desks(vault)) == 1
+
+
+class Shared(NamedTuple):
+    """A release, what became of it at the places, and what its maker is to know of it, in sentences."""
+
+    made: Released
+    pushed: list[PlaceResult]
+    told: tuple[str, ...]
+
+
+def release(vault: Vault, version: Version, desk: str, watch: Watch) -> Shared:
+    """Release as `lace release` does: places get it at once where the vault is to share each release."""
+    made = make_release(vault, version, desk=desk, watch=watch)
+    pushed = follow(vault, Occasion.RELEASE, watch)
+    left_out = (p for p in made.committed.problems if p.kind == "skipped")
+    told = [f"! {p.path} {p.reason}; it was left out." for p in left_out]
+    told += [*doubt_lines(vault)[0], *left_out_lines(desk, relation_of(vault, desk))]
+    return Shared(made, pushed, tuple(told))
 
 
 def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:

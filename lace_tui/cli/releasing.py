@@ -21,7 +21,7 @@ from vault.work import Changes, Committed, Unchanged, changes, checkout_of
 if TYPE_CHECKING:
     from vault.releasing import Released
 
-__all__ = ["VersionNeeded", "configure", "run"]
+__all__ = ["VersionNeeded", "configure", "doubt_lines", "left_out_lines", "run"]
 
 
 class VersionNeeded(CallerError):
@@ -74,7 +74,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     known = takers(vault)
     following = sync_command(known[0].name) if known else without_place(vault)
     stands = relation_of(vault, desk)
-    doubt, is_cut = _doubt(vault)
+    doubt, is_cut = doubt_lines(vault)
     if pushed and not any(result.queued for result in pushed):  # it lies at every place already
         following = ""
     following = "lace adopt" if is_cut else following
@@ -101,13 +101,13 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     lines = [
         _released(made, earlier),
         *doubt,
-        *_left_out(desk, stands),
+        *left_out_lines(desk, stands),
         *([f"Next: {inert(following)}"] if following else []),
     ]
     return Answer(data, "\n".join(lines))
 
 
-def _left_out(desk: str, stands: Relation) -> list[str]:
+def left_out_lines(desk: str, stands: Relation) -> list[str]:
     """Return what friends released and this release does not hold, with the command that deals with it."""
     from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
 
@@ -118,7 +118,7 @@ def _left_out(desk: str, stands: Relation) -> list[str]:
     return [f"! It does not hold what friends released since: {update_desk(desk)}"]
 
 
-def _doubt(vault: Vault) -> tuple[list[str], bool]:
+def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
     """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
     from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
 

@@ -14,6 +14,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import Cancelled, LaceError
 
 if TYPE_CHECKING:
+    from lace_tui.deeds import Shared
     from lace_tui.job import Far
     from lace_tui.view import HomeView
     from lazy.places import Place
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from lazy.undo import Undone
     from lazy.update import Updated
     from vault.errors import EnvironmentFault
-    from vault.releasing import Released
 
 __all__ = [
     "Card",
@@ -137,13 +137,19 @@ def planned_card(results: list[PlaceResult]) -> Card:
     return Card("What would move", tuple(lines), any(result.queued or result.problems for result in results))
 
 
-def released_card(done: Released, *, has_place: bool) -> Card:
-    """Return the card of a release: of a first one, that everything goes to friends."""
+def released_card(shared: Shared, *, has_place: bool) -> Card:
+    """Return the card of a release: of a first one, that everything goes to friends; and what is to be known of it."""
+    done, pushed = shared.made, shared.pushed
     what = f"{plural(done.files, 'file')}, {bytes_text(done.bytes)}"
     said = f"your first release: all of it goes to your friends, {what}" if done.first else f"{what} in all"
     following = "sync, so that your friends get it" if has_place else "a adds the place where your friends get it"
-    lines = (mark(f"= {done.desk} {done.version} is released", GOOD), mark(said), mark(f"next: {following}"))
-    return Card("Release: done", lines)
+    lines = [mark(f"= {done.desk} {done.version} is released", GOOD), mark(said)]
+    lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
+    lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
+    lines += [mark(sentence, BAD) for sentence in shared.told]
+    if not pushed or any(result.queued for result in pushed):
+        lines.append(mark(f"next: {following}"))
+    return Card("Release: done", tuple(lines), bool(shared.told))
 
 
 def place_card(place: Place, worth_knowing: Sequence[str]) -> Card:

@@ -336,7 +336,7 @@ class Home(Place):
             return
         self.lace.begin(
             f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
-            lambda vault, watch: deeds.release(vault, version, desk=desk, watch=watch),
+            lambda vault, watch: deeds.release(vault, version, desk, watch),
             lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
             f"lace release {version}" if is_alone else f"lace release {version} --desk {shlex.quote(desk)}",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from pathlib import Path
@@ -26,6 +27,7 @@ from lazy.sync import sync as real_sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 from tests.tui.conftest import is_showing, settle, text_of
+from vault.beside import save_settings
 from vault.errors import Cancelled
 from vault.names import Version
 from vault.releasing import release
@@ -339,6 +341,24 @@ async def test_a_page_is_not_agreed_to_before_it_can_be_seen(app: LaceApp) -> No
         await settle(pilot)
         await pilot.press("y")
         assert agreed == [True]
+
+
+async def test_a_release_in_the_app_is_that_of_the_command(app: LaceApp, story: Story) -> None:
+    """APP-1: it is pushed where the vault is to, and the card tells what it leaves out and decides for nobody."""
+    with opened(story, "alice") as vault:
+        save_settings(vault, vault.settings.set("sync-strategy", "on-release"))
+    os.mkfifo(story.folder("alice") / "pipe")
+    (story.folder("alice") / "new.txt").write_text("new")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("R")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        card = text_of(app, "#card-text")
+    assert "pushed to stick" in card
+    assert "! pipe " in card
+    assert "A conflict of main stays open" in card
 
 
 async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
