@@ -179,23 +179,29 @@ def with_agreed(vault: Vault, desk: str, base: Checkout) -> Checkout:
 
     Whoever took the same side as I did decided the same: what they made of it since is no conflict with mine.
     """
-    several = "SELECT 1 FROM resolution WHERE desk = ? AND visible = 1 GROUP BY version HAVING count(*) > 1 LIMIT 1"
-    if not vault.store.rows(several, desk):
+    several = "SELECT version FROM resolution WHERE desk = ? AND visible = 1 GROUP BY version HAVING count(*) > 1"
+    versions = {str(version) for (version,) in vault.store.rows(several, desk)}
+    if not versions:
         return base
     agreed: list[RecordHash] = []
     for conflict in conflicts(vault, include_settled=True):
-        if conflict.desk == desk and not conflict.is_open and conflict.results:
-            apart = [result for result in conflict.results if not _is_contained(vault, base, result)]
-            agreed += apart if apart and _has_agreed(vault, base, conflict) else []
+        is_decided = not conflict.is_open and conflict.desk == desk and str(conflict.version) in versions
+        if is_decided and conflict.results:
+            others = [result for result in conflict.results if not _is_contained(vault, base, result)]
+            agreed += others if others and _has_agreed(vault, base, conflict) else []
     return _beside(vault, base, agreed)
 
 
 def _has_agreed(vault: Vault, base: Checkout, conflict: Conflict) -> bool:
-    """Tell whether a folder has a decision with the content that a settled conflict came to."""
+    """Tell whether the last decisions that a folder has came to the content that a settled conflict came to.
+
+    One that was given up for another in between agrees with nothing any more.
+    """
     tree = commit_info(vault.store, conflict.results[0]).tree
     made = "SELECT DISTINCT result FROM resolution WHERE desk = ? AND version = ? AND visible = 1"
     results = [RecordHash.parse(text) for (text,) in vault.store.rows(made, conflict.desk, str(conflict.version))]
-    return any(commit_info(vault.store, one).tree == tree and _is_contained(vault, base, one) for one in results)
+    last = newest(vault.store, [one for one in results if _is_contained(vault, base, one)])
+    return bool(last) and all(commit_info(vault.store, one).tree == tree for one in last)
 
 
 def _beside(vault: Vault, base: Checkout, more: Sequence[RecordHash]) -> Checkout:

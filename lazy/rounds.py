@@ -22,7 +22,7 @@ from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
-from vault.apart import apart, note_parted
+from vault.apart import apart, note_doubled, note_parted
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
@@ -93,6 +93,8 @@ def close_round(
         w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
         came = releases_since(vault.store, before)
         note_parted(w, came)
+        if receiver.received:
+            note_doubled(w, vault.node.text, before.top)
         result.new_conflicts = note_version_conflicts(w, vault)
         forked = note_forks(w, vault)
     _spread_refusals(receiver, result)

@@ -21,6 +21,7 @@ from vault.apart import one_below
 from vault.audit import read_audit
 from vault.errors import CallerError
 from vault.graph import newest
+from vault.held_rules import begin_look
 from vault.history import CommitInfo, Head, Relation, commit_info, line_head
 from vault.meanwhile import clashing, keep_command
 from vault.records import RecordHash, Seal, parse_record
@@ -261,6 +262,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         if not keeps_folder:
             result = follow(w, vault, desk, old, new, watch)
             written, deleted = tuple(result.written), tuple(result.deleted)
+        else:  # what that commit held is in the folder still, and no rule of what comes below keeps it out
+            begin_look(w, desk, old)
         also = _stood_beside(vault, act, info, Checkout(before.commit, new), keeps_folder=keeps_folder)
         set_checkout(w, desk, Checkout(before.commit, new, also))
         _forget(vault, head, own=info.signer == vault.node.text)

@@ -18,13 +18,17 @@ from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["OwnWorkApart", "apart", "note_parted", "one_below", "parted", "refuse_apart"]
+__all__ = ["OwnWorkApart", "apart", "check_apart", "note_doubled", "note_parted", "one_below", "parted", "refuse_apart"]
 
 _PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
-# From the number below the head, or from the first number that two revisions have: a backup that was worked in.
-_LINE = """SELECT DISTINCT commit_hash FROM rev WHERE node = ?1 AND desk = ?2 AND number >= ifnull(
-    (SELECT number FROM rev WHERE node = ?1 AND desk = ?2 GROUP BY number HAVING count(*) > 1 ORDER BY number LIMIT 1),
-    ?3 - 1)"""
+_DOUBLED = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
+# From the number below the head, or from the first that two revisions have: a backup that was worked in.
+_LINE = "SELECT DISTINCT commit_hash FROM rev WHERE node = ? AND desk = ? AND number >= ?"
+_GAP_BELOW = """SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number = ?
+    AND commit_hash NOT IN (SELECT parent FROM parent WHERE child = ?)"""
+_FIRST_DOUBLED = """SELECT number FROM rev WHERE node = ? AND desk = ? GROUP BY number HAVING count(*) > 1
+    ORDER BY number LIMIT 1"""
+_MINE_CAME = "SELECT DISTINCT desk FROM rev WHERE node = ? AND p > ?"
 _BEFORE = """SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 AND seq < ?
     ORDER BY seq DESC LIMIT 1"""
 _RELEASED = "SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 ORDER BY seq DESC LIMIT 1"
@@ -44,14 +48,18 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
     head = line_head(store, me, desk)
     if head is None:
         return []
-    rows = [*store.rows(_LINE, me, desk, head.number), *store.rows(_RELEASED, me, desk)]
     row = store.rows("SELECT commit_hash, also FROM checkout WHERE desk = ?", desk)
     has = [RecordHash.parse(text) for text in f"{row[0][0]} {row[0][1]}".split()] if row else []
+    doubled = store.meta(_DOUBLED + desk)
+    is_one_line = not doubled and me not in parted(store, desk)
+    if is_one_line and head.commit in has and not store.rows(_GAP_BELOW, me, desk, head.number - 1, head.commit.text):
+        return []  # each revision contains the one before, so the head contains all
+    rows = [*store.rows(_LINE, me, desk, int(doubled or head.number - 1)), *store.rows(_RELEASED, me, desk)]
     mine = newest(store, {RecordHash.parse(str(text)) for (text,) in rows})
-    return [one for one in mine if not any(is_ancestor(store, one, upper) for upper in has)]
+    return [one for one in mine if not is_ancestor(store, one, *has)]
 
 
-def refuse_apart(vault: Vault, desk: str) -> None:
+def check_apart(vault: Vault, desk: str) -> None:
     """Refuse to lengthen my line on a folder that does not contain it.
 
     Raises:
@@ -63,6 +71,26 @@ def refuse_apart(vault: Vault, desk: str) -> None:
             f"You committed more in {desk} than its folder holds: it was restored, or a copy of it went on.",
             hint=f"Bring that into it first: {command} - what you changed here is kept. Then run the same again.",
         )
+
+
+def refuse_apart(w: Writer, vault: Vault, desk: str) -> None:
+    """Do as `check_apart` inside a write that lengthens the line: what comes now contains all that was looked at."""
+    check_apart(vault, desk)
+    if w.store.meta(_DOUBLED + desk):
+        w.store.set_meta(_DOUBLED + desk, "")
+
+
+def note_doubled(w: Writer, me: str, after: int) -> None:
+    """Note which numbers of my lines two revisions have, where revisions of mine may have come back (LAZ-65).
+
+    Args:
+        w: the write that took records in.
+        me: whose lines.
+        after: a position before the first of them.
+    """
+    for (desk,) in w.store.rows(_MINE_CAME, me, after):
+        for (number,) in w.store.rows(_FIRST_DOUBLED, me, desk):
+            w.store.set_meta(f"{_DOUBLED}{desk}", str(number))
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:

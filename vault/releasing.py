@@ -150,7 +150,7 @@ def release(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        refuse_apart(vault, desk)
+        refuse_apart(w, vault, desk)
         version_text = free_version(vault, desk, version)
         w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
@@ -180,7 +180,7 @@ def seal_release(
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise _nothing_yet(desk, committed.problems)
-    refuse_apart(vault, desk)
+    refuse_apart(w, vault, desk)
     first = is_first(vault, desk, head.commit)
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)

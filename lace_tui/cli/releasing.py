@@ -149,9 +149,9 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     Raises:
         VersionNeeded: nobody is at a terminal; the message names the number.
     """
-    from vault.apart import refuse_apart  # noqa: PLC0415 - each verb loads what it needs
+    from vault.apart import check_apart  # noqa: PLC0415 - each verb loads what it needs
 
-    refuse_apart(vault, desk)
+    check_apart(vault, desk)
     proposed = next_version(vault, desk)
     if not context.is_terminal or context.json:
         raise VersionNeeded(
@@ -174,13 +174,13 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
-    from vault.apart import refuse_apart  # noqa: PLC0415
+    from vault.apart import check_apart  # noqa: PLC0415
     from vault.held_rules import refuse_unclear  # noqa: PLC0415
     from vault.meanwhile import check_taken  # noqa: PLC0415
     from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
     from vault.releasing import check_new, free_version  # noqa: PLC0415
 
-    refuse_apart(vault, desk)
+    check_apart(vault, desk)
     free = free_version(vault, desk, version)
     if not found.items:
         check_new(vault, desk, version, found.problems)

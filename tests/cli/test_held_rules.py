@@ -147,6 +147,23 @@ def test_a_look_at_a_state_with_less_takes_nothing_of_the_rules_along(ann: Perso
     assert ann.lace("changes")["added"] == ["secret.txt"], "I took the rule away myself"
 
 
+def test_what_a_commit_of_a_look_held_stays_work_when_it_is_taken_back(ann: Person) -> None:
+    """CLAY-71, LAZ-66: undo leaves the files of that commit as uncommitted work, and no rule hides one of them."""
+    ann.write("logs/a.log", "from before the rule\n")
+    ann.lace("commit", "-m", "no rules")
+    (ann.folder / "logs/a.log").unlink()
+    ann.write(".laceignore", "*.log\n")
+    ann.lace("commit", "-m", "rules")
+    ann.write("private.log", "1234\n")
+    ann.lace("checkout", "main@1")
+    ann.lace("commit", "-m", "back")
+    ann.lace("undo")
+    assert ann.lace("changes")["added"] == ["logs/a.log"]
+    ann.lace("commit", "-m", "again")
+    assert "from before" in ann.text("cat", "main", "logs/a.log")
+    assert ann.run("cat", "main", "private.log").code
+
+
 def test_former_rules_of_before_a_look_hold_after_it(pair: tuple[Person, Person]) -> None:
     """CLAY-71, CLAY-24: what a friend's release would have given away stays out also when a look came between."""
     ann, bob = pair

@@ -161,6 +161,26 @@ def test_two_decisions_of_equal_content_are_one_for_a_third(three: tuple[Vault, 
     _asked_nothing(three, "alice\n")
 
 
+def test_who_decided_otherwise_since_agrees_with_nobody_any_more(three: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-40, LAZ-43: alice took bob's side, then cara's merge; what bob decided clashes with what she made of that."""
+    alice, bob, cara = three
+    for vault in (bob, cara):
+        sync(vault, ["stick"])
+    resolve_prefer(bob, "2.0.0", "local")
+    resolve_merged(cara, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    resolve_prefer(alice, "2.0.0", "bob")
+    for vault in (cara, alice):
+        sync(vault, ["stick"])
+    accept_resolution(alice, "2.0.0")
+    write(alice, "a.txt", "both, and alice goes on\n")
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    assert accept_resolution(alice, "2.0.0", "bob").conflicts
+    done = update(alice)
+    assert (done.relation, [one.path for one in done.conflicts]) == (Relation.CONFLICTING, ["a.txt"])
+    assert (alice.folder / "a.txt").read_text() == "both, and alice goes on\n"
+
+
 def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault, Vault, Vault]) -> None:
     """LAZ-40, LAZ-43: alice released a merge, and then took bob's decision; her release is no head against him."""
     alice, bob, _ = three
