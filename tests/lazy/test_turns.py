@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lazy.places import place_named
+from lazy.places import add_place, place_named
 from lazy.results import PlaceResult
 from lazy.sync import move, prepare, sync
-from lazy.turns import turn
+from lazy.turns import PlaceBusy, turn
 from tests.faults.circle import PLACE, befriend, found, visit, write
 from vault.errors import Cancelled
 from vault.releasing import release
@@ -108,3 +109,36 @@ def test_whoever_waits_for_a_turn_may_give_up(alice: Vault) -> None:
             pytest.fail("two have the turn")
         with turn(alice, replace(place, place_id="f" * 32)):
             pass  # another place waits for nobody
+
+
+def test_a_visit_that_does_not_end_keeps_nobody_from_the_other_places(alice: Vault, tmp_path: Path) -> None:
+    # APP-13, LAZ-24: a sync that was stopped, or that a network mount lets hang, kept every later one without limit
+    add_place(alice, "other", str(tmp_path / "other"), cwd=tmp_path)
+    holder = f"process {os.getpid()}"
+    told: list[str] = []
+    with turn(alice, place_named(alice, PLACE)), _hurried(alice) as later:
+        busy, other = sync(later, [PLACE, "other"], watch=Watch(lambda _done, _total, what: told.append(what)))
+        assert (busy.queued, busy.can_wait, other.queued) == (True, True, False)
+        (problem,) = busy.problems
+        assert problem.code == PlaceBusy.code
+        assert holder in problem.message
+        assert PLACE in problem.message
+        with pytest.raises(PlaceBusy, match=holder):
+            sync(later, [PLACE])
+    assert told.count(f"wait for {holder} at {PLACE}") == 1
+    assert visit(alice).sent > 0
+
+
+def test_who_only_looks_whether_a_place_is_free_waits_for_nobody(alice: Vault) -> None:
+    # APP-13: nor does it say that it waits
+    place = place_named(alice, PLACE)
+    told: list[str] = []
+    watch = Watch(lambda _done, _total, what: told.append(what))
+    with turn(alice, place, watch, seconds=0), pytest.raises(PlaceBusy), turn(alice, place, watch, seconds=0):
+        pytest.fail("two have the turn")
+    assert told == []
+
+
+def _hurried(vault: Vault) -> Vault:
+    """Open it once more, where waiting takes no time."""
+    return Vault(vault.folder, replace(vault.around, sleep=lambda _seconds: None))
