@@ -78,7 +78,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     healed = _heal_markers(vault)
     published, rotten = _heal(vault, watch)
     healed += published
-    tidied = _tidy(vault)
+    tidied = _tidy(vault, watch)
     _settle(vault)
     lost = [record for record in done.lost if record not in fetched]
     missing = tuple(
@@ -357,16 +357,17 @@ def _settle(vault: Vault) -> None:
                 settle_published(vault, medium)
 
 
-def _tidy(vault: Vault) -> int:
+def _tidy(vault: Vault, watch: Watch) -> int:
     """Delete files of my mailboxes on the sticks in reach that nothing names; return how many.
 
-    A bundle has a grace period: it goes only when an earlier repair saw it unnamed too, for a friend may be writing a
-    reference to it just now.
+    Where another visit is, the next repair does it: nobody waits for what does no harm. A bundle has a grace period: it
+    goes only when an earlier repair saw it unnamed too, for a friend may be writing a reference to it just now.
     """
     gone = 0
     for place in places(vault):
         if place.kind == AddressKind.DROP:
-            with suppress(LaceError), turn(vault, place):
+            watch.cancelled()
+            with _as_far_as_it_goes(), turn(vault, place, watch, seconds=0):
                 gone += _tidy_place(vault, open_medium(vault, place))
     return gone
 

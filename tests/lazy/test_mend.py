@@ -15,6 +15,7 @@ from lazy.places import places
 from lazy.queue import waiting_records
 from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
+from lazy.turns import turn
 from tests.vault.vaults import around, lived_in, write
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
@@ -138,6 +139,20 @@ def test_files_that_nothing_names_go_and_a_bundle_only_at_the_second_look(alice:
     assert (run.exists(), bundle.exists()) == (False, True)
     assert mend(alice).ok
     assert sorted(path.name for path in mailbox.iterdir()) == before
+
+
+def test_a_repair_waits_for_no_visit_to_delete_what_nothing_names(alice: Vault) -> None:
+    """APP-3, APP-13: behind a visit that was stopped it waited for ever, said nothing, and could not be stopped."""
+    (stick,) = places(alice)
+    left = Drop.open(alice.folder.parent / "stick").mailbox_path(alice.group, alice.node) / f"r-{'0' * 32}.run"
+    left.write_bytes(b"left")
+    told: list[str] = []
+    with turn(alice, stick), Vault(alice.folder, alice.around) as other:
+        assert mend(other, watch=Watch(lambda _done, _total, what: told.append(what))).ok
+    assert left.exists()
+    assert not [what for what in told if "wait" in what]
+    assert mend(alice).ok
+    assert not left.exists()
 
 
 def test_what_no_place_has_is_named(alice: Vault) -> None:
