@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import lazy.mend
 from lazy.beacon import Presence, publish_beacon
 from lazy.mend import examine, mend
 from lazy.places import places
@@ -19,12 +20,16 @@ from lazy.turns import turn
 from tests.vault.vaults import around, lived_in, write
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace
+from transports.reading import read_mailbox
 from transports.sealed import SealedPlace
+from transports.snapshot import SnapshotHead
 from vault.audit import read_audit
 from vault.audit_trail import trail, verify_trail
 from vault.errors import Cancelled
-from vault.fsck import check
-from vault.records import RecordHash
+from vault.fsck import FsckReport, check
+from vault.records import RecordHash, Verifier
 from vault.releasing import release
 from vault.vault import Vault
 from vault.watch import Watch
@@ -189,6 +194,30 @@ def test_a_flipped_bit_in_my_mailbox_is_named_and_healed_by_me(alice: Vault, end
             bob.store.run("UPDATE place SET uri = ?", (alice.folder.parent / "stick").as_uri())
         (result,) = sync(bob, ["stick"])
         assert result.problems == []
+
+
+@pytest.mark.parametrize("look", [examine, mend])
+def test_a_sync_of_mine_that_goes_on_is_no_damage(
+    alice: Vault, monkeypatch: pytest.MonkeyPatch, look: Callable[[Vault], FsckReport]
+) -> None:
+    """APP-13: between the head and its runs my own sync deleted these, and a sound stick was called damaged."""
+    (mailbox,) = (path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
+    runs = set(mailbox.glob("*.run"))
+
+    def late(place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead) -> Listing:
+        monkeypatch.undo()
+        with Vault(alice.folder, alice.around) as other:
+            while any(run.exists() for run in runs):
+                write(other, "a.txt", str(other.around.now_ns()))
+                release(other, None, "again")
+                sync(other, ["stick"])
+        return read_mailbox(place, group, node, head)
+
+    monkeypatch.setattr(lazy.mend, "read_mailbox", late)
+    report = look(alice)
+    assert not any(run.exists() for run in runs)
+    assert report.ok, report.bad
+    assert not report.repaired
 
 
 @pytest.mark.parametrize("what", ["head.rec", "*.run", "*.bnd"])
