@@ -135,6 +135,7 @@ def _maker(
             port=port,
             now=around.tai,
             pace=lambda: Pace(rate * 1000 if rate else None, context.world.monotonic, time.sleep),
+            entropy=around.entropy,
         )
 
     return make

@@ -124,6 +124,7 @@ def _live(records: list[bytes], ready: Connection) -> None:
         port=0,
         now=_now,
         pace=lambda: Pace(None, time.monotonic, time.sleep),
+        entropy=os.urandom,
     )
     server.start()
     ready.send(server.port)

@@ -88,7 +88,16 @@ def _answer(then: Callable[[StreamWriter], object]) -> Iterator[Incoming]:
     identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     session = Session(_GROUP, _HOST.verifier, identity.public)
     pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(Says(then), identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server = LiveServer(
+        Says(then),
+        identity,
+        session,
+        host="127.0.0.1",
+        port=0,
+        now=_now,
+        pace=lambda: pace,
+        entropy=os.urandom,
+    )
     server.start()
     address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
     try:

@@ -127,7 +127,16 @@ def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(is_clean: bool) -> None
     handler = _Talker()
     session = Session(_GROUP, _HOST.verifier, identity.public)
     pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(handler, identity, session, host="127.0.0.1", port=0, now=_now, pace=lambda: pace)
+    server = LiveServer(
+        handler,
+        identity,
+        session,
+        host="127.0.0.1",
+        port=0,
+        now=_now,
+        pace=lambda: pace,
+        entropy=os.urandom,
+    )
     server.start()
     try:
         address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
@@ -186,6 +195,7 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
         port=0,
         now=_now,
         pace=lambda: Pace(None, time.monotonic, time.sleep),
+        entropy=os.urandom,
     )
 
     def broken() -> None:

@@ -11,9 +11,11 @@ import errno
 import math
 import socket
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final, NamedTuple, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -22,7 +24,7 @@ from transports.http.thin import STEP_BYTES, keep_little_unsent
 from vault.errors import LaceError
 from vault.files import reason_of
 
-__all__ = ["LINE", "REST", "Doorstep", "Faults", "GuardedProtocol"]
+__all__ = ["LINE", "REST", "Doorstep", "Faults", "GuardedProtocol", "source_of"]
 
 LINE: Final = "lace.line"
 """Where a request's scope holds the protocol that it came by."""
@@ -108,17 +110,23 @@ class Doorstep(socket.socket):
     """A listening socket that counts whom it accepted and who has not finished the handshake of TLS; for one loop.
 
     The loop tells the server of a connection only then. Whoever never begins would hold a descriptor of this process
-    for a minute, and as many as there are: here the oldest goes where there are too many, and each after a while.
+    for a minute, and as many as there are: here one goes where there are too many, and each after a while.
+
+    It is one of the source that has the most of them, so nobody else's. Friends may come by the same source (behind one
+    router, or a tunnel that ends here), so which one falls by lot among its older half: who needs little time is
+    certain to have it, and who needs more has a chance however fast others come.
 
     Args:
         listening: the socket; it is taken over.
         most: connections that may stand there at a time.
+        entropy: gives random bytes.
     """
 
-    def __init__(self, listening: socket.socket, most: int) -> None:
+    def __init__(self, listening: socket.socket, most: int, entropy: Callable[[int], bytes]) -> None:
         super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
         self._most = most
-        self._standing: dict[int, tuple[socket.socket, asyncio.TimerHandle]] = {}
+        self._entropy = entropy
+        self._standing: dict[int, _Waiting] = {}  # by descriptor, as they came
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Accept a connection and begin to wait for its handshake."""
@@ -126,21 +134,48 @@ class Doorstep(socket.socket):
         number = connection.fileno()
         self.comes_in(number)  # the one that had this number is closed
         guard = asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._turn_away, number)
-        self._standing[number] = connection, guard
+        self._standing[number] = _Waiting(connection, source_of(address[0]), guard)
         if len(self._standing) > self._most:
-            self._turn_away(next(iter(self._standing)))
+            self._make_room()
         return connection, address
 
     def comes_in(self, number: int) -> None:
-        """Take note that the connection with this descriptor speaks TLS."""
+        """Take note that the connection with this descriptor speaks TLS, or is closed."""
         if number in self._standing:
-            self._standing.pop(number)[1].cancel()
+            self._standing.pop(number).guard.cancel()
+
+    def _make_room(self) -> None:
+        for number in [number for number, each in self._standing.items() if each.connection.fileno() < 0]:
+            self.comes_in(number)
+        if len(self._standing) <= self._most:
+            return
+        counts = Counter(each.source for each in self._standing.values())
+        largest = max(counts.values())
+        among = [number for number, each in self._standing.items() if counts[each.source] == largest]
+        lot = int.from_bytes(self._entropy(8), "big") % (len(among) // 2 or 1)
+        self._turn_away(among[lot])
 
     def _turn_away(self, number: int) -> None:
-        connection, _ = self._standing[number]
+        connection = self._standing[number].connection
         self.comes_in(number)
         with suppress(OSError):  # it went by itself
             connection.shutdown(socket.SHUT_RDWR)  # its transport closes it
+
+
+class _Waiting(NamedTuple):
+    """One that has not finished its handshake."""
+
+    connection: socket.socket
+    source: bytes
+    guard: asyncio.TimerHandle
+
+
+def source_of(host: str) -> bytes:
+    """Return what connections of one source have in common: the address, of IPv6 the 64 bits that one line has."""
+    address = ip_address(host)
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped.packed if address.ipv4_mapped else address.packed[:8]
+    return address.packed
 
 
 class GuardedProtocol(H11Protocol):
