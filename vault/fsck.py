@@ -17,7 +17,7 @@ from vault.audit import APP as AUDIT_APP
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, can_restore, changed_readable, restore_settings, settings_change
 from vault.errors import Cancelled, DataError, LaceError
-from vault.files import make_directory, write_atomic
+from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck_identity import settle_identity
 from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
 from vault.fsck_scratch import LOCK_SECONDS, scratch, undisturbed
@@ -126,7 +126,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """Make every derived table anew from the records, and put damaged records aside.
 
-    The store gets a new epoch, so that cursors which counted by the old state are not believed.
+    The store gets a new epoch, so that cursors which counted by the old state are not believed. Packs that a prune left
+    go where nothing was damaged.
 
     Raises:
         Locked, Cancelled: as `check`.
@@ -141,6 +142,9 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         lost = _make_anew(vault, watch)
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
+        if before.ok:  # or what is no longer named may be what was damaged
+            with suppress(NotWritable):  # only room is lost, and the next prune says so
+                vault.store.packs.clear()
         after = check(vault, watch=watch)
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)

@@ -116,6 +116,7 @@ class Pruning:
         files: contents of files in old releases that the desks' rules let go of (`vault.keeping`).
         unproven: contents that these rules are about too, and that stay because they lie on no place I know.
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
+        left: bytes of packs that an earlier prune left, counted as freed: somebody may still read them.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -128,6 +129,7 @@ class Pruning:
     files: int = 0
     unproven: int = 0
     read: int = 0
+    left: int = 0
 
 
 def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -148,7 +150,7 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
 def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
     """Let go of old content, in one transaction; the files of old packs are removed after it committed.
 
-    What somebody reads meanwhile, as a long export does, stays readable: its files go with the next prune.
+    What somebody reads meanwhile, as a long export does, stays readable: its files go with the next prune, or repair.
 
     Args:
         vault: whose.
@@ -243,6 +245,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
             ),
             files,
             unproven,
+            left=sum(strays),
         ),
         packs,
     )

@@ -102,7 +102,8 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
     if not done.commits and not done.files and not done.packs:
         yield "Nothing here is old and unneeded."
     elif planned:
-        yield f"The content of {_commits(done)} would go: about {bytes_text(done.freed)} on the disk."
+        about = "up to" if done.left else "about"
+        yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."
     else:
         yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."
     if done.read:

@@ -290,6 +290,25 @@ def test_who_reads_while_somebody_prunes_reads_on(tmp_path: Path) -> None:
         whole(vault)
 
 
+def test_what_a_prune_left_to_who_reads_goes_with_a_repair_too(tmp_path: Path) -> None:
+    """APP-13: nothing but another prune gave the room back. A repair of a damaged vault deletes no pack."""
+    with found(tmp_path) as vault, Vault(vault.folder, vault.around) as other:
+        drafts(vault, 3)
+        with vault.store.reading():
+            vault.store.rows("SELECT 1 FROM rec")
+            left = prune(other).read
+            assert left == plan_prune(other).left > 400_000
+            assert fsck.repair(other).ok
+            assert plan_prune(other).left == left, "somebody reads it"
+        with other.store.transaction():
+            other.store.run("UPDATE commits SET desk = 'other'")
+        assert fsck.repair(other).repaired
+        assert plan_prune(other).left == left
+        assert fsck.repair(other).ok
+        assert plan_prune(other).left == 0
+        whole(vault)
+
+
 def test_what_is_written_anew_between_two_looks_is_read_where_it_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
