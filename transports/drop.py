@@ -89,30 +89,29 @@ class Drop:
         """
         try:
             if not path.exists():
-                path.mkdir()
+                path.mkdir(exist_ok=True)
             names = {name.casefold() for name in os.listdir(path)}  # noqa: PTH208 - names only
             if not names:
                 make_directory(path)  # whoever made it may have been cut off before its name was flushed
-            if MARKER in names:
-                opened = cls.open(path)
-                with suppress(EnvironmentFault):  # whoever made it may have been cut off; what only reads it cannot
-                    remove_leftovers(path, MARKER)
-                    fsync_directory(path)
-                return opened
-            strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
-            if strangers:
-                raise DropNotEmpty(
-                    f"{path} is not empty, so lace makes no drop of it.",
-                    hint=f"Name a new sub-directory, for example {path / 'lace'}",
-                )
-            remove_leftovers(path, MARKER)  # of who was cut off before the drop was one
-            drop_id = entropy(16).hex()
-            with AtomicFile(path / MARKER) as file:
-                file.write(marker_text(drop_id))
+            if MARKER not in names:
+                strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
+                if strangers:
+                    raise DropNotEmpty(
+                        f"{path} is not empty, so lace makes no drop of it.",
+                        hint=f"Name a new sub-directory, for example {path / 'lace'}",
+                    )
+                _write_marker(path, entropy(16).hex())
+            else:
+                cls.open(path)
+            # Of who was cut off before, or makes a drop of it right now and finds this one then. Whoever made it may
+            # have been cut off too, before its name was flushed; what only reads it cannot.
+            with suppress(EnvironmentFault):
+                remove_leftovers(path, MARKER)
+                fsync_directory(path)
+            return cls.open(path)
         except (OSError, EnvironmentFault) as error:
             is_here = path.parent.is_dir()
             raise fault_of(error, f"The drop {path}", is_here=is_here, is_write=True) from error
-        return cls(path, drop_id)
 
     @classmethod
     def open(cls, path: Path, expected_id: str | None = None) -> Self:
@@ -316,3 +315,13 @@ class Drop:
             return data
         os.lseek(descriptor, 0, os.SEEK_SET)
         return None
+
+
+def _write_marker(path: Path, drop_id: str) -> None:
+    """Make a directory a drop; nothing is wrong where another program made one of it meanwhile."""
+    try:
+        with AtomicFile(path / MARKER) as file:
+            file.write(marker_text(drop_id))
+    except EnvironmentFault:
+        if not (path / MARKER).exists() or read_marker(path, is_known=False).drop_id == drop_id:
+            raise

@@ -48,6 +48,7 @@ from transports.marker import MARKER
 from transports.partial import PARTIAL, PartialFile
 from transports.reading import fetch, read_head, read_mailbox
 from vault.errors import LaceError, PlaceError
+from vault.files import AtomicFile
 from vault.records.hashes import RecordHash
 
 ID = "0123456789abcdef" * 2
@@ -95,6 +96,25 @@ def test_what_a_killed_place_add_left_goes_with_the_next_one(tmp_path: Path) -> 
         left.write_bytes(b"la")
         Drop.create(tmp_path, entropy=os.urandom)
         assert names(tmp_path) == [MARKER]
+
+
+def test_two_who_make_a_drop_of_one_stick_at_once_have_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second comes and is done while the first has begun to write the marker."""
+    begin = AtomicFile.__enter__
+    ids: list[str] = []
+
+    def late(file: AtomicFile) -> AtomicFile:
+        begun = begin(file)
+        if not ids:
+            ids.append("")
+            ids[0] = Drop.create(tmp_path, entropy=os.urandom).place_id
+        return begun
+
+    monkeypatch.setattr(AtomicFile, "__enter__", late)
+    assert Drop.create(tmp_path, entropy=os.urandom).place_id == ids[0] == Drop.open(tmp_path).place_id
+    assert names(tmp_path) == [MARKER]
 
 
 def test_a_filled_directory_is_not_taken_over(tmp_path: Path) -> None:
