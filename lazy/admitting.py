@@ -42,6 +42,8 @@ REQUESTS_KEPT: Final = 100
 """Requests that wait here at most, by whatever road they came: keys cost nothing to make."""
 _DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
 _DROPPED_KEPT = 1000
+_LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
+_KEYS_TOLD = 5  # of those whom one name fits
 _NO_MEMBER = "I am no member myself yet"
 _UNKNOWN = "it proves no invitation of mine"
 _UNPROVEN = "its proof of the invitation is wrong"
@@ -298,15 +300,13 @@ def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
 
     Args:
         vault: whose list it is.
-        name: of whom, or their key; None for everybody who waits now.
+        name: of whom, or their key or its beginning; None for everybody who waits now.
 
     Raises:
-        NoSuchPeer: nobody of that name waits.
+        NoSuchPeer: nobody of that name waits, or several do.
     """
     with vault.writing() as w:
-        found = [request for request in requests(vault) if name in {None, request.name, request.node}]
-        if name is not None and not found:
-            raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
+        found = requests(vault) if name is None else [_request_of(vault, name)]
         for request in found:
             w.store.run("DELETE FROM request WHERE node = ?", request.node)
         if found:
@@ -314,6 +314,26 @@ def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
             w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
             w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
     return found
+
+
+def _request_of(vault: Vault, name: str) -> RequestInfo:
+    """Return the one request that a name, a key or its beginning fits: anybody may call themselves what they like."""
+    waiting = requests(vault)
+    found = [request for request in waiting if request.node == name] or [
+        request
+        for request in waiting
+        if request.name == name or (len(name) >= _LEAST_KEY and request.node.startswith(name))
+    ]
+    if not found:
+        raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
+    if len(found) > 1:
+        keys = ", ".join(request.node for request in found[:_KEYS_TOLD])
+        more = f" and {len(found) - _KEYS_TOLD} more" if len(found) > _KEYS_TOLD else ""
+        raise NoSuchPeer(
+            f"There are {len(found)} requests by {name!r}, with the keys {keys}{more}.",
+            hint="Name one by its key or the beginning of it: lace requests --drop V...",
+        )
+    return found[0]
 
 
 def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:

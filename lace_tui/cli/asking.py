@@ -19,7 +19,9 @@ __all__ = ["configure", "run"]
 
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument("--drop", metavar="NAME", help="take off what came by that name or key, and list it no more")
+    parser.add_argument(
+        "--drop", metavar="NAME", help="take off what came by that name, key or beginning of a key, and list it no more"
+    )
     parser.add_argument("--drop-all", action="store_true", help="the same for all that wait now")
 
 

@@ -136,6 +136,32 @@ def test_who_only_knows_the_name_of_an_invitation_is_a_stranger(alice: Vault, tm
     cara.close()
 
 
+def test_of_several_requests_by_one_name_none_goes_until_one_is_named(alice: Vault) -> None:
+    """CYB-17: anybody may call themselves bob; a key, or its beginning, says which is meant."""
+    keys = [SigningKey.from_seed(bytes([number]) * 32) for number in range(3)]
+    for key in keys:
+        label = keys[2].verifier.text[:9] if key is keys[0] else "bob"  # a name that looks like a key
+        plex = Request.to_plex(
+            group=alice.group,
+            node=key.verifier,
+            invitation=invitation_id(bytes(16)),
+            label=label,
+            proof=bytes(32),
+            tai=Tai(2**33),
+        )
+        consider(alice, "stick", Seal.sign(plex, key), key.verifier)
+    _, one, other = (key.verifier.text for key in keys)
+    with pytest.raises(NoSuchPeer) as caught:
+        drop_requests(alice, "bob")
+    assert one in caught.value.message
+    assert other in caught.value.message
+    with pytest.raises(NoSuchPeer):
+        drop_requests(alice, other[:9])
+    assert len(waiting(alice)) == 3
+    assert [request.node for request in drop_requests(alice, one[:9])] == [one]
+    assert [request.node for request in drop_requests(alice, other)] == [other]
+
+
 def test_requests_that_were_dropped_are_listed_no_more_and_make_room(alice: Vault, tmp_path: Path) -> None:
     """CYB-17: they lie on the stick as before; an invitation of mine, and a hand, let in whoever it was."""
     cara, asked = invited(tmp_path, alice, "cara")
