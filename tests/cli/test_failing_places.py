@@ -177,14 +177,16 @@ def test_a_folder_that_was_copied_says_so_and_names_both_ways(ann: Person, tmp_p
     ann.write("a.md", "b\n")
     ann.lace("release", "1.1.0")
     ann.lace("sync")
-    (tmp_path / "copy" / "a.md").write_text("c\n")
+    (tmp_path / "copy" / "c.md").write_text("c\n")
     told = ann.lace("release", "2.0.0", expect=19, cwd=tmp_path / "copy")["error"]
     assert told["code"] == "vault-behind-mark"
     assert told["hint"].startswith("A copy of it wrote since")
     assert "lace sync" in told["hint"]
     assert "both copies are to go on, run: lace adopt" in told["hint"]
-    ann.lace("sync", cwd=tmp_path / "copy")
+    assert ann.lace("sync", cwd=tmp_path / "copy")["next"] == "lace update"
+    ann.lace("update", cwd=tmp_path / "copy")
     ann.lace("release", "2.0.0", cwd=tmp_path / "copy")
+    assert (tmp_path / "copy" / "a.md").read_text() == "b\n"
 
 
 def test_what_waits_for_a_place_is_told_where_nobody_waits(ann: Person, tmp_path: Path) -> None:
