@@ -357,12 +357,15 @@ def _is_whole(path: Path, size: int, digest: str) -> bool:
     return sums.hexdigest() == digest
 
 
-def _newness(placed: Placed) -> tuple[int, int, int, str]:
-    """Return what the newest export of a member has most of: logs only grow, states may shrink, no file has a time."""
-    manifest = placed.manifest
-    logs = {table.name for table in TABLES if table.is_log}
-    rows = sum(told[0] for name, told in manifest.files.items() if name.split("/", 1)[0] in logs)
-    return len(manifest.parts), rows, sum(told[0] for told in manifest.files.values()), manifest.text()
+def _newness(placed: Placed) -> tuple[int, int, int, int, str]:
+    """Return what the newest export of a member has most of, for no file has a time.
+
+    Log entries and the audit trail only grow, whatever the scope. All else may shrink: `lace prune` takes content away.
+    """
+    rows = dict.fromkeys((table.name for table in TABLES), 0)
+    for name, told in placed.manifest.files.items():
+        rows[name.split("/", 1)[0]] += told[0]
+    return rows["log"], rows["audit"], rows["revisions"], sum(rows.values()), placed.manifest.text()
 
 
 def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:

@@ -169,6 +169,23 @@ def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
         exports_in([tmp_path / "out"]).files(records)
 
 
+def test_after_a_prune_the_newer_export_is_read(alice: Person, tmp_path: Path) -> None:
+    """APP-9: a prune takes more rows away than what was done since adds; the older export counted as the newest."""
+    alice.lace("init", "--name", "alice")
+    for number in range(4):
+        for name in range(4):
+            alice.write(f"{name}.txt", f"{number} {name}\n")
+        alice.lace("commit", "-m", f"draft {number}")
+    alice.lace("export", str(tmp_path / "old"), "--unshared")
+    alice.lace("prune", "--keep", "1", "--yes")
+    alice.lace("release", "1.0.0")
+    alice.lace("export", str(tmp_path / "new"), "--unshared")
+    assert len(_table(tmp_path / "old", "records")) > len(_table(tmp_path / "new", "records"))
+    both = exports_in([tmp_path / "old", tmp_path / "new"])
+    assert [placed.directory.name for placed in both.read] == ["new"]
+    assert [(old.directory.name, new.directory.name) for old, new in both.left_out] == [("old", "new")]
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
