@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Paint
 from vault.desk_folders import MAIN, desk_at, desks, folder_of, known_desk
 from vault.desks.paths import BadPath, split_path
@@ -34,6 +34,7 @@ __all__ = [
     "changes_of",
     "counted",
     "desk_of",
+    "desk_option",
     "desk_path",
     "files_text",
     "kept_lines",
@@ -67,6 +68,11 @@ def desk_of(context: Context, vault: Vault, name: str | None) -> str:
         NoSuchDesk: there is none of that name.
     """
     return known_desk(vault, name) if name else desk_at(vault, context.cwd.absolute())
+
+
+def desk_option(context: Context, vault: Vault, desk: str) -> str:
+    """Return what a command takes, typed where the person is, to be about a desk; empty where it is so by itself."""
+    return "" if desk == desk_of(context, vault, None) else f" --desk {typed(desk)}"
 
 
 def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:

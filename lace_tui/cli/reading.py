@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, files_text, kept_lines, note_inside, notices
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, desk_path, files_text, kept_lines, note_inside, notices
 from lace_tui.cli.inert import arguments, inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
@@ -150,11 +150,10 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     shown, written = path or "The folder", [*result.written, *result.deleted]
     base = checkout_of(vault, desk)
     is_newest = base is not None and base.tree == found.tree
-    where = "" if desk == desk_of(context, vault, None) else f" --desk {typed(desk)}"
     kept = (
         f"\nNothing is uncommitted in {desk}."
         if is_newest
-        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
+        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{desk_option(context, vault, desk)}\n"
         f"To go back to the newest: lace checkout {typed(desk)}"
     )
     kept = "" if path else kept

@@ -99,7 +99,8 @@ def _found(
     only_gone = tree == base.tree and not any(map(_holds_something, dirty.items))
     # What a cut-off checkout of the tree itself left is no change of mine.
     if dirty.items and dirty.tree != tree and not only_gone and not _is_kept(vault, dirty):
-        raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.")
+        way = UncommittedChanges.hint.replace("lace commit -m TEXT", _commit_command(vault, desk))
+        raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.", hint=way)
     return base, dirty
 
 
@@ -222,6 +223,11 @@ def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
 
 def _keep_or_move(vault: Vault, desk: str, path: str) -> str:
     return f"Keep it: {keep_command(vault, desk, [path])} - or move it away, and run the same command again."
+
+
+def _commit_command(vault: Vault, desk: str) -> str:
+    """Return the command that commits all that changed in a desk, as it is typed where the person is."""
+    return keep_command(vault, desk, ()).removesuffix(" PATH")
 
 
 def _is_kept(vault: Vault, dirty: Changes) -> bool:

@@ -14,6 +14,7 @@ from lace_tui.cli.folder import (
     after_kept,
     counted,
     desk_of,
+    desk_option,
     desk_path,
     kept_lines,
     moved_lines,
@@ -131,7 +132,8 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "notices": told,
         "pushed": [result.name for result in pushed if not result.queued],
     }
-    where = "Friends get it too." if shares_commits(vault) else "It stays with you until a release: lace release"
+    release = f"lace release{desk_option(context, vault, desk)}"
+    where = "Friends get it too." if shares_commits(vault) else f"It stays with you until a release: {release}"
     say_pushed(context, pushed)
     return Answer(data, f"Committed {desk} revision {made.revision}: {counted(made)}.\n{where}")
 

@@ -498,3 +498,16 @@ def test_a_path_that_no_revision_has_is_no_path_that_does_not_differ(singer: Per
     singer.lace("checkout", "songs@1", expect=2)
     singer.lace("commit", "-m", "three", "--desk", "songs")
     assert "keep them with lace commit -m TEXT --desk songs" in singer.text("checkout", "songs@1")
+
+
+@pytest.mark.parametrize(("folder", "option"), [(".", " --desk songs"), ("songs/deep", "")])
+def test_the_next_step_is_about_the_desk_that_was_named(singer: Person, folder: str, option: str) -> None:
+    """CLAY-3: a command that is offered is typed where one stands; without the desk it was about `main`."""
+    cwd = singer.folder / folder
+    told = singer.lace("checkout", "songs@1", cwd=cwd, expect=2)["error"]
+    keep = told["hint"].removeprefix("Commit them first: ").partition(" - or")[0]
+    assert keep == f"lace commit -m TEXT{option}"
+    done = singer.run(*shlex.split(keep)[1:], cwd=cwd)
+    assert done.text.splitlines()[-1] == f"It stays with you until a release: lace release{option}"
+    assert singer.lace("release", "1.0.0", *option.split(), cwd=cwd)["desk"] == "songs"
+    assert singer.lace("checkout", "songs@1", cwd=cwd)["written"] == ["a.txt"]
