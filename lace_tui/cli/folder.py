@@ -103,8 +103,10 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
         path = os.path.normpath(os.path.join(folder, text))  # noqa: PTH118
         relative = os.path.relpath(path, folder)
     if _leads_out(relative):
-        whose = "the shared folder" if desk == MAIN else f"the folder of {desk},"
-        raise OutsideFolder(f"{text} lies outside {whose} {folder}.")
+        if desk == MAIN:
+            raise OutsideFolder(f"{text} lies outside the shared folder {folder}.")
+        way = "Name files in the folder of that desk."
+        raise OutsideFolder(f"{text} lies outside the folder of {desk}, {folder}.", hint=way)
     relative = "" if relative == os.curdir else relative.replace(os.sep, "/")
     if not (is_on_disk and os.path.lexists(path)):
         relative = normalize("NFC", relative)

@@ -113,6 +113,7 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
     if args.words:
         before, after = (resolve(vault, word) for word in args.words[:2])
         if len(args.words) == 3:
+            _require_one_desk(before, after)
             path = desk_path(context, vault, args.words[2], before.desk)
             require_there(vault, path, before, after)
         names = (before.what, after.what)
@@ -131,6 +132,14 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
         "notices": notices(context, problems),
     }
     return Answer(data, lambda paint: shown_differences(differences, paint) or "Nothing differs.")
+
+
+def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
+    if before.desk != after.desk:
+        raise BadArguments(
+            f"lace diff: a path is one of a desk, and {before.what} and {after.what} are of two.",
+            hint=f"Compare all of both: lace diff {arguments(before.what, after.what)}",
+        )
 
 
 def _standing(vault: Vault, desk: str) -> str:

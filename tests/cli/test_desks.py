@@ -475,7 +475,8 @@ def test_inside_the_folder_of_a_desk_a_path_is_never_one_above(singer: Person) -
     for path, code in (("../a.txt", "outside-folder"), ("deep/a.txt", "no-such-path")):
         assert singer.lace("cat", "songs@1", path, cwd=inside, expect=2)["error"]["code"] == code
     assert singer.lace("cat", "songs@1", "a.txt", cwd=inside / "deep", expect=2)["error"]["code"] == "no-such-path"
-    assert singer.lace("cat", "songs@1", "../a.txt", expect=2)["error"]["code"] == "outside-folder"
+    told = singer.lace("cat", "songs@1", "../a.txt", expect=2)["error"]
+    assert (told["code"], told["hint"]) == ("outside-folder", "Name files in the folder of that desk.")
 
 
 def test_diff_in_the_folder_of_a_desk_is_about_it(singer: Person) -> None:
@@ -511,3 +512,13 @@ def test_the_next_step_is_about_the_desk_that_was_named(singer: Person, folder: 
     assert done.text.splitlines()[-1] == f"It stays with you until a release: lace release{option}"
     assert singer.lace("release", "1.0.0", *option.split(), cwd=cwd)["desk"] == "songs"
     assert singer.lace("checkout", "songs@1", cwd=cwd)["written"] == ["a.txt"]
+
+
+def test_a_path_of_two_desks_is_none(singer: Person) -> None:
+    """CLAY-70: what one path would be in the folder of either is not guessed, and all of both can be compared."""
+    singer.write("b.txt", "b\n")
+    singer.lace("commit", "-m", "all")
+    told = singer.lace("diff", "main@1", "songs@1", "songs/a.txt", expect=2)["error"]
+    assert told["code"] == "bad-arguments"
+    assert "self/main@1 and self/songs@1 are of two" in told["message"]
+    assert singer.run(*shlex.split(told["hint"].partition(": lace ")[2])).code == 0
