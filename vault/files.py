@@ -31,6 +31,7 @@ __all__ = [
     "flush_everything",
     "flush_if_new",
     "fsync_directory",
+    "lies_in",
     "make_directory",
     "read_bounded",
     "reason_of",
@@ -227,6 +228,11 @@ def fsync_directory(path: str | os.PathLike[str]) -> None:
             os.close(fd)
     except OSError as error:
         refuse_write(Path(path), error)
+
+
+def lies_in(directory: Path, path: Path) -> bool:
+    """Tell whether a path, by whatever links it leads there, is a directory or lies in it."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
 def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:

@@ -45,6 +45,7 @@ __all__ = [
     "notices",
     "paths_of",
     "say_pushed",
+    "sharing_note",
     "sign",
     "update_data",
 ]
@@ -140,11 +141,18 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
 def note_inside(context: Context, path: Path) -> None:
     """Say of what was written inside the shared folder that friends would get it, unless `.laceignore` names it."""
     root = context.find_vault()
-    path = Path(os.path.normpath(context.cwd.absolute() / path))
-    if root is None or root not in path.parents or path.is_relative_to(root / ".vault") or _is_left_out(root, path):
-        return
+    told = sharing_note(root, context.cwd.absolute() / path) if root is not None else ""
+    if told:
+        context.say(told)
+
+
+def sharing_note(root: Path, path: Path) -> str:
+    """Return what `note_inside` says of an absolute path, where a shared folder is known; empty where nothing."""
+    path = Path(os.path.normpath(path))
+    if root not in path.parents or path.is_relative_to(root / ".vault") or _is_left_out(root, path):
+        return ""
     name = inert(path.relative_to(root).as_posix())
-    context.say(f"{name} lies in your shared folder, so a release would share it: move it, or name it in .laceignore.")
+    return f"{name} lies in your shared folder, so a release would share it: move it, or name it in .laceignore."
 
 
 def _is_left_out(root: Path, path: Path) -> bool:

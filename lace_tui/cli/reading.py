@@ -159,10 +159,11 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     shown, written = path or "The folder", [*result.written, *result.deleted]
     base = checkout_of(vault, desk)
     is_newest = base is not None and base.tree == found.tree
+    where = desk_option(context, vault, desk)
     kept = (
         f"\nNothing is uncommitted in {desk}."
         if is_newest
-        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{desk_option(context, vault, desk)}\n"
+        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
         f"To go back to the newest: lace checkout {typed(desk)}"
     )
     kept = "" if path else kept

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.cli.folder import sharing_note
 from lace_tui.cli.inert import arguments, inert
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
@@ -83,12 +84,13 @@ class Export(Listing):
             return
         target = Path(where).expanduser()
 
-        def do(vault: Vault, watch: Watch) -> Exported:
+        def do(vault: Vault, watch: Watch) -> tuple[Exported, str]:
             with VaultReader(vault.folder) as reader:
-                return export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
+                done = export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
+            return done, sharing_note(vault.folder.absolute(), target.absolute())
 
         to = str(target)
-        self.lace.begin("Export", do, lambda done: self._exported(done, to), f"lace export {arguments(to)}")
+        self.lace.begin("Export", do, lambda told: self._exported(told[0], told[1], to), f"lace export {arguments(to)}")
 
     def action_count(self) -> None:
         """Count the rows of each table."""
@@ -143,10 +145,11 @@ class Export(Listing):
         more = () if self.is_active else answered
         return Card("Report", (mark(f"{sign} {text}", style), *more), is_bad=bool(found.findings))
 
-    def _exported(self, done: Exported, where: str) -> Card:
+    def _exported(self, done: Exported, note: str, where: str) -> Card:
         self._counts = done.tables
         self.show({})
         lines = [mark(f"= {len(done.written)} files written, {done.kept} kept as they were", GOOD)]
+        lines += [mark(f"! {note}", BAD)] if note else []
         lines.append(mark(f"next: lace report all --input {shlex.quote(where)}", NOTE))
         if self.is_active:
             self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))

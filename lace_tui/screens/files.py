@@ -10,13 +10,14 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.cli.folder import sharing_note
 from lace_tui.cli.inert import arguments
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.old import (
     Found,
     OldFiles,
@@ -31,6 +32,7 @@ from lazy.address import ResolvedCommit
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
+from vault.watch import Watch
 
 __all__ = ["Files", "cat_command", "offer_checkout", "show_difference"]
 
@@ -143,10 +145,15 @@ class Files(Listing):
             if text:
                 to = Path(text).expanduser()
                 at = self._old.at
+
+                def do(vault: Vault, watch: Watch) -> tuple[CheckoutResult, str]:
+                    root = vault.folder.absolute()
+                    return copy_out(vault, at, root / to, watch), sharing_note(root, root / to)
+
                 self.lace.begin(
                     f"Copy out: {at.what}",
-                    lambda vault, watch: copy_out(vault, at, vault.folder.absolute() / to, watch),
-                    lambda result: _copied(result, at.what, to),
+                    do,
+                    lambda told: _copied(told[0], told[1], at.what, to),
                     f"lace checkout {shlex.quote(at.what)} --to {shlex.quote(str(to))}",
                 )
 
@@ -206,5 +213,7 @@ def _checked_out(done: CheckedOut, what: str) -> Card:
     return Card("Check out: done", tuple(lines))
 
 
-def _copied(result: CheckoutResult, what: str, to: Path) -> Card:
-    return Card("Copy out: done", (mark(f"= {plural(len(result.written), 'file')} of {what} are in {to}", GOOD),))
+def _copied(result: CheckoutResult, note: str, what: str, to: Path) -> Card:
+    lines = [mark(f"= {plural(len(result.written), 'file')} of {what} are in {to}", GOOD)]
+    lines += [mark(f"! {note}", BAD)] if note else []
+    return Card("Copy out: done", tuple(lines))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
+from textual.widgets import Input
 
 from lace_tui.actions import PLACES, Scope
 from lace_tui.app import LaceApp
@@ -173,6 +174,14 @@ async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
         await settle(pilot)
         assert (story.folder("alice").parent / "history" / "records").is_dir()
         assert isinstance(app.screen, Page)
+        for where, told in (("tables", "! tables lies in your shared folder"), (".vault/x", "export-foreign")):
+            await pilot.press("escape", "x")
+            await settle(pilot)
+            app.screen.query_one(Input).value = str(story.folder("alice") / where)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.card is not None
+            assert told in "\n".join(line.plain for line in app.card.lines), "as `lace export` says it"
 
 
 async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None:
