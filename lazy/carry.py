@@ -132,12 +132,15 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
     """Return the number in the exposure log up to which a peer has everything, and its vector in words.
 
     That is before the first log entry, whoever's, that its own vector does not show (LAZ-47): what an entry shares
-    becomes shared after it. That the peer has my log does not say that it read what I had of others by then.
+    becomes shared after it. That the peer has my log does not say that it read what I had of others by then. A vector
+    says nothing of content that came late, so what I have published since the peer read that goes along as well.
     """
     store = vault.store
     rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
     has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
-    after = int(store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+    read = "SELECT ifnull(max(at), 0) FROM published WHERE seq > 0 AND seq <= ? AND epoch = ?"
+    mine = has.get(vault.node.text, (0, b"", False))[0]
+    after = int(store.rows(read, mine, store.meta("epoch"))[0][0])
     for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
         seq, plex, knows_fork = has.get(str(text), (0, b"", False))
         if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):

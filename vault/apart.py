@@ -18,7 +18,8 @@ from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["OwnWorkApart", "apart", "check_apart", "note_doubled", "note_parted", "one_below", "parted", "refuse_apart"]
+__all__ = ["OwnWorkApart", "apart", "check_apart", "note_doubled", "note_left_behind", "note_parted", "one_below"]
+__all__ += ["parted", "refuse_apart"]
 
 _PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
 _DOUBLED = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
@@ -69,7 +70,8 @@ def check_apart(vault: Vault, desk: str) -> None:
         command = "lace update" if desk == MAIN else f"lace update {shlex.quote(desk)}"
         raise OwnWorkApart(
             f"You committed more in {desk} than its folder holds: it was restored, or a copy of it went on.",
-            hint=f"Bring that into it first: {command} - what you changed here is kept. Then run the same again.",
+            hint=f"Bring that into it first: {command} - what you changed here is kept. Then run the same again."
+            " Where a conflict keeps it out, decide that first: lace conflicts",
         )
 
 
@@ -78,6 +80,20 @@ def refuse_apart(w: Writer, vault: Vault, desk: str) -> None:
     check_apart(vault, desk)
     if w.store.meta(_DOUBLED + desk):
         w.store.set_meta(_DOUBLED + desk, "")
+
+
+def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordHash]) -> None:
+    """Note that a line goes on without its head: what was uncommitted is saved before an update brings that head in.
+
+    Args:
+        w: the write that lengthens the line.
+        desk: of the line.
+        head: its newest revision till now.
+        heads: what the new revision stands on and is.
+    """
+    if head.commit not in heads and not is_ancestor(w.store, head.commit, *heads):
+        known = int(w.store.meta(_DOUBLED + desk) or head.number)
+        w.store.set_meta(_DOUBLED + desk, str(min(known, head.number)))
 
 
 def note_doubled(w: Writer, me: str, after: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from vault.apart import refuse_apart
+from vault.apart import note_left_behind, refuse_apart
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
@@ -361,6 +361,9 @@ def adopt_commit(
             tai=w.tai(),
         )
     )
+    if head is not None:
+        base = checkout_of(vault, desk)
+        note_left_behind(w, desk, head, [commit_hash, *also, *((base.commit, *base.also) if base else ())])
     set_checkout(w, desk, Checkout(commit_hash, root, tuple(also)))
     if not is_queued:
         w.flush()

@@ -495,6 +495,32 @@ def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp
     assert shown == {"a.txt", "bob.txt", "song.txt", "more.txt"} | new
 
 
+def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp_path: Path) -> None:
+    # LAZ-65, LAZ-66: what is uncommitted lengthens the line, and what was released before is apart all the same
+    alice = found(tmp_path)
+    write(alice, "b.txt", "base\n")
+    releasing.release(alice, None, "before")
+    visit(alice)
+    for part in ("f", "home"):
+        shutil.copytree(tmp_path / "alice" / part, tmp_path / "backup" / part)
+    write(alice, "b.txt", "released\n")
+    write(alice, "song.txt", "la la\n")
+    lost = releasing.release(alice, None, "released")
+    visit(alice)
+    alice.close()
+    _replace_tree(tmp_path / "backup" / "f", tmp_path / "alice" / "f")
+    with Vault(tmp_path / "alice" / "f", alice.around) as back:
+        write(back, "b.txt", "mine again\n")
+        visit(back)
+        for number in range(3):
+            assert lazy_update.update(back).conflicts
+            write(back, f"new-{number}.txt", "new\n")
+            assert apart(back) == [lost.commit]
+            for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, Version(2, 0, 0), "no")):
+                with pytest.raises(OwnWorkApart):
+                    act()
+
+
 def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_path: Path) -> None:
     # LAZ-65: what is decided holds both, and is what friends get
     alice = found(tmp_path)
