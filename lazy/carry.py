@@ -23,7 +23,7 @@ from transports.onefile import OneFile
 from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
 from vault.errors import CallerError, PeerError
-from vault.files import FileMissing
+from vault.files import FileMissing, keep_out
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.watch import Watch
@@ -64,11 +64,13 @@ def create_bundle(
         watch: progress and cancel.
 
     Raises:
+        InTheVault: it would lie in the `.vault`.
         FileExists: something lies there.
         NoSuchPeer: there is no such peer.
         PlaceError: it cannot be written.
         Cancelled: the person stopped it.
     """
+    keep_out(vault.dot, path)
     if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
         raise FileExists(f"{path} exists already.")
     node = Verifier.parse(node_of(vault, peer)) if peer else None

@@ -27,7 +27,7 @@ from spark_export.extras import needed
 from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
-from vault.files import AtomicFile, NotWritable, lies_in, make_directory, read_bounded, write_atomic
+from vault.files import AtomicFile, NotWritable, keep_out, make_directory, read_bounded, write_atomic
 from vault.records import Verifier
 
 __all__ = ["Exported", "Inputs", "Manifest", "Placed", "export", "exports_in", "read_manifest"]
@@ -147,7 +147,8 @@ def export(
         cancelled: raises `Cancelled` when the person asked to stop; what is complete stays and is not made again.
 
     Raises:
-        ExportForeign: the directory holds other things, or exports of another group, or lies in the `.vault`.
+        ExportForeign: the directory holds other things, or exports of another group.
+        InTheVault: it lies in the `.vault`.
         ExtraMissing: pyarrow is not installed.
         NotWritable, DiskFull: the directory cannot be written.
     """
@@ -270,8 +271,7 @@ class _Hashed:
 
 
 def _before(directory: Path, node: str, reader: VaultReader) -> Manifest | None:
-    if lies_in(reader.folder / ".vault", directory):
-        raise ExportForeign(f"{directory} lies in the .vault, where only lace keeps files.")
+    keep_out(reader.folder / ".vault", directory)
     try:
         there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
     except OSError as error:

@@ -18,20 +18,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from vault.errors import DataError, EnvironmentFault
+from vault.errors import CallerError, DataError, EnvironmentFault
 
 __all__ = [
     "AtomicFile",
     "DiskFull",
     "FileMissing",
     "FileTooLarge",
+    "InTheVault",
     "NotWritable",
     "Unreadable",
     "can_flush_everything",
     "flush_everything",
     "flush_if_new",
     "fsync_directory",
-    "lies_in",
+    "keep_out",
     "make_directory",
     "read_bounded",
     "reason_of",
@@ -87,6 +88,14 @@ class FileTooLarge(DataError):  # noqa: N818 - named like its siblings
     code = "file-too-large"
     exit_code = 40
     hint = "This is not a file that lace wrote; move it away."
+
+
+class InTheVault(CallerError):
+    """Something was to be written where only lace keeps files."""
+
+    code = "in-the-vault"
+    exit_code = 2
+    hint = "Name a place outside of the .vault."
 
 
 class AtomicFile:
@@ -230,9 +239,14 @@ def fsync_directory(path: str | os.PathLike[str]) -> None:
         refuse_write(Path(path), error)
 
 
-def lies_in(directory: Path, path: Path) -> bool:
-    """Tell whether a path, by whatever links it leads there, is a directory or lies in it."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
+def keep_out(dot: Path, path: Path) -> None:
+    """Refuse a path to write to that, by whatever links it leads there, is a vault's own directory or lies in it.
+
+    Raises:
+        InTheVault: it is, or does.
+    """
+    if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(dot)):
+        raise InTheVault(f"{path} lies in the .vault, where only lace keeps files.")
 
 
 def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import files_text, note_inside
+from lace_tui.cli.folder import files_text, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -34,11 +33,12 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Write the archive, and say its SHA-512.
 
     Raises:
-        NoSuchArchive: the file's ending says no kind.
+        InTheVault: the file would lie in the `.vault`.
+        NoSuchArchive: its ending says no kind.
         FileExists: something lies there.
         MissingObject: a content is not here.
     """
-    path = Path(context.cwd / Path(args.file).expanduser())
+    path = target_of(context, args.file)
     check_ending(path)
     if os.path.lexists(path):  # where it may not be looked at, writing it says so
         raise FileExists(f"{path} exists already.")

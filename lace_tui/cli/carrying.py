@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import note_inside
+from lace_tui.cli.folder import note_inside, place_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.sync_report import answer
@@ -30,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Write or read the file, and answer as a sync does."""
-    path = Path(os.path.normpath(context.cwd / Path(args.file).expanduser()))
+    path = place_of(context, args.file)
     with context.open_vault() as vault, context.watching() as watch:
         if context.verb == "bundle create":
             if vault.founding is None:

@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside
+from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
@@ -126,7 +126,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
-    directory = context.cwd / args.drafts if args.drafts else None
+    directory = target_of(context, args.drafts) if args.drafts else None
     me = vault.node.text
     with vault.store.reading():
         number = generation(vault)
@@ -324,7 +324,7 @@ def _choices(context: Context, args: argparse.Namespace) -> dict[str, Any]:
         raise BadArguments("lace resolve: --path, --take and --files go with --merged VERSION.")
     if args.all and (args.prefer is None or args.conflict is not None):
         raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
-    folder = context.cwd / args.files if args.files else None
+    folder = place_of(context, args.files) if args.files else None
     if folder is not None and not folder.is_dir():
         raise FolderMissing(f"There is no folder {folder}.")
     return {

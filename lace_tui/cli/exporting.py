@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import note_inside
+from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
@@ -68,7 +68,7 @@ def _export(context: Context, args: argparse.Namespace) -> Answer:
     scope = Scope(unshared=args.unshared, details=args.details)
     if args.dry_run:
         return _counted(context, scope)
-    directory = context.cwd / Path(args.directory).expanduser()
+    directory = target_of(context, args.directory)
     done = _exported(context, directory, scope)
     note_inside(context, directory)
     return Answer(
@@ -125,6 +125,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     named = audits if everything else [audit_called(args.name)]
     if args.csv and len(named) != 1:
         raise BadArguments("lace report: --csv takes one report; name it.")
+    html, table = (target_of(context, name) if name else None for name in (args.html, args.csv))
     with _inputs(context, args.input) as directories, context.cancellable() as token:
         inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
         with _session(context, args) as session:
@@ -135,14 +136,15 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
                 with context.progress() as progress:
                     progress.report(done, len(audits), audit.name)
                     reports.append(run_audit(session, audit))
-    if args.html:
-        _write_html(context.cwd / args.html, inputs.read[0].manifest.group, reports, len(inputs.read))
+    if html:
+        _write_html(html, inputs.read[0].manifest.group, reports, len(inputs.read))
     shown = [report for report in reports if report.audit in named]
-    if args.csv:
-        write_atomic(context.cwd / args.csv, csv_of(shown[0]).encode())
+    if table:
+        write_atomic(table, csv_of(shown[0]).encode())
+    for path in (html, table):
+        if path:
+            note_inside(context, path)
     written = [name for name in (args.html, args.csv) if name]
-    for name in written:
-        note_inside(context, Path(name))
     return _answer(shown, inputs, everything=everything, written=written)
 
 
@@ -150,7 +152,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
 def _inputs(context: Context, given: Sequence[str]) -> Iterator[list[Path]]:
     """Give the directories to read; without any, this vault is exported to a passing one."""
     if given:
-        yield [context.cwd / Path(name).expanduser() for name in given]
+        yield [place_of(context, name) for name in given]
         return
     with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
         _exported(context, Path(scratch), Scope())

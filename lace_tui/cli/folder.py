@@ -17,7 +17,7 @@ from vault.desk_folders import MAIN, desk_at, desks, folder_of, known_desk
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
-from vault.files import read_bounded
+from vault.files import keep_out, read_bounded
 from vault.vault import Vault
 from vault.work import Changes, Committed
 
@@ -36,6 +36,7 @@ __all__ = [
     "desk_of",
     "desk_option",
     "desk_path",
+    "expanded",
     "files_text",
     "kept_lines",
     "late_lines",
@@ -44,9 +45,11 @@ __all__ = [
     "note_inside",
     "notices",
     "paths_of",
+    "place_of",
     "say_pushed",
     "sharing_note",
     "sign",
+    "target_of",
     "update_data",
 ]
 
@@ -136,6 +139,32 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
     if len(shown) < len(problems):
         context.say(f"And {len(problems) - len(shown)} more; see all with -v.")
     return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]
+
+
+def expanded(text: str) -> Path:
+    """Return a path that a person typed, with `~` as a home where it is somebody's, as a shell has it."""
+    path = Path(text)
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
+def place_of(context: Context, text: str) -> Path:
+    """Return a file or folder, in the shared one or not, that a person typed from where they stand."""
+    return Path(os.path.normpath(context.cwd.absolute() / expanded(text)))
+
+
+def target_of(context: Context, text: str) -> Path:
+    """Return, as `place_of` does, what a command writes.
+
+    Raises:
+        InTheVault: it lies in the `.vault`.
+    """
+    path = place_of(context, text)
+    if root := context.find_vault():
+        keep_out(root / ".vault", path)
+    return path
 
 
 def note_inside(context: Context, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,17 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, desk_path, files_text, kept_lines, note_inside, notices
+from lace_tui.cli.folder import (
+    DESK_HELP,
+    desk_of,
+    desk_option,
+    desk_path,
+    files_text,
+    kept_lines,
+    note_inside,
+    notices,
+    target_of,
+)
 from lace_tui.cli.inert import arguments, inert, typed
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
@@ -152,7 +161,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     if args.to and args.path:
         raise BadArguments("lace checkout: a copy holds everything; name a path, or --to DIR.")
     if args.to:
-        return _copy(context, vault, found, Path(os.path.normpath(context.cwd / Path(args.to).expanduser())))
+        return _copy(context, vault, found, target_of(context, args.to))
     with context.watching() as watch:
         path = desk_path(context, vault, args.path, known_desk(vault, found.desk)) if args.path else ""
         desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)

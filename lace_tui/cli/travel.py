@@ -20,7 +20,7 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import lookup, walk
 from vault.errors import EnvironmentFault
-from vault.files import NotWritable, lies_in, make_directory
+from vault.files import NotWritable, keep_out, make_directory
 from vault.held_rules import begin_look, end_look
 from vault.meanwhile import keep_command
 from vault.records import RecordHash
@@ -249,11 +249,11 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
     """Write a copy of a revision into another folder.
 
     Raises:
-        FolderNotMade: the folder cannot be made, or would lie in the `.vault`.
+        InTheVault: it would lie in the `.vault`.
+        FolderNotMade: the folder cannot be made.
         FolderInTheWay: it holds other files already; nothing was written.
     """
-    if lies_in(vault.folder / DOT_VAULT, to):
-        raise FolderNotMade(f"{to} lies in the .vault, where only lace keeps files.", hint="Name a folder outside.")
+    keep_out(vault.folder / DOT_VAULT, to)
     try:
         result = export_tree(vault, found.tree, to, watch)
     except NotWritable as error:

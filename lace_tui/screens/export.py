@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.cli.folder import sharing_note
+from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import arguments, inert
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
@@ -82,7 +82,7 @@ class Export(Listing):
     def _export(self, where: str | None) -> None:
         if not where:
             return
-        target = Path(where).expanduser()
+        target = expanded(where)
 
         def do(vault: Vault, watch: Watch) -> tuple[Exported, str]:
             with VaultReader(vault.folder) as reader:
@@ -121,7 +121,7 @@ class Export(Listing):
 
         def do(vault: Vault, watch: Watch) -> Report:
             with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
-                target = Path(where).expanduser() if where else Path(scratch)
+                target = expanded(where) if where else Path(scratch)
                 if not where:
                     with VaultReader(vault.folder) as reader:
                         export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
@@ -132,7 +132,7 @@ class Export(Listing):
                     watch.progress(0, 0, name)
                     return run(session, audit)
 
-        command = f"lace report {name}" + (f" --input {shlex.quote(str(Path(where).expanduser()))}" if where else "")
+        command = f"lace report {name}" + (f" --input {shlex.quote(str(expanded(where)))}" if where else "")
         self.lace.begin(f"Report: {name}", do, self._reported, command)
 
     def _reported(self, found: Report) -> Card:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.cli.folder import sharing_note
+from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import arguments
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
@@ -143,7 +143,7 @@ class Files(Listing):
 
         def named(text: str | None) -> None:
             if text:
-                to = Path(text).expanduser()
+                to = expanded(text)
                 at = self._old.at
 
                 def do(vault: Vault, watch: Watch) -> tuple[CheckoutResult, str]:

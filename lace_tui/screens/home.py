@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -344,6 +343,7 @@ class Home(Place):
     def action_new_place(self) -> None:
         """Ask for a name and where it is, and remember a place."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.cli.folder import expanded  # noqa: PLC0415
 
         def named(name: str | None) -> None:
             if not name:
@@ -356,7 +356,7 @@ class Home(Place):
 
             def found(where: str | None) -> None:
                 if where:
-                    uri = str(Path(where).expanduser()) if where.startswith("~") else where
+                    uri = str(expanded(where)) if where.startswith("~") else where
                     self.lace.begin(
                         f"Place: {inert(name)}",
                         lambda vault, _: deeds.new_place(vault, name, uri),

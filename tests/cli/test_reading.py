@@ -356,13 +356,26 @@ def test_what_is_written_into_the_shared_folder_is_told_to_be_shared(
     assert "shared folder" not in told(f"left/{name}")
 
 
-@pytest.mark.parametrize("words", [("export",), ("checkout", "main@1", "--to")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "{}/x"),
+        ("checkout", "main@1", "--to", "{}/x"),
+        ("archive", "main@1", "{}/x.tar"),
+        ("bundle", "create", "{}/x"),
+        ("conflicts", "--drafts", "{}/x"),
+        ("report", "all", "--html", "{}/x.html"),
+        ("report", "chains", "--csv", "{}/x.csv"),
+    ],
+)
 def test_nothing_is_written_into_the_vault_itself(ann: Person, words: tuple[str, ...]) -> None:
     """CLAY-71: it holds what lace keeps and nothing else, by whatever link it is named."""
     ann.write("notes.md", "one\n")
     ann.lace("release", "1.0.0")
     (ann.folder / "door").symlink_to(".vault")
     before = set((ann.folder / ".vault").rglob("*"))
-    for where in (".vault/x", "door/x"):
-        assert "lies in the .vault" in ann.run("--json", *words, where).lines[-1]["error"]["message"]
+    for where in (".vault", "door"):
+        error = ann.run("--json", *(word.replace("{}", where) for word in words)).lines[-1]["error"]
+        assert error["code"] == "in-the-vault"
+        assert "lies in the .vault" in error["message"]
     assert set((ann.folder / ".vault").rglob("*")) == before

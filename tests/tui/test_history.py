@@ -276,7 +276,11 @@ async def test_a_copy_is_written_elsewhere_and_never_over_something(app: LaceApp
             assert expected in app.card.lines[0].plain
             (to / "menu.md").write_text("mine")
         assert (to / "menu.md").read_text() == "mine"
-        for where, told in (("old", "! old lies in your shared folder"), (".vault/x", "folder-not-made")):
+        for where, told in (
+            ("old", "! old lies in your shared folder"),
+            ("~no-such-person/old", "! ~no-such-person/old lies in your shared folder"),
+            (".vault/x", "in-the-vault"),
+        ):
             await pilot.press("x")
             await _answer(pilot, where)
             assert app.card is not None

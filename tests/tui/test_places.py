@@ -174,7 +174,7 @@ async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
         await settle(pilot)
         assert (story.folder("alice").parent / "history" / "records").is_dir()
         assert isinstance(app.screen, Page)
-        for where, told in (("tables", "! tables lies in your shared folder"), (".vault/x", "export-foreign")):
+        for where, told in (("tables", "! tables lies in your shared folder"), (".vault/x", "in-the-vault")):
             await pilot.press("escape", "x")
             await settle(pilot)
             app.screen.query_one(Input).value = str(story.folder("alice") / where)
