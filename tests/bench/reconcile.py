@@ -99,11 +99,16 @@ def _visit(what: str, bob: Person, *, limits: tuple[float, int]) -> Iterator[Fig
         said: dict[str, Any] = bob.lace("sync", "home")
     most, trips = limits
     for way, total, frames in (("up", said["bytes_sent"], sent), ("down", said["bytes_received"], came)):
-        told = (total - frames[FrameKind.RECORDS]) / _KB
+        told = (total - _carried(frames)) / _KB
         yield Figure("line", f"{what}: {way}", told, "kB", "the promise", most, 1)
     yield Figure("line", f"{what}: turns", said["round_trips"], "trips", "the promise", trips, 1)
-    if came[FrameKind.RECORDS]:
-        yield Figure("line", f"{what}: the records themselves", came[FrameKind.RECORDS] / _KB, "kB")
+    if carried := _carried(came):
+        yield Figure("line", f"{what}: the records themselves", carried / _KB, "kB")
+
+
+def _carried(frames: Counter[FrameKind]) -> int:
+    """Return the bytes of the frames that are records: what is said beside them is what finding out costs."""
+    return frames[FrameKind.RECORDS] + frames[FrameKind.SHORT]
 
 
 @contextmanager

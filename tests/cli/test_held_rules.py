@@ -8,6 +8,18 @@ from tests.cli.looking import error_of
 from tests.people import Person
 
 
+def _drops_the_rules(friend: Person, me: Person) -> None:
+    """A friend releases what I released, without the `.laceignore` in it, and I take that in."""
+    for person in (me, friend):
+        person.lace("sync", "stick")
+    friend.lace("update")
+    (friend.folder / ".laceignore").unlink()
+    friend.lace("release", "1.2.0")
+    for person in (friend, me):
+        person.lace("sync", "stick")
+    me.lace("update")
+
+
 def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Person, Person]) -> None:
     """CLAY-71: a friend's release without `.laceignore` shares nothing of mine; whoever means to names the file."""
     ann, bob = pair
@@ -15,14 +27,7 @@ def test_what_was_kept_out_stays_so_when_a_friend_drops_the_rule(pair: tuple[Per
     ann.lace("release", "1.1.0")
     ann.write("secret.txt", "1234\n")
     ann.write("build/deep/x.o", "o\n")
-    for person in (ann, bob):
-        person.lace("sync", "stick")
-    bob.lace("update")
-    (bob.folder / ".laceignore").unlink()
-    bob.lace("release", "1.2.0")
-    for person in (bob, ann):
-        person.lace("sync", "stick")
-    ann.lace("update")
+    _drops_the_rules(bob, ann)
     assert not (ann.folder / ".laceignore").exists()
     ann.write("list.md", "tea\n")
     told = ann.run("release", "1.3.0")
@@ -170,14 +175,7 @@ def test_former_rules_of_before_a_look_hold_after_it(pair: tuple[Person, Person]
     ann.write(".laceignore", "secret.txt\n")
     ann.lace("release", "1.1.0")
     ann.write("secret.txt", "1234\n")
-    for person in (ann, bob):
-        person.lace("sync", "stick")
-    bob.lace("update")
-    (bob.folder / ".laceignore").unlink()
-    bob.lace("release", "1.2.0")
-    for person in (bob, ann):
-        person.lace("sync", "stick")
-    ann.lace("update")
+    _drops_the_rules(bob, ann)
     ann.lace("checkout", "main@2")
     (ann.folder / "secret.txt").unlink()
     ann.lace("commit", "-m", "while nothing is held", "notes.md")

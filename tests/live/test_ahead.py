@@ -5,106 +5,31 @@ from __future__ import annotations
 import os
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
 
 from lazy.live.intake import with_hashes
+from tests.live.handlers import GUEST, RECORDS, Says, connection, now, serving_with
 from tests.live.proxies import line_to
 from tests.live.servers import serving
 from tests.live.test_bad_lines import through
 from tests.live.test_live_sync import begin, found, records
 from tests.people import Person
-from transports.address import LiveAddress
 from transports.errors import BadStream, PlaceUnreachable
 from transports.http.ahead import ahead
-from transports.http.client import Incoming, LiveConnection
-from transports.http.hello import HEADER, Session, make_hello
-from transports.http.identity import make_identity
-from transports.http.pace import Pace
+from transports.http.client import Incoming
+from transports.http.hello import HEADER, make_hello
 from transports.http.paths import SYNC_PATH
-from transports.http.server import LiveServer
-from transports.http.stream import Frame, Source, StreamReader, StreamWriter
-from transports.mailbox import ByteCount
-from vault.desks.content import data_plex
-from vault.records import Tai, Verifier
-from vault.suite import SigningKey
-
-_GROUP = "friends/0123456789abcdef"
-_HOST, _GUEST = SigningKey.from_seed(b"h" * 32), SigningKey.from_seed(b"g" * 32)
-_RECORDS = [data_plex(_GROUP, random.Random(number).randbytes(100_000)).encode() for number in range(60)]
-
-
-class Says:
-    """Answers everybody with the same records, and then does something; it satisfies `Handler`."""
-
-    def __init__(self, then: Callable[[StreamWriter], object]) -> None:
-        self._then = then
-
-    def admits(self, node: Verifier) -> bool:
-        return node == _GUEST.verifier
-
-    def was_revoked(self, node: Verifier) -> bool:
-        del node
-        return False
-
-    def turned_away(self, node: Verifier) -> None:
-        """Do nothing."""
-
-    def state(self) -> bytes:
-        return b""
-
-    def rest(self) -> None:
-        """Do nothing."""
-
-    def request(self, record: bytes) -> bool | None:
-        del record
-        return None
-
-    def failed(self, what: str) -> None:
-        raise AssertionError(what)
-
-    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
-        del node
-        while source.read(1000):
-            pass
-        writer = StreamWriter(write)
-        for record in _RECORDS:
-            writer.records([record])
-        write(b"")
-        self._then(writer)
-        write(b"")
-
-
-def _now() -> Tai:
-    return Tai.from_unix_ns(time.time_ns())
+from transports.http.stream import Frame, StreamReader, StreamWriter
 
 
 @contextmanager
 def _answer(then: Callable[[StreamWriter], object]) -> Iterator[Incoming]:
     """Ask a server that does something after its records."""
-    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
-    session = Session(_GROUP, _HOST.verifier, identity.public)
-    pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(
-        Says(then),
-        identity,
-        session,
-        host="127.0.0.1",
-        port=0,
-        now=_now,
-        pace=lambda: pace,
-        entropy=os.urandom,
-    )
-    server.start()
-    address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
-    try:
-        with LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom) as connection:
-            yield connection.post(SYNC_PATH, _GUEST, [b"here I am"])
-    finally:
-        server.stop()
+    with serving_with(Says(then)) as (port, _), connection(port) as line:
+        yield line.post(SYNC_PATH, GUEST, [b"here I am"])
 
 
 def _read_ahead() -> list[str]:
@@ -119,19 +44,19 @@ def _named(frame: Frame) -> Frame:
 def test_frames_come_in_order_with_their_hashes_and_the_thread_ends() -> None:
     with _answer(StreamWriter.end) as source:
         frames = list(ahead(iter(StreamReader(source)), source, _named))
-    assert [record for frame in frames for record in frame.records] == _RECORDS
-    assert sum(hash_ is not None for frame in frames for hash_ in frame.hashes) > len(_RECORDS) // 2
+    assert [record for frame in frames for record in frame.records] == RECORDS
+    assert sum(hash_ is not None for frame in frames for hash_ in frame.hashes) > len(RECORDS) // 2
     assert not _read_ahead()
 
 
 def test_an_answer_in_chunks_is_for_those_who_know_them() -> None:
     """CYB-17: HTTP/1.0 has none, and would take their heads for what was said."""
     with _answer(StreamWriter.end) as source:
-        assert len(list(StreamReader(source))) > len(_RECORDS) // 2
+        assert len(list(StreamReader(source))) > len(RECORDS) // 2
         line = source._connection
         assert line._session is not None
         assert line._http.sock is not None
-        hello = make_hello(_GUEST, line._session, SYNC_PATH, _now(), os.urandom)
+        hello = make_hello(GUEST, line._session, SYNC_PATH, now(), os.urandom)
         head = f"POST {SYNC_PATH} HTTP/1.0\r\nContent-Length: 0\r\n{HEADER}: {hello}\r\n\r\n"
         line._http.sock.sendall(head.encode())
         assert line._http.sock.recv(12) == b"HTTP/1.1 403"
@@ -150,8 +75,8 @@ def test_what_came_before_a_cut_is_given_before_the_fault() -> None:
 
     with _answer(goes_away) as source, pytest.raises((PlaceUnreachable, BadStream)):
         take(source)
-    assert len(came) > len(_RECORDS) - 4  # the writer held the rest back, to hash it in one go
-    assert came == _RECORDS[: len(came)]
+    assert len(came) > len(RECORDS) - 4  # the writer held the rest back, to hash it in one go
+    assert came == RECORDS[: len(came)]
     assert not _read_ahead()
 
 
@@ -166,7 +91,7 @@ def test_a_body_that_is_given_up_is_not_waited_for() -> None:
         assert not _read_ahead()
         assert not waited  # the other side is still about to say more
         released.set()
-    assert [record for frame in taken for record in frame.records] == _RECORDS[:15]
+    assert [record for frame in taken for record in frame.records] == RECORDS[:15]
 
 
 def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +115,7 @@ def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
         assert not is_all.wait(0.2)  # it holds what it may, and stays so for as long as nobody takes it
         assert drawn <= len(taken) + 2 * 11
         taken += frames
-    assert len(taken) == len(_RECORDS)
+    assert len(taken) == len(RECORDS)
     assert not _read_ahead()
 
 

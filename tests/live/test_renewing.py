@@ -18,7 +18,8 @@ import pytest
 from lace_tui.cli import serving
 from lace_tui.cli.context import Context
 from lace_tui.cli.progress import CancelToken
-from tests.live.test_slots import Door, begin_body, make_server
+from tests.live.handlers import make_server
+from tests.live.test_slots import Door, begin_body
 from tests.people import Person
 from transports.http.identity import LIFETIME
 from transports.http.server import LiveServer

@@ -20,7 +20,8 @@ from lazy.live.serving import Served, Service
 from lazy.people import NoSuchPeer, is_member
 from lazy.places import add_place
 from lazy.sync import sync
-from tests.live.test_slots import Door, make_server
+from tests.live.handlers import serving_with
+from tests.live.test_slots import Door
 from tests.vault import vaults
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
@@ -214,14 +215,10 @@ def test_a_server_that_cannot_judge_a_request_now_refuses_nobody() -> None:
         def request(self, record: bytes) -> bool | None:
             raise KeyLocked("The key is protected by a passphrase.")
 
-    server, _ = make_server(Locked())
-    server.start()
-    try:
-        line = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=10, context=client_context())
+    with serving_with(Locked()) as (port, _):
+        line = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
         line.request("POST", REQUEST_PATH, b"")
         assert line.getresponse().status == 503
-    finally:
-        server.stop()
 
 
 def test_where_many_wait_strangers_keep_a_server_busy_no_longer(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

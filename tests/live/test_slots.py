@@ -10,30 +10,25 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import pytest
 from starlette.types import Message
 
-from tests.live.test_ahead import Says
-from transports.address import LiveAddress
+from tests.live.handlers import GUEST, Says, connection, now, serving_with
 from transports.errors import PlaceUnreachable
 from transports.http.bodies import Body
 from transports.http.client import LiveConnection
 from transports.http.hello import HEADER, Session, make_hello
-from transports.http.identity import client_context, make_identity
-from transports.http.pace import Pace
+from transports.http.identity import client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.server import _JUDGES, _JUDGING, LiveServer, _standing
+from transports.http.server import _JUDGES, _JUDGING, _standing
 from transports.http.stream import Source
-from transports.mailbox import ByteCount
-from vault.records import Tai, Verifier
+from vault.records import Verifier
 from vault.suite import SigningKey
 
-_GROUP = "friends/0123456789abcdef"
-_HOST = SigningKey.from_seed(b"h" * 32)
 _EACH, _ALL = 4, 16
 
 
@@ -57,43 +52,12 @@ class Door(Says):
         super().exchange(node, source, write)
 
 
-def _now() -> Tai:
-    return Tai.from_unix_ns(time.time_ns())
-
-
-def make_server(handler: Door) -> tuple[LiveServer, Session]:
-    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
-    session = Session(_GROUP, _HOST.verifier, identity.public)
-    pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(
-        handler,
-        identity,
-        session,
-        host="127.0.0.1",
-        port=0,
-        now=_now,
-        pace=lambda: pace,
-        entropy=os.urandom,
-    )
-    return server, session
-
-
-@contextmanager
-def _serving(handler: Door) -> Iterator[tuple[int, Session]]:
-    server, session = make_server(handler)
-    server.start()
-    try:
-        yield server.port, session
-    finally:
-        server.stop()
-
-
 def _dial(port: int) -> ssl.SSLSocket:
     return client_context().wrap_socket(socket.create_connection(("127.0.0.1", port)))
 
 
 def _hello(number: int, session: Session) -> str:
-    return make_hello(SigningKey.from_seed(bytes([number]) * 32), session, SYNC_PATH, _now(), os.urandom)
+    return make_hello(SigningKey.from_seed(bytes([number]) * 32), session, SYNC_PATH, now(), os.urandom)
 
 
 def is_closed(line: socket.socket) -> bool:
@@ -126,7 +90,7 @@ def _ask(port: int, path: str, headers: dict[str, str]) -> tuple[int, bytes]:
 def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -> None:
     """CYB-17: a fifth body of one member is asked to come back; a request is looked at when every place is taken."""
     door = Door()
-    with _serving(door) as (port, session):
+    with serving_with(door) as (port, session):
         held = [begin_body(port, session, 1) for _ in range(_EACH)]
         for _ in held:
             door.reading.acquire()
@@ -147,7 +111,7 @@ def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -
 def test_idle_strangers_make_room_for_who_comes() -> None:
     """faults.md row 9: the oldest connection that says nothing goes, and a member who is answered stays."""
     door = Door()
-    with _serving(door) as (port, session):
+    with serving_with(door) as (port, session):
         first = begin_body(port, session, 1)
         door.reading.acquire()
         idle = [_dial(port) for _ in range(70)]
@@ -161,7 +125,7 @@ def test_idle_strangers_make_room_for_who_comes() -> None:
 def test_connections_that_never_begin_tls_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """faults.md row 9: each holds a descriptor; old ones go, those that stay are waited for as long as for a head."""
     door = Door()
-    with _serving(door) as (port, session):
+    with serving_with(door) as (port, session):
         first = begin_body(port, session, 1)
         door.reading.acquire()
         silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(_standing() + 20)]
@@ -181,7 +145,7 @@ def test_connections_that_never_begin_tls_are_counted(monkeypatch: pytest.Monkey
 
 def test_a_member_between_two_bodies_goes_last() -> None:
     """faults.md row 15: strangers who say nothing make room before a line whose member was let in."""
-    with _serving(Door()) as (port, session):
+    with serving_with(Door()) as (port, session):
         line = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=client_context())
         line.connect()
         line.auto_open = 0
@@ -215,7 +179,7 @@ def test_a_server_that_stops_is_a_cut_line_to_what_is_under_way(monkeypatch: pyt
     """LAZ-70: no fault of lace."""
     monkeypatch.setattr("transports.http.server._STOP_SECONDS", 1)
     door = _Keeps()
-    with _serving(door) as (port, session):
+    with serving_with(door) as (port, session):
         line = begin_body(port, session, 1)
         assert door.reading.acquire(timeout=10)
     assert isinstance(door.ends.get(timeout=10), ConnectionError)
@@ -238,7 +202,7 @@ class _Waits(Door):
 def test_requests_that_wait_for_the_vault_keep_no_member_out() -> None:
     """CYB-17: a few of them wait, others are asked to come back, and members are answered all the while."""
     door = _Waits()
-    with _serving(door) as (port, session), ThreadPoolExecutor(_JUDGING + 1) as askers:
+    with serving_with(door) as (port, session), ThreadPoolExecutor(_JUDGING + 1) as askers:
         asking = [askers.submit(_ask, port, REQUEST_PATH, {}) for _ in range(_JUDGING + 1)]
         try:
             for _ in range(_JUDGES):
@@ -287,8 +251,8 @@ class _Drips(Door):
                 time.sleep(0.01)
 
 
-def _read(connection: LiveConnection) -> None:
-    answer = connection.post(SYNC_PATH, SigningKey.from_seed(b"g" * 32), [b"here I am"])
+def _read(line: LiveConnection) -> None:
+    answer = line.post(SYNC_PATH, GUEST, [b"here I am"])
     while answer.read(1):
         pass
 
@@ -296,8 +260,6 @@ def _read(connection: LiveConnection) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_drips_is_not_waited_for() -> None:
     """A friend's server must not hold a sync that has other places to visit."""
-    with _serving(_Drips()) as (port, _):
-        address = LiveAddress("127.0.0.1", port, _HOST.verifier)
-        dialled = LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)
-        with dialled as connection, pytest.raises(PlaceUnreachable, match="fewer than"):
-            _read(connection)
+    fewer = pytest.raises(PlaceUnreachable, match="fewer than")
+    with serving_with(_Drips()) as (port, _), connection(port) as line, fewer:
+        _read(line)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of git places."""
+"""Fixtures of the tests of drops and of git places."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.transports.git_hosts import bare_repository
+from tests.transports.helpers import DROP_ID
+from transports.drop import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
+
+
+@pytest.fixture
+def drop(tmp_path: Path) -> Drop:
+    return Drop.create(tmp_path / "drop", entropy=lambda size: bytes.fromhex(DROP_ID)[:size])
 
 
 @pytest.fixture

@@ -10,9 +10,11 @@ from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
 
 from transports.bundle import BundleIndex
 from transports.bundling import BundleWriter
+from transports.drop import Drop
+from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
-from transports.reading import SeenHead, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.runs import RunRef
 from transports.sealing import EpochKey
 from transports.snapshot import SnapshotHead
@@ -23,6 +25,7 @@ from vault.suite import SigningKey
 
 GROUP = "friends/0123456789abcdef"
 APP = "lace/data"
+DROP_ID = "0123456789abcdef" * 2
 FOUNDING = RecordHash("S", bytes(32))
 OPERAND = "R." + "0" * 43
 TAI = Tai(1_640_995_200)
@@ -120,3 +123,11 @@ def sealed_as_before(data: bytes, epoch: EpochKey, salt: bytes, context: bytes =
         for number, piece in enumerate(pieces)
     )
     return b"".join((b"LACESEA0", epoch.id, salt, *chunks))
+
+
+def everything(drop: Drop) -> tuple[Listing, dict[RecordHash, bytes | None]]:
+    seen = read_head(drop, GROUP, key(1).verifier)
+    assert seen is not None
+    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    wanted = {record_hash for record_hash, _ in listing.items()}
+    return listing, {item.hash: item.record for item in fetch(drop, GROUP, listing, wanted)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 import select
 import socket
 import threading
@@ -16,56 +15,15 @@ from contextlib import closing, suppress
 import pytest
 from starlette.types import Message
 
-from transports.address import LiveAddress
+from tests.live.handlers import GUEST, Nobody, connection, make_server, serving_with
 from transports.http import bodies
-from transports.http.client import LiveConnection
 from transports.http.guarded import LINE, GuardedProtocol
-from transports.http.hello import Session
-from transports.http.identity import make_identity
 from transports.http.pace import Pace
-from transports.http.paths import STATE_BYTES, SYNC_PATH
-from transports.http.server import LiveServer
+from transports.http.paths import SYNC_PATH
 from transports.http.stream import Source
 from transports.http.thin import _OPTION, STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
-from vault.records import Tai, Verifier
-from vault.suite import SigningKey
-
-_GROUP = "band/0123456789abcdef"
-_HOST = SigningKey.from_seed(b"\x01" * 32)
-
-
-def _now() -> Tai:
-    return Tai.from_unix_ns(time.time_ns())
-
-
-class _Nobody:
-    """Answers nobody."""
-
-    def __init__(self) -> None:
-        self.failures: list[str] = []
-
-    def admits(self, node: Verifier) -> bool:
-        return not node
-
-    def was_revoked(self, node: Verifier) -> bool:
-        return not node
-
-    def turned_away(self, node: Verifier) -> None: ...
-
-    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None: ...
-
-    def state(self) -> bytes:
-        return b"0" * STATE_BYTES
-
-    def rest(self) -> None: ...
-
-    def request(self, record: bytes) -> bool | None:
-        del record
-        return None
-
-    def failed(self, what: str) -> None:
-        self.failures.append(what)
+from vault.records import Verifier
 
 
 def _filled(wire: socket.socket) -> int:
@@ -94,7 +52,7 @@ def test_a_thin_line_shows_that_something_moves() -> None:
             assert select.select([], [near], [], 10)[1], "nothing more may be sent though much has moved"
 
 
-class _Talker(_Nobody):
+class _Talker(Nobody):
     """Answers everybody at length, and keeps what stopped it."""
 
     def __init__(self) -> None:
@@ -123,37 +81,19 @@ class _Talker(_Nobody):
 @pytest.mark.parametrize("is_clean", [True, False])
 def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(is_clean: bool) -> None:
     """A client that was stopped is a line that was cut, and no fault in lace; nothing more is made for it."""
-    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
     handler = _Talker()
-    session = Session(_GROUP, _HOST.verifier, identity.public)
-    pace = Pace(None, time.monotonic, time.sleep)
-    server = LiveServer(
-        handler,
-        identity,
-        session,
-        host="127.0.0.1",
-        port=0,
-        now=_now,
-        pace=lambda: pace,
-        entropy=os.urandom,
-    )
-    server.start()
-    try:
-        address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
-        with LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom) as connection:
-            key = SigningKey.from_seed(b"\x02" * 32)
-            answer = connection.post(SYNC_PATH, key, [b"x"])
-            assert answer.read(1000)
-            wire = connection._http.sock
-            assert wire is not None
-            if is_clean:
-                socket.socket.shutdown(wire, socket.SHUT_WR)
-                with suppress(OSError):
-                    while socket.socket.recv(wire, STEP_BYTES):
-                        pass
+    with serving_with(handler) as (port, _), connection(port) as line:
+        answer = line.post(SYNC_PATH, GUEST, [b"x"])
+        assert answer.read(1000)
+        wire = line._http.sock
+        assert wire is not None
+        if is_clean:
+            socket.socket.shutdown(wire, socket.SHUT_WR)
+            with suppress(OSError):
+                while socket.socket.recv(wire, STEP_BYTES):
+                    pass
+        line.close()
         assert handler.ended.wait(10)
-    finally:
-        server.stop()
     assert isinstance(handler.fault, ConnectionError)
     assert handler.failures == []
 
@@ -161,10 +101,9 @@ def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(is_clean: bool) -> None
 def test_what_goes_to_a_server_goes_in_steps() -> None:
     """Each of them may take as long as a silence: a whole MiB over a thin line takes longer."""
     count = ByteCount()
-    address = LiveAddress("127.0.0.1", 9, _HOST.verifier)
-    connection = LiveConnection(address, _GROUP, count, time.monotonic, _now, os.urandom)
+    line = connection(9, count)
     pieces = [b"x" * 1_000_000, b"", b"y" * STEP_BYTES, b"z"]
-    steps = list(connection._counted(pieces))
+    steps = list(line._counted(pieces))
     assert b"".join(steps) == b"".join(pieces)
     assert max(map(len, steps)) == STEP_BYTES
     assert count.written == len(b"".join(pieces))
@@ -185,18 +124,8 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
         limits.append(transport.get_write_buffer_limits())
 
     monkeypatch.setattr(GuardedProtocol, "connection_made", noted)
-    identity = make_identity(_HOST, _GROUP, _now(), os.urandom)
-    handler = _Nobody()
-    server = LiveServer(
-        handler,
-        identity,
-        Session(_GROUP, _HOST.verifier, identity.public),
-        host="127.0.0.1",
-        port=0,
-        now=_now,
-        pace=lambda: Pace(None, time.monotonic, time.sleep),
-        entropy=os.urandom,
-    )
+    handler = Nobody()
+    server, _ = make_server(handler)
 
     def broken() -> None:
         _SSLProtocolTransport(None, None).get_protocol()  # type: ignore[arg-type]
@@ -212,14 +141,13 @@ def test_a_connection_that_breaks_at_a_bad_moment_is_no_line_for_a_person(
 
     server.start()
     try:
-        address = LiveAddress("127.0.0.1", server.port, _HOST.verifier)
-        with closing(LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)) as connection:
-            connection.__enter__()
+        with closing(connection(server.port)) as line:
+            line.__enter__()
             loop = server._server.servers[0].get_loop()
             for fault in (broken, reset, crowded, wrong, wrong):
                 loop.call_soon_threadsafe(fault)
-        with closing(LiveConnection(address, _GROUP, ByteCount(), time.monotonic, _now, os.urandom)) as connection:
-            connection.__enter__()  # it goes on, and has passed that moment
+        with closing(connection(server.port)) as line:
+            line.__enter__()  # it goes on, and has passed that moment
     finally:
         server.stop()
     assert caplog.records == []

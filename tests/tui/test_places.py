@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui.actions import PLACES, Scope
@@ -232,23 +234,27 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
         assert "admitted_by alice" in shown
 
 
+async def _at_setting(pilot: Pilot[Any], key: str) -> None:
+    """Go to a line of the settings."""
+    await pilot.press("8")
+    await settle(pilot)
+    lines = pilot.app.screen.query_one("#list", Lines)
+    while lines.key != key:
+        await pilot.press("j")
+
+
 async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tmp_path: Path) -> None:
     app.config = tmp_path / "taste"
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("8")
-        await settle(pilot)
-        lines = app.screen.query_one("#list", Lines)
-        while lines.key != "setting sync-strategy":
-            await pilot.press("j")
+        await _at_setting(pilot, "setting sync-strategy")
         await pilot.press("enter")
         await settle(pilot)
         await pilot.press(*["backspace"] * 20, *"on-release", "enter")
         await settle(pilot)
         with Vault(story.folder("alice"), story.around("alice")) as vault:
             assert vault.settings.get("sync-strategy") == "on-release"
-        while lines.key != "theme light":
-            await pilot.press("j")
+        await _at_setting(pilot, "theme light")
         await pilot.press("enter")
         await settle(pilot)
         assert app.theme == "lace-light"
@@ -263,11 +269,7 @@ async def test_a_choice_leaves_the_rest_of_a_persons_own_file(app: LaceApp, tmp_
     path.write_text(broken)
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("8")
-        await settle(pilot)
-        lines = app.screen.query_one("#list", Lines)
-        while lines.key != "theme light":
-            await pilot.press("j")
+        await _at_setting(pilot, "theme light")
         await pilot.press("enter")
         await settle(pilot)
         assert path.read_text() == broken
