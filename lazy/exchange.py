@@ -114,7 +114,7 @@ class MailboxReader:
         """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
 
     def look(self, node: Verifier) -> Reading | None:
-        """Settle what is to be read of a node's mailbox; None when there is none, or it is mine as I left it.
+        """Settle what is to be read of a node's mailbox; None for none, or mine as I left it and no content is missing.
 
         Raises:
             RolledBack: its head is older than the one seen here before, or of its number (CYB-18).
@@ -122,7 +122,7 @@ class MailboxReader:
             PlaceError: the medium is gone.
         """
         head = read_head(self._place, self._vault.group, node)
-        if head is None or (node == self._vault.node and self._is_mine(head)):
+        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.has_holes()):
             return None
         self._check(node, head)
         seen = seen_before(self._vault, self._place.place_id, node)

@@ -77,12 +77,13 @@ class Known:
     def of_additions(self) -> Listing:
         """Return what lists some of what is to be added, if anything does.
 
-        Where the head is the one that this vault left, what became shared after the number noted with it is new there.
+        Where the head is the one that this vault left, what became shared after the number noted with it is new there,
+        unless it came back from there just now.
 
         Raises:
             DataError: as `whole`.
         """
-        return Listing([]) if self._mine.trusted else self.whole()
+        return self.whole() if not self._mine.trusted or self.proven.has_read(self._vault.node) else Listing([])
 
     def holds(self, record: RecordHash, most: int) -> bool:
         """Tell whether a record lies in a bundle of mine, as far as notes or runs of at most `most` bytes say.

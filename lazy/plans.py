@@ -50,12 +50,14 @@ class Amount:
     Args:
         sent: records of mine, and their bytes.
         received: records that are listed and missing here.
+        named: those of them that my mailbox will name then, too.
         bytes_received: bytes that are read for them.
         problems: mailboxes of which nothing is read.
     """
 
     sent: Outgoing
     received: int
+    named: int
     bytes_received: int
     problems: tuple[Problem, ...]
 
@@ -69,13 +71,14 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     sending = plan_sending(vault, medium) if push else None
     if not pull:
         return VisitPlan(place, medium.place_id, sending, None)
-    reader = MailboxReader(vault, medium, Receiver(vault, place), Watch())
+    receiver = Receiver(vault, place)
+    reader = MailboxReader(vault, medium, receiver, Watch())
     readings: list[Reading] = []
     faults: list[tuple[Verifier, Problem]] = []
     away = left(vault)
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
-        if node == vault.node:
+        if node == vault.node and not receiver.has_holes():
             continue  # what lies there is mine: `sending` knows it, and a restored vault looks before it says anything
         try:
             reading = reader.look(node)
@@ -98,7 +101,7 @@ def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
     reader = MailboxReader(vault, medium, Receiver(vault, plan.place), Watch())
     counted: set[RecordHash] = set()
     problems = [problem for _, problem in plan.faults]
-    received = size = 0
+    received = named = size = 0
     for reading in plan.readings or ():
         try:
             records, stored = reader.missing(reading, counted)
@@ -108,4 +111,5 @@ def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
             problems.append(Problem.in_mailbox(error, label_of(vault, reading.node.text)))
             continue
         received, size = received + records, size + stored
-    return Amount(sent, received, size, tuple(problems))
+        named += records if reading.node != vault.node else 0
+    return Amount(sent, received, named, size, tuple(problems))

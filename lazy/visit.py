@@ -91,7 +91,7 @@ def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> P
     if plan.readings is not None:
         result.records_to_receive, result.bytes_to_receive = found.received, found.bytes_received
         if plan.sending is not None:
-            result.sent += found.received  # my mailbox then names them too, where they lie already
+            result.sent += found.named  # where they lie already
     result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
     return result
 
@@ -139,7 +139,7 @@ def carry_out(
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
             note = reader.note_unchanged
-            is_known = push and refusal is None
+            is_known = push and refusal is None and not receiver.has_holes()
             try:
                 _read_all(
                     vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
@@ -195,7 +195,8 @@ def _read_all(
 ) -> None:
     """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
 
-    My own is read too, where it was not looked at by publishing to it: another may have written it under my key.
+    My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
+    and where content is missing here, for it may lie there and nowhere else.
 
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.

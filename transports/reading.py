@@ -78,6 +78,10 @@ class Proven:
                 self._last = (bundle, self._bundles.setdefault(bundle, {}))
             self._last[1][record.hash] = _LIES.pack(frame.offset, record.offset, record.length)
 
+    def has_read(self, node: Verifier) -> bool:
+        """Tell whether something was read from a bundle of a node."""
+        return any(bundle.mailbox == node for bundle in self._bundles)
+
     def holds(self, record: RecordHash, at: Location) -> bool:
         """Tell whether a record was read from exactly there."""
         if at.bundle is None:

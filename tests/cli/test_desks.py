@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.people import Person
+from transports.drop import Drop
 from vault.desk_folders import DeskTaken, FolderGone, NoSuchDesk
 from vault.labels import LabelTaken, NothingToLabel
+from vault.records import Verifier
 
 
 @pytest.fixture
@@ -256,7 +258,10 @@ def test_rules_say_who_may_write_and_read_where(alice: Person, bob: Person, band
 def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
-    """CLAY-79: set, listed, followed by a prune that was agreed to, told when read, and fetched from a friend."""
+    """CLAY-79: set, listed, followed by a prune that was agreed to, told when read, and fetched.
+
+    A friend has it, or it lies in my own mailbox alone: a prune let go of it because it does.
+    """
     alice.write("films/one.txt", "take 1\n")
     alice.lace("init", "--name", "alice")
     alice.lace("release", "1.0.0")
@@ -288,6 +293,13 @@ def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
     assert alice.lace("sync", "stick")["received"] == 0
     assert alice.lace("fetch", "main@1.0.0", "films")["asked"] == ["films/one.txt"]
     alice.lace("sync", "stick")
+    assert alice.run("cat", "main@1.0.0", "films/one.txt").out == b"take 1\n"
+    assert alice.lace("prune", "--yes")["files"] == 1
+    his = Drop.open(tmp_path / "stick").mailbox_path(alice.lace("id")["group"], Verifier.parse(bob.lace("id")["node"]))
+    shutil.rmtree(his)
+    alice.lace("fetch", "main@1.0.0", "films")
+    for words in (("--dry-run",), ()):
+        assert alice.lace("sync", "stick", *words)["received"] == 1, words
     assert alice.run("cat", "main@1.0.0", "films/one.txt").out == b"take 1\n"
     assert alice.lace("desk", "keep", "films", "all")["newest"] is None
     assert alice.lace("desk", "keep")["keeps"] == []

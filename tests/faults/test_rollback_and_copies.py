@@ -10,6 +10,7 @@ import pytest
 from lazy import circle, places
 from lazy import update as lazy_update
 from lazy.conflicts import conflicts
+from lazy.interlace.scope import Scope
 from lazy.people import members
 from lazy.reputation import reputation
 from lazy.resolve import resolve_prefer
@@ -405,6 +406,27 @@ def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path)
     lazy_update.update(alice)
     _release(alice, "and on")
     assert not my_vector(alice)[alice.node.text].forked
+
+
+def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_about_a_part(tmp_path: Path) -> None:
+    # LAZ-66, FAC-20: what nobody has read yet lies in its own mailbox alone; it is fetched, and not put there again
+    alice = found(tmp_path)
+    shutil.copytree(alice.dot, tmp_path / "backup")
+    write(alice, "song.txt", "la la\n" * 20_000)
+    released = _release(alice, "after the backup")
+    visit(alice)
+    alice.close()
+    _replace_tree(tmp_path / "backup", alice.dot)
+    alice = Vault(alice.folder, alice.around)
+    (result,) = sync(alice, [PLACE], scope=Scope(paths=frozenset({"a.txt"})))
+    assert result.left_out
+    assert released not in {release.hash for release in releases(alice.store)}
+    (planned,) = sync(alice, [PLACE], dry_run=True)
+    assert (planned.records_to_receive > 0, planned.sent) == (True, 0)
+    result = visit(alice)
+    assert (len(result.received), result.sent) == (planned.records_to_receive, 0)
+    assert released in {release.hash for release in releases(alice.store)}
+    assert visit(alice).bytes_read < result.bytes_read / 10
 
 
 def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) -> None:
