@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
-from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside, place_of, target_of
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
 from lazy.files import write_lazy_files
 from lazy.heads import ending_releases
@@ -26,7 +25,6 @@ from lazy.taking import PathRegions
 from lazy.unedited import Unedited, unedited
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
-from vault.files import FileTooLarge, read_bounded
 from vault.history import ReleaseInfo, commit_info, releases
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -35,49 +33,6 @@ from vault.watch import Watch
 from vault.work import checkout_of
 
 __all__ = ["configure", "conflict_line", "conflicts_data", "run"]
-
-
-class _Pick(argparse.Action):
-    """Collects `--path P --take SIDE` and `--path P --region N --take SIDE` in the order they stand."""
-
-    def __call__(self, _parser: Any, namespace: argparse.Namespace, value: Any, option: str | None = None) -> None:
-        picks: list[_Picked] = [*(getattr(namespace, "picks", None) or [])]
-        match option:
-            case "--path":
-                picks.append(_Picked(value))
-            case _ if not picks:
-                raise BadArguments(f"lace resolve: {option} stands before any --path.", hint=_PICK_HINT)
-            case "--region":
-                picks[-1].number = _number(value)
-            case _ if picks[-1].number:
-                picks[-1].regions[picks[-1].number] = value
-                picks[-1].number = 0
-            case _:
-                picks[-1].side = value
-        namespace.picks = picks
-
-
-class _Picked:
-    """One path as the words so far say."""
-
-    __slots__ = ("number", "path", "regions", "side")
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.side = ""
-        self.regions: dict[int, str] = {}
-        self.number = 0  # of a region whose side comes next
-
-
-_EDITED_LIMIT = 32 << 20  # bytes: what is ever held in one piece
-_EDITED_HINT = "Put it where it belongs in the desk's folder, and decide without --files."
-_PICK_HINT = "For example: --path a.txt --take local, or --path a.txt --region 1 --take bob --region 2 --take both"
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise BadArguments(f"lace resolve: {text!r} is no number of a region.", hint=_PICK_HINT)
-    return int(text)
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -96,9 +51,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     how.add_argument(
         "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
     )
-    parser.add_argument("--path", action=_Pick, metavar="P", help="with --merged: a path ...")
-    parser.add_argument("--region", action=_Pick, metavar="N", help="... one clashing region of it ...")
-    parser.add_argument("--take", action=_Pick, metavar="SIDE", help="... and whose content or lines it gets")
+    parser.add_argument("--path", action=Pick, metavar="P", help="with --merged: a path, named from where you are ...")
+    parser.add_argument("--region", action=Pick, metavar="N", help="... one clashing region of it ...")
+    parser.add_argument("--take", action=Pick, metavar="SIDE", help="... and whose content or lines it gets")
     parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
     parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
     parser.add_argument(
@@ -261,11 +216,12 @@ def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
 
 
 def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
-    choices = _choices(context, args)
+    require_fitting(args)
     if args.all:
         return _resolve_all(context, vault, args)
     if args.conflict is None:
         raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
+    choices = choices_of(context, vault, args)
     if args.dry_run:
         return _planned(context, vault, args, choices)
     as_is = _unedited(context, vault, args, choices)
@@ -308,41 +264,6 @@ def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
     for line in _unedited_lines(as_is):
         context.say(f"! {line}")
     return context.agrees("Release it so?")
-
-
-def _choices(context: Context, args: argparse.Namespace) -> dict[str, Any]:
-    """Return what was chosen by path, by region and in files.
-
-    Raises:
-        BadArguments: the words do not go together.
-    """
-    picks: list[_Picked] = args.picks
-    for pick in picks:
-        if pick.number or not (pick.side or pick.regions) or (pick.side and pick.regions):
-            raise BadArguments(f"lace resolve: --path {pick.path} needs its --take.", hint=_PICK_HINT)
-    if (picks or args.files) and args.merged is None:
-        raise BadArguments("lace resolve: --path, --take and --files go with --merged VERSION.")
-    if args.all and (args.prefer is None or args.conflict is not None):
-        raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
-    folder = place_of(context, args.files) if args.files else None
-    if folder is not None and not folder.is_dir():
-        raise FolderMissing(f"There is no folder {folder}.")
-    return {
-        "takes": {pick.path: pick.side for pick in picks if pick.side},
-        "regions": {pick.path: pick.regions for pick in picks if pick.regions},
-        "edited": partial(_edited, folder),
-    }
-
-
-def _edited(folder: Path | None, path: str) -> bytes | None:
-    """Return a file as the person merged it, or None where they made none."""
-    file = folder / path if folder is not None else None
-    if file is None or not file.is_file():
-        return None
-    try:
-        return read_bounded(file, _EDITED_LIMIT)
-    except FileTooLarge as error:
-        raise FileTooLarge(f"{file} is too large to be merged by hand.", hint=_EDITED_HINT) from error
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:

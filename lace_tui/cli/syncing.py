@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
@@ -39,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     # A push knows them only to say why it has none.
     desk, path = (
         "fetch the content of this desk only; repeatable",
-        "fetch what lies at or below this path of a desk only; repeatable; what you share is sent whole",
+        "fetch what lies at or below this path, named from where you are; repeatable; what you share is sent whole",
     )
     hidden = argparse.SUPPRESS if verb == "push" else ""
     parser.add_argument("--desk", action="append", metavar="D", help=hidden or desk)
@@ -81,7 +82,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         asked_of = getattr(args, "estimate", None)
         link = None if asked_of is None else parse_link(asked_of)
         dry_run = getattr(args, "dry_run", False) or link is not None
-        scope = _scope(args, verb, looks=dry_run or getattr(args, "confirm", False))
+        scope = _scope(context, vault, args, looks=dry_run or getattr(args, "confirm", False))
         if getattr(args, "follow", False):
             if dry_run:
                 raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
@@ -99,17 +100,20 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         return said if link is None else _estimated(said, results, link)
 
 
-def _scope(args: argparse.Namespace, verb: str, *, looks: bool) -> Scope | None:
+def _scope(context: Context, vault: Vault, args: argparse.Namespace, *, looks: bool) -> Scope | None:
     """Return what a visit is about; None for everything.
+
+    A path is typed from where the person stands, for each desk that is named, else for that whose folder they are in.
 
     Raises:
         BadArguments: a path is none, or a scope makes no sense here.
+        OutsideFolder: a path leads out of a desk.
         BadName: a desk cannot have such a name.
     """
     desks, paths = getattr(args, "desk", None) or [], getattr(args, "path", None) or []
     if not desks and not paths:
         return None
-    if verb == "push":
+    if context.verb == "push":
         raise BadArguments(
             "What you share is sent whole: --desk and --path say what is fetched.",
             hint="Let your friend choose: lace pull NAME --path P",
@@ -124,12 +128,10 @@ def _scope(args: argparse.Namespace, verb: str, *, looks: bool) -> Scope | None:
 
     for desk in desks:
         check_name(desk, "name of a desk")
-    for path in paths:
-        if not all(part not in {"", ".", ".."} for part in path.rstrip("/").split("/")):
-            raise BadArguments(
-                f"{path!r} is no path in a desk.", hint="Write it from the desk's root, with /: lyrics/2024"
-            )
-    return Scope(frozenset(desks), frozenset(path.rstrip("/") for path in paths))
+    named = desks or [desk_of(context, vault, None)]
+    found = frozenset(desk_path(context, vault, path, desk) for path in paths for desk in named)
+    scope = Scope(frozenset(desks), frozenset() if "" in found else found)  # the whole desk holds every path
+    return None if scope.is_everything else scope
 
 
 def _estimated(said: Answer, results: Sequence[PlaceResult], link: Link) -> Answer:

@@ -320,9 +320,12 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     _meet(alice, bob)
     wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", "nowhere.txt", "--take", "bob")
     assert wrong.code == 2
+    outside = alice.run("--json", "resolve", "2.0.0", "--merged", "2.1.0", "--path", "../a.txt", "--take", "bob")
+    assert outside.json["error"]["code"] == "outside-folder"
     assert alice.lace("conflicts")["conflicts"]
-    takes = ("--path", "a.txt", "--take", "bob", "--path", "x.txt", "--take", "alice")
-    alice.lace("resolve", "2.0.0", "--merged", "2.1.0", *takes)
+    (alice.folder / "sub").mkdir()  # a path is named from where one stands
+    takes = ("--path", "../a.txt", "--take", "bob", "--path", f"{alice.folder}/x.txt", "--take", "alice")
+    alice.lace("-C", "sub", "resolve", "2.0.0", "--merged", "2.1.0", *takes)
     assert _text(alice, "a.txt") == "bob\n"
     assert _text(alice, "x.txt") == "base\n"
 

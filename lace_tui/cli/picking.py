@@ -1,0 +1,110 @@
+"""What `resolve` is told of paths: whose content or lines each gets, and what was edited elsewhere (LAZ-39)."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments, FolderMissing
+from lace_tui.cli.folder import desk_path, place_of
+from lazy.conflicts import conflict_named
+from vault.files import FileTooLarge, read_bounded
+from vault.vault import Vault
+
+__all__ = ["Pick", "choices_of", "require_fitting"]
+
+_EDITED_LIMIT = 32 << 20  # bytes: what is ever held in one piece
+_EDITED_HINT = "Put it where it belongs in the desk's folder, and decide without --files."
+_PICK_HINT = "For example: --path a.txt --take local, or --path a.txt --region 1 --take bob --region 2 --take both"
+
+
+class Pick(argparse.Action):
+    """Collects `--path P --take SIDE` and `--path P --region N --take SIDE` in the order they stand."""
+
+    def __call__(self, _parser: Any, namespace: argparse.Namespace, value: Any, option: str | None = None) -> None:
+        """Add what one option says to the picks so far."""
+        picks: list[_Picked] = [*(getattr(namespace, "picks", None) or [])]
+        match option:
+            case "--path":
+                picks.append(_Picked(value))
+            case _ if not picks:
+                raise BadArguments(f"lace resolve: {option} stands before any --path.", hint=_PICK_HINT)
+            case "--region":
+                picks[-1].number = _number(value)
+            case _ if picks[-1].number:
+                picks[-1].regions[picks[-1].number] = value
+                picks[-1].number = 0
+            case _:
+                picks[-1].side = value
+        namespace.picks = picks
+
+
+class _Picked:
+    """One path as the words so far say."""
+
+    __slots__ = ("number", "path", "regions", "side")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.side = ""
+        self.regions: dict[int, str] = {}
+        self.number = 0  # of a region whose side comes next
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise BadArguments(f"lace resolve: {text!r} is no number of a region.", hint=_PICK_HINT)
+    return int(text)
+
+
+def require_fitting(args: argparse.Namespace) -> None:
+    """Require that the words of a decision go together.
+
+    Raises:
+        BadArguments: they do not.
+    """
+    picks: list[_Picked] = args.picks
+    for pick in picks:
+        if pick.number or not (pick.side or pick.regions) or (pick.side and pick.regions):
+            raise BadArguments(f"lace resolve: --path {pick.path} needs its --take.", hint=_PICK_HINT)
+    if (picks or args.files) and args.merged is None:
+        raise BadArguments("lace resolve: --path, --take and --files go with --merged VERSION.")
+    if args.all and (args.prefer is None or args.conflict is not None):
+        raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
+
+
+def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict[str, Any]:
+    """Return what was chosen by path, typed from where the person stands, by region and in files.
+
+    Raises:
+        NoSuchConflict: as `resolve_merged`.
+        OutsideFolder, BadArguments: a path leads out of the conflict's desk, or is none.
+        FolderMissing: there are no such files.
+    """
+    picks: list[_Picked] = args.picks
+    if picks:
+        desk = conflict_named(vault, args.conflict).desk
+        for pick in picks:
+            pick.path = desk_path(context, vault, pick.path, desk)
+    folder = place_of(context, args.files) if args.files else None
+    if folder is not None and not folder.is_dir():
+        raise FolderMissing(f"There is no folder {folder}.")
+    return {
+        "takes": {pick.path: pick.side for pick in picks if pick.side},
+        "regions": {pick.path: pick.regions for pick in picks if pick.regions},
+        "edited": partial(_edited, folder),
+    }
+
+
+def _edited(folder: Path | None, path: str) -> bytes | None:
+    """Return a file as the person merged it, or None where they made none."""
+    file = folder / path if folder is not None else None
+    if file is None or not file.is_file():
+        return None
+    try:
+        return read_bounded(file, _EDITED_LIMIT)
+    except FileTooLarge as error:
+        raise FileTooLarge(f"{file} is too large to be merged by hand.", hint=_EDITED_HINT) from error
