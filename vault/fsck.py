@@ -19,7 +19,7 @@ from vault.beside import READABLE, can_restore, changed_readable, restore_settin
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck_identity import settle_identity
-from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
+from vault.fsck_own import identity, key_problem, log_gap, settle_local, settle_mark, way_out
 from vault.fsck_scratch import LOCK_SECONDS, scratch, undisturbed
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard, packcheck
@@ -49,7 +49,7 @@ class BadThing:
     """One thing that is not as it must be.
 
     Args:
-        kind: `record`, `audit`, `setting`, `key`, `local`, `file`, `pack`, `store` or `view`.
+        kind: `record`, `audit`, `log`, `setting`, `key`, `local`, `file`, `pack`, `store` or `view`.
         name: which: a hash text, an entry's number, a setting's key, a table, a file.
         code: a stable word for what is wrong.
         message: a sentence for a person.
@@ -117,6 +117,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         bad += scan.bad
         bad += _audit(vault, scan)
         bad += _settings(vault)
+        if (gap := log_gap(vault)) is not None:
+            bad.append(BadThing("log", str(gap[0]), "gap", _NO_ENTRY.format(*gap)))
         if not scan.bad:  # views follow from records: damaged ones would only be named twice
             bad += _views(vault, watch)
         notes = _notes(vault) if not bad else ()
@@ -171,6 +173,10 @@ def forget_put_aside(vault: Vault) -> None:
 
 # Looking
 
+_NO_ENTRY = (
+    "Entry {} of your own log, {}, is missing: what you shared after it reaches nobody. Run: lace sync - it fetches"
+    " it from a place that has it. If none has, go on under a new key: lace adopt"
+)
 _ONLY_READ = BadThing(
     "store",
     "store.db",
@@ -354,6 +360,9 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
+            # What was read to its end is read again: something that lay there may be missing here now, and unnoticed.
+            store.run("UPDATE seen SET whole = 0")
+            store.run("UPDATE live SET at = 0")
             store.set_meta("epoch", vault.around.entropy(16).hex())
     except sqlite3.DatabaseError as fault:
         raise StoreDamaged(
@@ -374,6 +383,3 @@ def _put_right(store: Store, scan: _Scan) -> None:
             store.forget(p)
         else:
             store.run("UPDATE body SET kind = ?, digest = ? WHERE p = ?", own.kind, own.digest, p)
-    if scan.damaged:
-        # What was read to its end has to be read again: something that lay there is missing here now.
-        store.run("UPDATE seen SET whole = 0")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import lazy.mend
+import lazy.rot
 from lazy.beacon import Presence, publish_beacon
 from lazy.mend import examine, mend
 from lazy.places import places
 from lazy.queue import waiting_records
+from lazy.refusals import AFTER_CUT, Refusal, remember
 from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
 from lazy.turns import turn
@@ -29,6 +30,7 @@ from vault.audit import read_audit
 from vault.audit_trail import trail, verify_trail
 from vault.errors import Cancelled
 from vault.fsck import FsckReport, check
+from vault.history import releases
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
 from vault.vault import Vault
@@ -133,6 +135,45 @@ def test_what_the_stick_has_does_not_wait_for_it_after_a_repair(alice: Vault, is
     assert result.sent == 0
 
 
+def test_a_repair_asks_again_for_what_an_earlier_version_refused(alice: Vault) -> None:
+    """APP-13, LAZ-71: what a cut kept out that was moved since was never asked for again by earlier versions."""
+    root = alice.folder.parent
+    with Vault(root / "bob", around(root, "bob")) as bob:
+        with bob.store.transaction():
+            bob.store.run("UPDATE place SET uri = ?", (root / "stick").as_uri())
+        write(bob, "later.txt", "later\n")
+        late = release(bob, None, "later").release
+        ((entry,),) = bob.store.rows("SELECT hash FROM log WHERE node = ? ORDER BY seq DESC LIMIT 1", bob.node.text)
+        sync(bob, ["stick"])
+    with alice.writing() as w:
+        remember(w, [Refusal(RecordHash.parse(str(entry)), AFTER_CUT, "it is sealed after the cut")], "stick")
+    sync(alice, ["stick"])
+    assert late not in {found.hash for found in releases(alice.store)}
+    assert mend(alice).ok
+    sync(alice, ["stick"])
+    assert late in {found.hash for found in releases(alice.store)}
+
+
+def test_entries_of_logs_that_are_gone_without_a_trace_come_back_with_the_next_sync(alice: Vault) -> None:
+    """APP-13, LAZ-24: mine from my own mailbox where no friend read it yet; until then a repair names the gap."""
+    for text in ("two", "three"):
+        write(alice, "a.txt", text)
+        release(alice, None, text)
+        sync(alice, ["stick"])
+    logs = alice.store.rows("SELECT node, max(seq) FROM log GROUP BY node ORDER BY node")
+    gone = [int(top) - 1 if node == alice.node.text else 1 for node, top in logs]
+    with alice.store.transaction():
+        for (node, _), seq in zip(logs, gone, strict=True):
+            alice.store.run("DELETE FROM body WHERE p = (SELECT p FROM log WHERE node = ? AND seq = ?)", node, seq)
+    named = {(bad.kind, bad.name, bad.code) for bad in mend(alice).bad}
+    assert named == {
+        ("log", str(seq), "gap") for (node, _), seq in zip(logs, gone, strict=True) if node == alice.node.text
+    }
+    sync(alice, ["stick"])
+    assert examine(alice).ok
+    assert alice.store.rows("SELECT node, seq FROM vector ORDER BY node") == logs
+
+
 def test_files_that_nothing_names_go_and_a_bundle_only_at_the_second_look(alice: Vault) -> None:
     """Architecture, decision 4: what an interruption left on the stick does not stay for ever."""
     mailbox = next(path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
@@ -213,7 +254,7 @@ def test_a_sync_of_mine_that_goes_on_is_no_damage(
                 sync(other, ["stick"])
         return read_mailbox(place, group, node, head)
 
-    monkeypatch.setattr(lazy.mend, "read_mailbox", late)
+    monkeypatch.setattr(lazy.rot, "read_mailbox", late)
     report = look(alice)
     assert not any(run.exists() for run in runs)
     assert report.ok, report.bad
