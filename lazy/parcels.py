@@ -16,6 +16,7 @@ from lazy.forks import forks
 from lazy.people import node_of
 from lazy.receive import Receiver
 from lazy.refusals import Refusal
+from vault.audit_trail import gaps, way_back
 from vault.candidates import candidates, parse_record_address
 from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
@@ -24,7 +25,7 @@ from vault.files import FileMissing, Unreadable, reason_of
 from vault.history import releases
 from vault.names import BadVersion, Version
 from vault.nodelog import reaches
-from vault.profile import DATA_APP, TREE_APP, read
+from vault.profile import DATA_APP, TREE_APP, AuditEntry, read
 from vault.ranges import range_answer
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
@@ -235,6 +236,8 @@ def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple
 def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
     """Put the records of a file in, each validated whole and only if somebody who belongs vouches for it (LAZ-63).
 
+    Of audit entries those are taken that the trail here lost: a backup of this vault has them, and nobody else.
+
     Raises:
         RecordError: the file holds something else; nothing was stored.
         FileMissing, Unreadable: it cannot be read.
@@ -242,6 +245,7 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
     """
     everything = {record.hash for record in _records(path)}
     known = len(vault.store.have(everything))
+    regained = _regain(vault, path)
     receiver = Receiver(vault, path.name)
     _pass(receiver, path, watch, lambda record: _app(record) not in {DATA_APP, TREE_APP})
     _pass(receiver, path, watch, lambda record: _app(record) == TREE_APP and receiver.wants(record.hash, TREE_APP))
@@ -253,10 +257,26 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         note_version_conflicts(w, vault)
-        w.audit("lazy-pull", path.name, {"received": str(len(receiver.received))})
-    received, refused = tuple(receiver.received), tuple(receiver.refusals)
+        w.audit("lazy-pull", path.name, {"received": str(len(receiver.received) + len(regained))})
+    received, refused = (*regained, *receiver.received), tuple(receiver.refusals)
     left = everything - {refusal.hash for refusal in refused} - vault.store.have(everything)
     return PutResult(received, known, refused, len(left))
+
+
+def _regain(vault: Vault, path: Path) -> list[RecordHash]:
+    """Store the audit entries of a file that lead on where the trail here has a gap; return which."""
+    missing = gaps(vault)
+    offered: dict[RecordHash, Seal] = {}
+    for record in _records(path) if missing else ():
+        if not isinstance(record, Seal) or record.plex.app != AuditEntry.APP or not record.plex.name.isdecimal():
+            continue
+        if any(first <= int(record.plex.name) <= last for first, last, _ in missing):
+            offered[record.hash] = record
+    found = way_back(vault, offered)
+    if found:
+        with vault.writing(receiving=True) as w:
+            w.put(found)
+    return [entry.hash for entry in found]
 
 
 def _pass(receiver: Receiver, path: Path, watch: Watch, wanted: Callable[[Record], bool]) -> None:

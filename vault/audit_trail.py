@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vault.audit import read_audit
@@ -17,7 +17,7 @@ from vault.records.errors import RecordError
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["entries_of", "signers", "trail", "verify_trail"]
+__all__ = ["entries_of", "gaps", "signers", "trail", "verify_trail", "way_back"]
 
 _ADOPT = "lace-adopt"
 
@@ -95,6 +95,32 @@ def verify_trail(vault: Vault, positions: Iterable[int] | None = None) -> ChainV
     if damaged and verdict.ok:
         return ChainVerdict(verdict.length, ChainBreak(verdict.length + 1, damaged[0], Fault.FORM), verdict.last)
     return verdict
+
+
+def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:
+    """Return where entries are missing before one that is here: the first number, the last, and the last's Seal."""
+    sql = (
+        "SELECT ifnull((SELECT max(b.seq) FROM audit b WHERE b.seq < a.seq), 0) + 1, a.seq - 1, a.p FROM audit a"
+        " WHERE a.seq > 1 AND NOT EXISTS (SELECT 1 FROM audit b WHERE b.seq = a.seq - 1) ORDER BY a.seq"
+    )
+    found = []
+    for first, last, p in vault.store.rows(sql):
+        for _, stored in _stored(vault, [int(p)]):
+            record = parse_record(stored, verify=False)
+            parent = read_audit(record).parent if isinstance(record, Seal) else None
+            found += [] if parent is None else [(int(first), int(last), parent)]
+    return found
+
+
+def way_back(vault: Vault, offered: Mapping[RecordHash, Seal]) -> list[Seal]:
+    """Return those of some entries that are missing here: an entry here names each, or one that leads there."""
+    found = []
+    for _, _, record in gaps(vault):
+        step: RecordHash | None = record
+        while step is not None and step in offered:
+            found.append(offered[step])
+            step = read_audit(offered[step]).parent
+    return found
 
 
 def _positions(vault: Vault) -> list[int]:

@@ -170,7 +170,7 @@ def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
         return f"{paint.good('=')} {verdict.length} entries, each one sealed and chained to the one before."
     return (
         f"{paint.bad('! broken')} at entry {broken.position} ({broken.record}): its {broken.fault} is wrong.\n"
-        f"The {verdict.length} before it fit."
+        f"The {verdict.length} before it fit. What that means, and what to do: lace fsck"
     )
 
 

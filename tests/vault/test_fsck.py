@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
 from lazy.circle import adopt
+from lazy.parcels import export, put
 from lazy.sync import sync
 from tests.vault.vaults import around, derived, found, lived_in, write
 from vault import fsck_own
@@ -304,13 +305,22 @@ def test_a_vault_that_is_open_while_another_process_adopts_signs_with_the_new_ke
     assert check(copy).bad == ()
 
 
-def test_a_lost_audit_entry_shows(copy: Vault) -> None:
-    """CYB-10: the first break is named by its number."""
+def test_a_lost_audit_entry_shows_and_a_backup_gives_it_back(copy: Vault, grown: tuple[Path, Vault]) -> None:
+    """CYB-10: the first break is named by its number, with what to do; nothing else of a trail is ever taken."""
     assert verify_trail(copy).ok
+    ((lost,),) = copy.store.rows("SELECT count(*) FROM audit")
     with copy.store.transaction():
-        copy.store.run("DELETE FROM body WHERE p = (SELECT p FROM audit WHERE seq = 4)")
-    (bad,) = (thing for thing in check(copy).bad if thing.kind == "audit")
-    assert (bad.name, bad.code) == ("4", "sequence")
+        copy.store.run("DELETE FROM body WHERE p IN (SELECT p FROM audit WHERE seq IN (1, 4, 5))")
+    (bad,) = (thing for thing in repair(copy).bad if thing.kind == "audit")
+    assert (bad.name, bad.code) == ("1", "sequence")
+    assert "lace record put FILE" in bad.message
+    file = copy.folder / "trail.rec"
+    file.write_bytes(b"".join(export(grown[1], "lace/audit")))
+    assert len(put(copy, file).received) == 3
+    assert verify_trail(copy).ok
+    assert check(copy).ok
+    assert verify_trail(copy).length == lost + 1
+    assert put(copy, file).received == ()
 
 
 def test_damage_of_the_file_itself_is_named(tmp_path: Path) -> None:
