@@ -6,7 +6,6 @@ The places show values and know no store; what they show is read, and what they 
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -31,7 +30,7 @@ from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.taste import Taste
 from lace_tui.themes import THEMES
-from lazy.results import sync_command
+from lazy.results import sync_command, synced
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -204,13 +203,13 @@ class LaceApp(Looking):
         Args:
             following: the command that lets friends know of it; empty when they need none.
         """
-        if not following.startswith("lace sync "):
+        if not (named := synced(following)):
             said = f"Next: {following}" if following else "Nothing is left to send."
             self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
             return
         known = sorted(self.view.places, key=lambda place: bool(place.trouble)) if self.view else []
         seen = ((place.place.name, self.reach.get(place.place.name)) for place in known)
-        target = next((name for name, at in seen if at is not None and at.is_here), shlex.split(following)[2])
+        target = next((name for name, at in seen if at is not None and at.is_here), named)
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:

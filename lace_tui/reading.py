@@ -6,7 +6,6 @@ outside `.vault`. Only `look_at` looks at a place.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 from lace_tui.cli.output import moment
@@ -34,6 +33,7 @@ from lazy.results import sync_command
 from lazy.status import PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
+from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import LaceError
 from vault.graph import ancestors
@@ -155,31 +155,30 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
                 "member",
                 NeedKind.MEMBERSHIP,
                 "You are not a member yet",
-                f"sync; then a friend syncs and runs lace admit {shlex.quote(now.name)}; then sync again"
+                f"sync; then a friend syncs and runs {as_typed('admit', now.name)}; then sync again"
                 if now.waits_by_name
                 else "sync where your friend syncs; they must sync in between",
                 sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
             )
         )
-    for request in requests(vault):
-        name = shlex.quote(request.name)
-        found.append(
-            Need(
-                f"request {request.node}",
-                NeedKind.REQUEST,
-                f"{request.name} asks to belong",
-                f"at {request.place}; not admitted by itself: {request.problem}",
-                f"lace admit {name} --key {request.node}",
-                (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
-            )
+    found += [
+        Need(
+            f"request {request.node}",
+            NeedKind.REQUEST,
+            f"{request.name} asks to belong",
+            f"at {request.place}; not admitted by itself: {request.problem}",
+            as_typed("admit", request.name, options=f"--key {request.node}"),
+            (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
         )
+        for request in requests(vault)
+    ]
     found += [
         Need(
             f"desk {desk}",
             NeedKind.DESK,
             f"{desk}: released by friends, no folder here",
             "its files come into a sub-folder that you name",
-            f"lace desk add {shlex.quote(desk)} DIR",
+            as_typed("desk add", desk, "DIR"),
         )
         for desk in now.unmapped
     ]
@@ -199,17 +198,17 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
         version = f" {side.version}" if side.version else ""
         detail.append(f"{name}{version}, {moment(Tai.parse(side.tai).to_utc_iso())}, {side.content_sha512[:23]}")
     why = reason(conflict)
-    command = f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side_words(conflict, vault.node.text)}"
+    act = f"lace resolve {conflict.id[:ID_SHOWN]} {side_words(conflict, vault.node.text)}"
     if ended is not None:
         why = f"{label_of(vault, ended.node)} {ended.version} ends it: update"
-        command = update_command(conflict)
+        act = update_command(conflict)
     found = [
         Need(
             conflict.id,
             NeedKind.CONFLICT,
             f"{conflict.what}: {' <> '.join(names)}",
             why,
-            command,
+            act,
             tuple(detail),
         )
     ]

@@ -7,12 +7,12 @@ a date.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
 from vault.cases import SELF, Address, Case, Date, Label, Number, parse_address
+from vault.commands import as_option
 from vault.desk_folders import desks
 from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
@@ -283,7 +283,7 @@ def _known(vault: Vault, node: str, address: Address) -> str:
         head = line_head(vault.store, node, address.desk)
         if head is None:
             return "Commit first: lace commit -m TEXT"
-        return f"The newest is {address.desk}@{head.number}; see all with: lace log --desk {shlex.quote(address.desk)}"
+        return f"The newest is {address.desk}@{head.number}; see all with: lace log {as_option('--desk', address.desk)}"
     return f"Name a desk, perhaps with a number, a version or a date: {names[0]}@1. Yours: {', '.join(names)}."
 
 

@@ -16,6 +16,7 @@ from lazy.places import NameTaken, Place, forget_place, keep_place, make_place, 
 from lazy.sealing import is_encrypted, note_encrypted, open_medium
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
+from vault.commands import as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.keys import KeyMissing, KeyStore
 from vault.names import check_name
@@ -233,9 +234,7 @@ def node_to_leave(vault: Vault, name: str) -> str:
         return node_of(vault, name)
     except NoSuchPeer as error:
         if any(place.name == name for place in places(vault)):
-            import shlex  # noqa: PLC0415 - every visit loads this module, and few leave
-
-            way = f"To forget the place: lace place remove {shlex.quote(name)}"
+            way = f"To forget the place: {as_typed('place remove', name)}"
             raise NoSuchPeer(f"{name!r} is a place, and nobody.", hint=way) from error
         raise
 

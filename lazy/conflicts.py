@@ -8,7 +8,6 @@ proposals I accepted, is local.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from blake3 import blake3
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
 from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of
+from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
 from vault.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
@@ -109,7 +109,7 @@ def _other_side(decided: Conflict) -> str:
     if decided.version is None:
         return "Make the folder as you want it, then: lace release"
     names = sorted({one.name for one in decided.sides if one.word == one.name})
-    sides = [shlex.quote(f"{name}/{decided.desk}@{decided.version}") for name in names] or ["DESK@CASE"]
+    sides = [as_words(f"{name}/{decided.desk}@{decided.version}") for name in names] or ["DESK@CASE"]
     return f"Bring a side back with: lace checkout {' or '.join(sides)} - then: lace release"
 
 
@@ -126,15 +126,15 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
 
 
 def side_words(conflict: Conflict, me: str) -> str:
-    """Return what `resolve --prefer` may be given for this conflict.
+    """Return how `resolve` is told to keep a side of this conflict.
 
     Whoever gives the line to a shell as it stands decides nothing by that: a bar would take the first side.
 
     The words local and remote are a viewer's (LAZ-39): they are offered where each means one side, else the names are.
     """
     if len(conflict.sides) == 2 and _mine(conflict, me) is not None:
-        return "local or remote"
-    return " or ".join(dict.fromkeys(shlex.quote(side.word) for side in conflict.sides))
+        return "--prefer local or remote"
+    return as_either("--prefer", (side.word for side in conflict.sides))
 
 
 def side_names(conflict: Conflict, me: str) -> list[str]:
@@ -150,7 +150,7 @@ def _mine(conflict: Conflict, me: str) -> Side | None:
 
 def deciding_command(vault: Vault, conflict: Conflict) -> str:
     """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
-    how = conflict.accept_words() if conflict.proposals else f"--prefer {side_words(conflict, vault.node.text)}"
+    how = conflict.accept_words() if conflict.proposals else side_words(conflict, vault.node.text)
     return f"lace resolve {conflict.id} {how}"
 
 
@@ -161,7 +161,7 @@ def update_command(conflict: Conflict) -> str:
 
 def update_desk(desk: str) -> str:
     """Return the command that brings what was released into a desk."""
-    return "lace update" if desk == MAIN else f"lace update {shlex.quote(desk)}"
+    return "lace update" if desk == MAIN else as_typed("update", desk)
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:

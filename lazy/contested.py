@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from vault.commands import as_either
 from vault.names import Version
 from vault.records import RecordHash
 
@@ -131,8 +131,9 @@ class Conflict:
 
     def accept_words(self, *one: Proposal) -> str:
         """Return what `resolve` is given to accept what is proposed, or `one` of it."""
-        whose = " or ".join(dict.fromkeys(shlex.quote(proposal.word) for proposal in one or self.proposals))
-        return f"--accept {whose}" if self.differ else "--accept"
+        return (
+            as_either("--accept", (proposal.word for proposal in one or self.proposals)) if self.differ else "--accept"
+        )
 
     def proposed(self, word: str) -> list[Proposal]:
         """Return the proposals that a word, a person's name or key, or a resolution's hash means; all for no word."""

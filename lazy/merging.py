@@ -7,11 +7,11 @@ difference there is for a person.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from lazy.people import label_of
+from vault.commands import as_typed
 from vault.desks.chunks import MissingObject
 from vault.desks.edit import apply_changes
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
@@ -133,7 +133,7 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
         where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
         raise LetGo(
             f"Content of {where} is needed for this, and was let go here.",
-            hint=f"Get it back with: lace fetch {shlex.quote(where)} - then sync, and try again.",
+            hint=f"Get it back with: {as_typed('fetch', where)} - then sync, and try again.",
         ) from error
 
 

@@ -7,7 +7,6 @@ path is noticed.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from lazy.people import NoSuchPeer, left, node_of, peers
 from lazy.results import hint_at
 from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted, seen_first
+from vault.commands import as_typed
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.names import check_name
 from vault.records import Verifier
@@ -228,7 +228,7 @@ def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:
     """Return the command by which somebody who was left is synced with again, at an address or at a shared place."""
     shared = [place.uri for place in hopeful(vault, places(vault)) if place.peer is None and place.kind not in _OF_ONE]
     where = uri or next(iter(shared), "")
-    return f"lace join {shlex.quote(name)} {shlex.quote(where) if where else 'URI'} --key {node}"
+    return as_typed("join", name, where or "URI", options=f"--key {node}")
 
 
 def add_place(
@@ -264,7 +264,7 @@ def add_place(
     with vault.writing() as w:
         for known in places(vault):
             if (known.uri, known.peer) == (place.uri, place.peer):
-                way = f"Use the name it has, or forget that one first: lace place remove {shlex.quote(known.name)}"
+                way = f"Use the name it has, or forget that one first: {as_typed('place remove', known.name)}"
                 raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
         keep_place(w, place)
         note_encrypted(w, name, is_on=is_sealed)
@@ -315,7 +315,7 @@ def _refuse_taken(store: Store, name: str) -> None:
         NameTaken: it has.
     """
     for (uri,) in store.rows("SELECT uri FROM place WHERE name = ?", name):
-        again = f"Choose another name, or forget that one first: lace place remove {shlex.quote(name)}"
+        again = f"Choose another name, or forget that one first: {as_typed('place remove', name)}"
         raise NameTaken(f"There is a place called {name!r} already, at {uri}.", hint=again)
 
 

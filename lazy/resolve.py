@@ -6,7 +6,6 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +17,7 @@ from lazy.saving import save_first, unsaved
 from lazy.taking import NoSuchSide, Picks, Seen, SidesChanged, check_seen, held, merged_tree, pick_side, picks_of
 from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
+from vault.commands import as_option
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Source
 from vault.graph import ancestors, newest
@@ -175,8 +175,8 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         if not found:
             raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint="Decide it with: lace resolve")
         if len({p.content for p in found}) > 1:
-            hint = f"Name whose: {', '.join(dict.fromkeys(shlex.quote(p.word) for p in found))}"
-            raise NoSuchSide("Several resolutions are proposed.", hint=f"{hint} - what each decided: lace conflicts")
+            way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
+            raise NoSuchSide("Several resolutions are proposed.", hint=way)
         decision = found[0]
         _save(w, vault, conflict, watch)
         _note_accepted(w, conflict, decision)
@@ -262,7 +262,7 @@ def next_step(vault: Vault, *decided: Resolved) -> str:
     for done in decided:
         if done.resolution is None and done.release is None and not shares_commits(vault):
             desk = conflict_of(vault, done.conflict).desk
-            return "lace release" if desk == MAIN else f"lace release --desk {shlex.quote(desk)}"
+            return "lace release" if desk == MAIN else f"lace release {as_option('--desk', desk)}"
     return next_sync(vault)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 from typing import Self
 
+from vault.commands import as_typed
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
@@ -20,6 +20,7 @@ __all__ = [
     "at_place",
     "hint_at",
     "sync_command",
+    "synced",
     "written_anew",
 ]
 
@@ -39,7 +40,15 @@ def sync_command(name: str) -> str:
     >>> sync_command("-x")
     'lace sync -- -x'
     """
-    return f"lace sync {'-- ' if name.startswith('-') else ''}{shlex.quote(name)}"
+    return as_typed("sync", name)
+
+
+def synced(command: str) -> str:
+    """Return the place or peer that a `sync_command` is about; empty for any other command."""
+    import shlex  # noqa: PLC0415 - only the app asks
+
+    words = shlex.split(command)
+    return words[-1] if words[:2] == ["lace", "sync"] and len(words) > len(("lace", "sync")) else ""
 
 
 def written_anew(peer: str) -> str:
@@ -56,7 +65,7 @@ def at_place(error: LaceError, place: str) -> LaceError:
 def hint_at(hint: str, place: str) -> str:
     """Return a way out with the commands about a place naming the one it is about."""
     for verb in ("pull", "place remove", "place add"):
-        hint = hint.replace(f"lace {verb} NAME", f"lace {verb} {shlex.quote(place)}")
+        hint = hint.replace(f"lace {verb} NAME", as_typed(verb, place))
     return hint
 
 

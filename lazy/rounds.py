@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
 from vault.apart import apart, note_doubled, note_parted
+from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
@@ -260,7 +260,7 @@ def _taking_in(came: set[str], here: set[str]) -> str:
     """Name the command for the first desk of which something came; `main` and those with a folder go first."""
     desk = min(came, key=lambda name: (name != MAIN, name not in here, name))
     if desk not in here:
-        return f"lace desk add {shlex.quote(desk)} DIR"
+        return as_typed("desk add", desk, "DIR")
     return update_desk(desk)
 
 

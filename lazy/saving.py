@@ -6,9 +6,9 @@ all that came since, for everybody with the next release; so it waits for a word
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 
+from vault.commands import as_typed
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.graph import is_ancestor
@@ -108,10 +108,10 @@ def _refuse_look(
         return
     if any(commit in sides and not is_ancestor(vault.store, commit, mine) for commit in found):
         return
-    name = shlex.quote(desk)
+    back = as_typed("checkout", desk)
     raise UncommittedChanges(
         f"The folder of {desk} is exactly as an earlier revision or another release has it; to commit that by itself"
         " would take back what came since.",
-        hint=f"Go back to your newest: lace checkout {name} - or keep it as it is now: lace commit -m TEXT - then run"
+        hint=f"Go back to your newest: {back} - or keep it as it is now: lace commit -m TEXT - then run"
         " the same command again; nothing was changed.",
     )

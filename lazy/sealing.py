@@ -6,7 +6,6 @@ whoever has the key, and when somebody is no member any more the next writer beg
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
+from vault.commands import as_option, as_typed
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
@@ -149,13 +149,11 @@ def _anew(vault: Vault, place: Place) -> str:
     from lazy.people import label_of  # noqa: PLC0415
     from transports.address import parse_address  # noqa: PLC0415
 
-    name, folder = shlex.quote(place.name), parse_address(place.uri, Path("/")).path
-    again = f"lace place add {name} {shlex.quote(str(folder or place.uri))}"
-    if place.peer:
-        again += f" --for {shlex.quote(label_of(vault, place.peer))}"
-    if is_encrypted(vault, place):
-        again += " --encrypt"
-    return f"lace place remove {name}; {again}"
+    folder = parse_address(place.uri, Path("/")).path
+    options = [as_option("--for", label_of(vault, place.peer))] if place.peer else []
+    options += ["--encrypt"] if is_encrypted(vault, place) else []
+    again = as_typed("place add", place.name, str(folder or place.uri), options=" ".join(options))
+    return f"{as_typed('place remove', place.name)}; {again}"
 
 
 class VaultKeys:

@@ -7,7 +7,6 @@ shared is never un-shared.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from lazy.update import paths_moved
 from lazy.written import as_written, follow
 from vault.apart import one_below
 from vault.audit import read_audit
+from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.graph import newest
 from vault.held_rules import begin_look
@@ -246,8 +246,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         finish_checkouts(vault, watch)
     if not keeps_folder and changes(vault, desk, watch, is_dry=dry_run).items:
         # To commit them and say `undo` again would take back that commit, and no more.
-        back = shlex.quote(f"{desk}@{before.number}")
-        way = f"Keep them: lace commit -m TEXT - then bring back what was before: lace checkout {back}"
+        back = as_typed("checkout", f"{desk}@{before.number}")
+        way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
     if dry_run:
         moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
@@ -304,10 +304,10 @@ def _refuse_shared(vault: Vault, head: Head) -> None:
     shared = vault.store.rows("SELECT 1 FROM shared WHERE p = ?", vault.store.position(head.rev))
     labels = vault.store.rows("SELECT label FROM label WHERE rev = ?", head.rev.text)
     if shared:
-        before = shlex.quote(f"{head.desk}@{head.number - 1}")
+        before = as_typed("checkout", f"{head.desk}@{head.number - 1}")
         raise NothingToUndo(
             f"{head.desk} revision {head.number} was shared, and what was shared is never taken back.",
-            hint=f"Bring the one before back: lace checkout {before}, then lace commit.",
+            hint=f"Bring the one before back: {before}, then lace commit.",
         )
     if labels:
         raise NothingToUndo(f"{head.desk} revision {head.number} has the label {labels[0][0]}.")

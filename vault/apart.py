@@ -6,9 +6,9 @@ the line, a release would leave out what I had released before, and friends who 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 
+from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.graph import is_ancestor, newest
@@ -67,10 +67,10 @@ def check_apart(vault: Vault, desk: str) -> None:
         OwnWorkApart: it does not.
     """
     if apart(vault, desk):
-        command = "lace update" if desk == MAIN else f"lace update {shlex.quote(desk)}"
+        update = "lace update" if desk == MAIN else as_typed("update", desk)
         raise OwnWorkApart(
             f"You committed more in {desk} than its folder holds: it was restored, or a copy of it went on.",
-            hint=f"Bring that into it first: {command} - what you changed here is kept. Then run the same again."
+            hint=f"Bring that into it first: {update} - what you changed here is kept. Then run the same again."
             " Where a conflict keeps it out, decide that first: lace conflicts",
         )
 

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from vault.commands import as_typed
 from vault.desks.paths import split_path
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import make_directory
@@ -122,9 +123,7 @@ def scanned_folder(vault: Vault, desk: str) -> Path:
     """
     folder = folder_of(vault, desk)
     if desk != MAIN and not os.path.lexists(folder):
-        import shlex  # noqa: PLC0415 - few folders are ever gone
-
-        way = f"Move it back, or have it written again as it was last: lace checkout {shlex.quote(desk)}"
+        way = f"Move it back, or have it written again as it was last: {as_typed('checkout', desk)}"
         raise FolderGone(f"The folder of the desk {desk} is gone: {folder}.", hint=way)
     return folder
 

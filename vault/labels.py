@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.history import Head, line_head, revision
 from vault.profile import LabelRecord
@@ -94,9 +95,7 @@ def set_label(vault: Vault, label: str, desk: str, number: int | None = None) ->
         plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
         other = labelled(w.store, me, desk, label)
         if other is not None:
-            import shlex  # noqa: PLC0415 - few labels are ever taken
-
-            way = f"Choose another label; see all with: lace read v {shlex.quote(f'self/{desk}')}"
+            way = f"Choose another label; see all with: {as_typed('read v', f'self/{desk}')}"
             raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.", hint=way)
         sealed = w.seal(plex)
         is_shared = bool(w.store.rows("SELECT 1 FROM shared s JOIN rev r USING (p) WHERE r.hash = ?", head.rev.text))

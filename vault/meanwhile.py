@@ -12,10 +12,10 @@ twice.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from vault.commands import as_option, as_typed
 from vault.desk_folders import desk_at, folder_of
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
@@ -84,13 +84,9 @@ def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
         paths: in its folder; none of them for `PATH`.
     """
     here = vault.around.here or vault.folder
-    words = ["lace commit -m TEXT"]
-    if desk_at(vault, here) != desk:
-        words.append(f"--desk {shlex.quote(desk)}")
+    where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
     names = [os.path.relpath(folder_of(vault, desk) / path, here) for path in paths]
-    if any(name.startswith("-") for name in names):  # else it would be taken for an option
-        words.append("--")
-    return " ".join([*words, *(map(shlex.quote, names) if names else ["PATH"])])
+    return as_typed(f"commit -m TEXT{where}", *(names or ["PATH"]))
 
 
 def clashing(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vault.commands import as_typed
 from vault.desks.paths import split_path
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
@@ -143,13 +144,11 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
     for rule in rules:
         out = [str(label) for node, label in members if not may(store, rule, str(node), vault.node.text)]
         if out and (not rule.path or lookup(source or store, tree, rule.path) is not None):
-            import shlex  # noqa: PLC0415 - few releases are refused
-
             where = rule.path or "the whole desk"
-            command = f"lace desk permit {shlex.quote(rule.path or '.')} --read --anyone"
+            let = as_typed("desk permit", rule.path or ".", options="--read --anyone")
             raise NotPermitted(
                 f"Friends get a release whole, and {_shown(out)} may not read {where}.",
-                hint=f"Let them with: {command} - or move it out of {desk}.",
+                hint=f"Let them with: {let} - or move it out of {desk}.",
             )
 
 

@@ -6,10 +6,11 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.admitting import drop_requests, requests
 from lazy.revoking import waiting
+from vault.commands import as_typed
 from vault.records import Tai, Verifier
 from vault.vault import Vault
 from vault.words import fingerprint_words
@@ -56,7 +57,7 @@ def _list(vault: Vault) -> Answer:
     lines = [
         f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
         f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
-        f"  To admit: lace admit {typed(request.name)} --key {request.node}"
+        f"  To admit: {inert(as_typed('admit', request.name, options=f'--key {request.node}'))}"
         for request in found
     ]
     lines += ["To take one off this list: lace requests --drop NAME, and all: --drop-all"] if found else []
@@ -64,7 +65,7 @@ def _list(vault: Vault) -> Answer:
     lines += [
         f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
         + (
-            f"To agree: lace revoke {typed(one.name)}"
+            f"To agree: {inert(as_typed('revoke', one.name))}"
             if one.mine
             else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
         )

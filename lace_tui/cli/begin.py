@@ -10,7 +10,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment
 from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
@@ -19,6 +19,7 @@ from lazy.invitations import Invitation
 from lazy.people import former, formers, label_of, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
+from vault.commands import as_typed
 from vault.errors import CallerError, LaceError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
@@ -187,7 +188,7 @@ def _asks(vault: Vault, was: Verifier) -> str:
     if not members(vault):
         return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
     return (
-        f"{why}: a friend must admit you with lace admit {typed(vault.name)}.\n"
+        f"{why}: a friend must admit you with {inert(as_typed('admit', vault.name))}.\n"
         f"Next: {meeting(places(vault))}."
         " Your request is there then; your friend syncs, admits you, and both sync again."
     )
@@ -347,7 +348,7 @@ def _leave(context: Context, args: argparse.Namespace) -> Answer:
         if any(member.node == node for member in members(vault)):
             lines.append(
                 f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
-                f"\nTo end that for all of you: lace revoke {typed(args.name)}"
+                f"\nTo end that for all of you: {inert(as_typed('revoke', args.name))}"
             )
         lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
         return Answer({"peer": args.name, "uri": uri, "key": node}, "\n".join(lines))

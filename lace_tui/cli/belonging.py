@@ -6,9 +6,10 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.revoking import Revoked, plan_revocation, revoke
+from vault.commands import as_typed
 from vault.errors import CallerError
 
 __all__ = ["RevocationNotAgreed", "configure", "run"]
@@ -51,9 +52,9 @@ def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> N
     """
     if yes:
         return
-    name = "self" if plan.me else typed(plan.name)
-    name += "" if last is None else f" --last {last}"
-    way = f"Look with: lace revoke {name} --dry-run - and agree with: lace revoke {name} --yes"
+    name, given = "self" if plan.me else plan.name, "" if last is None else f"--last {last} "
+    look, agree = (as_typed("revoke", name, options=f"{given}{how}") for how in ("--dry-run", "--yes"))
+    way = f"Look with: {look} - and agree with: {agree}"
     what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."
     if not context.is_terminal or context.json:
         raise RevocationNotAgreed(what, hint=way)

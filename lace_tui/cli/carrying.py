@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -12,6 +11,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.sync_report import answer
 from lazy.carry import apply_bundle, create_bundle
+from vault.commands import as_typed
 
 __all__ = ["configure", "run"]
 
@@ -37,10 +37,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             note_inside(context, path)
             made = answer(context, vault, [path.name], [result], "push")
-            return _with_step(made, f"lace bundle apply {shlex.quote(path.name)}")
+            return _with_step(made, as_typed("bundle apply", path.name))
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
         if args.dry_run:
-            result.next = f"lace bundle apply {shlex.quote(args.file)}"
+            result.next = as_typed("bundle apply", args.file)
         return answer(context, vault, [path.name], [result], "pull")
 
 

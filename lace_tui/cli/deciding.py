@@ -195,10 +195,10 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         lines.append(f"    {inert(proposal.word)} proposes {_proposed(conflict, proposal)}: {accept}")
     if ended := row["ended_by"]:
         what = f"{inert(ended['name'])} {ended['version']}"
-        lines.append(f"    {what} was released since and ends it: {update_command(conflict)}")
+        lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
     if conflict.is_open:
         words = inert(side_words(conflict, me))
-        lines.append(f"    Decide: lace resolve {conflict.id} --prefer {words}, or edit and --merged VERSION")
+        lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
     return "\n".join(lines)
 
 

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
 from lazy.merging import merge_heads
 from lazy.taking import PathRegions, path_regions
 from lazy.written import FolderInTheWay
+from vault.commands import as_option
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import next_version
@@ -110,5 +111,7 @@ def draft_lines(vault: Vault, conflict: Conflict, paths: Sequence[str], where: s
         return []
     if not paths:
         return ["    No text clashes in it, so there is no draft."]
-    decide = f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)} --files {typed(where)}"
+    decide = (
+        f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)} {inert(as_option('--files', where))}"
+    )
     return [f"    Drafts in {inert(where)}: {', '.join(map(inert, paths))}", f"    Edit them, then: {decide}"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import note_inside, place_of, target_of
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from spark_export.audits import AUDITS, Audit
@@ -23,6 +23,7 @@ from spark_export.export import Exported, Inputs, export, exports_in
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit
+from vault.commands import as_option
 from vault.files import write_atomic
 from vault.vault import NoVault
 
@@ -105,7 +106,7 @@ def _tables_text(done: Exported, where: str, paint: Paint) -> str:
     lines = [f"{name:<12} {rows:>10,}" for name, rows in done.tables.items()]
     fresh = f"{len(done.written)} files written ({bytes_text(done.bytes_written)}), {done.kept} kept as they were."
     hint = paint.faint(
-        f"Put the exports of all members into one directory, then: lace report all --input {typed(where)}"
+        f"Put the exports of all members into one directory, then: lace report all {inert(as_option('--input', where))}"
     )
     return "\n".join([*lines, fresh, hint])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,9 @@ from unicodedata import normalize
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
+from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN, desk_at, desks, folder_of, known_desk
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
@@ -76,7 +76,7 @@ def desk_of(context: Context, vault: Vault, name: str | None) -> str:
 
 def desk_option(context: Context, vault: Vault, desk: str) -> str:
     """Return what a command takes, typed where the person is, to be about a desk; empty where it is so by itself."""
-    return "" if desk == desk_of(context, vault, None) else f" --desk {typed(desk)}"
+    return "" if desk == desk_of(context, vault, None) else f" {inert(as_option('--desk', desk))}"
 
 
 def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:
@@ -269,7 +269,7 @@ def _waiting(vault: Vault, desk: str) -> set[str]:
 
 def changes_of(desk: str) -> str:
     """Return the command that lists what changed in a desk, and finishes what was left of an update."""
-    return "lace changes" if desk == MAIN else f"lace changes {shlex.quote(desk)}"
+    return "lace changes" if desk == MAIN else as_typed("changes", desk)
 
 
 def update_data(done: Updated) -> dict[str, Any]:

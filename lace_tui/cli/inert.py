@@ -7,7 +7,7 @@ name can neither move the cursor nor look like another name by hidden means.
 
 from __future__ import annotations
 
-__all__ = ["arguments", "inert", "inert_lines", "typed", "width_of"]
+__all__ = ["inert", "inert_lines", "typed", "width_of"]
 
 _ELLIPSIS = "..."
 _MARKS_IN_A_ROW = 6  # more combining marks than any script stacks; piles of them paint over other lines
@@ -43,17 +43,6 @@ def typed(text: str) -> str:
     import shlex  # noqa: PLC0415 - many answers offer no command
 
     return inert(shlex.quote(text))
-
-
-def arguments(*words: str) -> str:
-    """Return names, paths and addresses as a shell takes them; behind two dashes where one looks like an option.
-
-    >>> arguments("main@1", "-dash")
-    '-- main@1 -dash'
-    """
-    import shlex  # noqa: PLC0415 - many answers offer no command
-
-    return shlex.join(("--", *words) if any(word.startswith("-") for word in words) else words)
 
 
 def inert_lines(text: str) -> list[str]:

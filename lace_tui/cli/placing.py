@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from lazy.places import Place, add_place, place_named, places, remove_place
 from lazy.results import sync_command
 from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
 from transports.address import AddressKind
+from vault.commands import as_typed
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -89,9 +89,7 @@ def _require_written(place: Place) -> None:
 def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
     _require_written(place)
     if rebase and not place.place_id:
-        raise BadArguments(
-            f"{place.name} was never visited.", hint=f"Visit it first: lace pull {shlex.quote(place.name)}"
-        )
+        raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: {as_typed('pull', place.name)}")
     set_encrypted(vault, place, rebase=rebase)
 
 

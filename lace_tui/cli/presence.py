@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lazy.beacon import Beacon, Presence, SeenBeacon, known_beacons, my_beacon, publish_beacon
 from lazy.people import label_of, node_of
+from vault.commands import as_typed
 
 if TYPE_CHECKING:
     from lazy.asking import Asked
@@ -113,7 +114,7 @@ def _theirs(context: Context, vault: Vault, name: str, *, asks: bool) -> Answer:
                 lines.append("No place that you know can have it.")
         if seen is None:
             lines.append(f"No beacon of {inert(called)} is known here.")
-            lines += [] if asks else [f"Ask for it: lace beacon {typed(called)} --ask"]
+            lines += [] if asks else [f"Ask for it: {inert(as_typed('beacon', called, options='--ask'))}"]
             return "\n".join(lines)
         lines.append(_line(called, seen.beacon))
         written, first = _age(now, seen.beacon.tai), _age(now, seen.seen)

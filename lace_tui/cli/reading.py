@@ -21,12 +21,13 @@ from lace_tui.cli.folder import (
     notices,
     target_of,
 )
-from lace_tui.cli.inert import arguments, inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
 from lazy.address import ResolvedCommit, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
+from vault.commands import as_option, as_typed
 from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
@@ -94,7 +95,7 @@ def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
     require_there(vault, path, found)
     entry = lookup(vault.store, found.tree, path) if path else None
     if entry is None or entry.is_dir:
-        way = f"Name a file in it; see what it has: lace read y {arguments(found.what, args.path)}"
+        way = f"Name a file in it; see what it has: {as_typed('read y', found.what, args.path)}"
         raise NoSuchPath(f"{path or '.'} is a folder in {found.what}.", hint=way)
     check_here(vault.store, entry)
     for piece in entry_pieces(vault.store, entry):
@@ -147,7 +148,7 @@ def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
     if before.desk != after.desk:
         raise BadArguments(
             f"lace diff: a path is one of a desk, and {before.what} and {after.what} are of two.",
-            hint=f"Compare all of both: lace diff {arguments(before.what, after.what)}",
+            hint=f"Compare all of both: {as_typed('diff', before.what, after.what)}",
         )
 
 
@@ -173,7 +174,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         f"\nNothing is uncommitted in {desk}."
         if is_newest
         else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
-        f"To go back to the newest: lace checkout {typed(desk)}"
+        f"To go back to the newest: {inert(as_typed('checkout', desk))}"
     )
     kept = "" if path else kept
     late = [skip.path for skip in result.skipped if skip.blocking]
@@ -227,7 +228,9 @@ def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
             f"{inert(row['desk'])}  revision {row['revision']}  {row['shown']}  {inert(str(row['folder']))}"
             for row in rows
         ]
-        lines += [f"{inert(desk)}  of a friend; map it with: lace desk add {typed(desk)} DIR" for desk in elsewhere]
+        lines += [
+            f"{inert(desk)}  of a friend; map it with: {inert(as_typed('desk add', desk, 'DIR'))}" for desk in elsewhere
+        ]
         return "\n".join(lines)
 
     return Answer({"desks": rows, "unmapped": elsewhere}, text)
@@ -250,8 +253,8 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
 def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     is_known = args.name in unmapped(vault)
     made = add_desk(vault, args.name, desk_path(context, vault, args.folder, is_on_disk=True))
-    name = typed(made.name)
-    following = f"lace update {name}" if is_known else f"lace release 1.0.0 --desk {name}"
+    first = f"lace release 1.0.0 {as_option('--desk', made.name)}"
+    following = inert(as_typed("update", made.name) if is_known else first)
     return Answer(
         {"desk": made.name, "folder": vault.folder / made.dir, "revision": 0},
         f"{inert(made.dir)} is the desk {inert(made.name)} from now on, and main leaves it alone.\nNext: {following}",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint, moment
 from lace_tui.cli.presence import beacon_data, beacon_note
 from lazy.places import PlaceFault
 from lazy.queue import MANY
 from lazy.results import NO_PERSON_NEEDED, sync_command
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
+from vault.commands import as_typed
 from vault.errors import LaceError
 from vault.history import Relation
 from vault.records import Tai
@@ -136,8 +137,8 @@ def _standing_lines(found: Status, paint: Paint) -> list[str]:
         what = f"! {inert(me.by)} revoked this device's key: what it says counts here only. A new key: lace adopt"
         lines.append(paint.warn(what))
     elif found.waits_by_name:
-        by_hand = f"! not a member yet: sync, let a friend sync and run lace admit {typed(found.name)}, and sync again"
-        lines.append(paint.warn(by_hand))
+        admit = inert(as_typed("admit", found.name))
+        lines.append(paint.warn(f"! not a member yet: sync, let a friend sync and run {admit}, and sync again"))
     elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
     if found.held_back is not None:
@@ -177,7 +178,7 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint) -> list[str]:
 
 
 def _map_command(desk: str) -> str:
-    return f"lace desk add {typed(desk)} DIR"
+    return inert(as_typed("desk add", desk, "DIR"))
 
 
 def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
@@ -185,7 +186,7 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
     parts = [version, f"revision {desk.revision}"]
     if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
         # Beside other desks each is named: without a name, the command is about the folder it is typed in.
-        update = "lace update" if is_alone else f"lace update {typed(desk.desk)}"
+        update = "lace update" if is_alone else inert(as_typed("update", desk.desk))
         parts.append(_WORDS[desk.relation].format(update=update))
     if desk.unreleased:
         parts.append(f"{count_text(desk.unreleased, 'commit')} not released")
@@ -213,7 +214,7 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.evidence:
-            line += paint.warn(f", ! {peer.evidence} noted against: lace peers {typed(peer.name)}")
+            line += paint.warn(f", ! {peer.evidence} noted against: {inert(as_typed('peers', peer.name))}")
         lines.append(line)
     return lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.saving import UncommittedChanges, commits_with
 from lazy.written import FolderInTheWay, follow, refuse_blocked
+from vault.commands import as_typed
 from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
@@ -166,7 +166,7 @@ def require_there(vault: Vault, path: str, *found: ResolvedCommit) -> None:
     if path and all(lookup(vault.store, one.tree, path) is None for one in found):
         names = [one.what for one in found]
         said = f"{names[0]} has nothing" if len(names) == 1 else f"Neither {' nor '.join(names)} has anything"
-        raise NoSuchPath(f"{said} at {path}.", hint=f"See what it has: lace read y {shlex.quote(names[0])}")
+        raise NoSuchPath(f"{said} at {path}.", hint=f"See what it has: {as_typed('read y', names[0])}")
 
 
 def _write(

@@ -25,11 +25,12 @@ from lace_tui.cli.folder import (
     sign,
     update_data,
 )
-from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
+from vault.commands import as_typed
 from vault.desk_folders import desks, unmapped
 from vault.history import Relation, line_head, next_version
 from vault.names import Version
@@ -143,9 +144,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 def _update_of(desk: str) -> str:
     """Return the command that updates a desk."""
-    import shlex  # noqa: PLC0415 - no other verb here needs it
-
-    return f"lace update {shlex.quote(desk)}"
+    return as_typed("update", desk)
 
 
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -230,7 +229,8 @@ def _update_lines(
         of_desk = f" of {desk}." if other or news else "."
         lines.append("Nothing new: your folder has everything that was released" + of_desk)
     lines += [
-        f"{inert(name)} was released too, and has no folder here: lace desk add {typed(name)} DIR" for name in other
+        f"{inert(name)} was released too, and has no folder here: {inert(as_typed('desk add', name, 'DIR'))}"
+        for name in other
     ]
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:

@@ -279,8 +279,8 @@ class Comparing(Place):
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the conflict and its command."""
-        words = self._read.words if self._read else "local or remote"
-        return "A conflict", (), f"lace resolve {self.conflict_id[:ID_SHOWN]} --prefer {words}"
+        words = self._read.words if self._read else "--prefer local or remote"
+        return "A conflict", (), f"lace resolve {self.conflict_id[:ID_SHOWN]} {words}"
 
     # Moving
 

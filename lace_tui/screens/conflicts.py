@@ -87,7 +87,7 @@ class Conflicts(Listing):
         if conflict.id in self._ended:
             return "A conflict", tuple(lines), update_command(conflict)
         words = side_words(conflict, self._me)
-        return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {words}"
+        return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} {words}"
 
     def hinted(self) -> list[Action]:
         """Leave out to accept where nobody has decided, and to decide where nothing is open."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.cli.folder import expanded, sharing_note
-from lace_tui.cli.inert import arguments, inert
+from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
@@ -25,6 +24,7 @@ from spark_export.reader import VaultReader
 from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES
 from spark_export.session import spark_session
+from vault.commands import as_option, as_typed
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -90,7 +90,7 @@ class Export(Listing):
             return done, sharing_note(vault.folder.absolute(), target.absolute())
 
         to = str(target)
-        self.lace.begin("Export", do, lambda told: self._exported(told[0], told[1], to), f"lace export {arguments(to)}")
+        self.lace.begin("Export", do, lambda told: self._exported(told[0], told[1], to), as_typed("export", to))
 
     def action_count(self) -> None:
         """Count the rows of each table."""
@@ -132,7 +132,7 @@ class Export(Listing):
                     watch.progress(0, 0, name)
                     return run(session, audit)
 
-        command = f"lace report {name}" + (f" --input {shlex.quote(str(expanded(where)))}" if where else "")
+        command = f"lace report {name}" + (f" {as_option('--input', str(expanded(where)))}" if where else "")
         self.lace.begin(f"Report: {name}", do, self._reported, command)
 
     def _reported(self, found: Report) -> Card:
@@ -150,7 +150,7 @@ class Export(Listing):
         self.show({})
         lines = [mark(f"= {len(done.written)} files written, {done.kept} kept as they were", GOOD)]
         lines += [mark(f"! {note}", BAD)] if note else []
-        lines.append(mark(f"next: lace report all --input {shlex.quote(where)}", NOTE))
+        lines.append(mark(f"next: lace report all {as_option('--input', where)}", NOTE))
         if self.is_active:
             self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
         return Card(f"Export: {inert(where)}", tuple(lines))

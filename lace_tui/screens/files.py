@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +10,6 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.cli.folder import expanded, sharing_note
-from lace_tui.cli.inert import arguments
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
 from lace_tui.screens.cards import Card
@@ -29,6 +27,7 @@ from lace_tui.screens.old import (
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from lazy.address import ResolvedCommit
+from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
@@ -154,7 +153,7 @@ class Files(Listing):
                     f"Copy out: {at.what}",
                     do,
                     lambda told: _copied(told[0], told[1], at.what, to),
-                    f"lace checkout {shlex.quote(at.what)} --to {shlex.quote(str(to))}",
+                    as_typed("checkout", at.what, options=as_option("--to", str(to))),
                 )
 
         self.app.push_screen(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
@@ -169,7 +168,7 @@ class Files(Listing):
 
 def cat_command(at: ResolvedCommit, path: str) -> str:
     """Return the command that prints a file of a revision."""
-    return f"lace cat {arguments(at.what, path)}"
+    return as_typed("cat", at.what, path)
 
 
 def show_difference(place: Listing, found: Found) -> None:
@@ -180,18 +179,18 @@ def show_difference(place: Listing, found: Found) -> None:
 def offer_checkout(place: Listing, old: OldFiles) -> None:
     """Show what bringing the folder to a revision would change, and do it when agreed."""
     at = old.at
-    command = f"lace checkout {shlex.quote(at.what)}"
+    act = as_typed("checkout", at.what)
 
     def planned(plan: Foreseen, first: str = f"The folder becomes as {at.what} was:") -> None:
         lines = [mark(first, STRONG), *(mark(line) for line in foreseen_lines(plan))]
         if not plan.moved:
             lines.append(mark("  no file changes: the folder is so already", QUIET))
         lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
-        lines.append(mark(command, NOTE))
+        lines.append(mark(act, NOTE))
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
-                place.lace.begin("Check out", lambda vault, watch: as_planned(vault, at, plan, watch), done, command)
+                place.lace.begin("Check out", lambda vault, watch: as_planned(vault, at, plan, watch), done, act)
 
         action = "check-out" if place.SCOPE is Scope.HISTORY else "bring-back"
         place.lace.open_page(place, action, PlanPage("Check out: the plan", lines), decided)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, bindings_of, footer
 from lazy import circle
+from vault.commands import as_option
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class FirstRun(Screen[None]):
                 if group:
                     self.lace.make_vault(
                         lambda folder, around: Vault.found(folder, around, name=name, group=group),
-                        f"lace init --name {shlex.quote(name)} --group {shlex.quote(group)}",
+                        f"lace init {as_option('--name', name)} {as_option('--group', group)}",
                     )
 
             self.app.push_screen(Question("Begin here", "What shall the group be called?", "friends"), grouped)

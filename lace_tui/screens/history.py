@@ -29,6 +29,7 @@ from lazy.parcels import show as show_record
 from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
+from vault.commands import as_option
 from vault.desk_folders import desk_at
 from vault.history import line_head
 from vault.labels import Labelled, NothingToLabel, set_label
@@ -217,8 +218,8 @@ class History(Listing):
             made = commit(vault, text, desk=desk, watch=watch)
             return made, follow(vault, Occasion.COMMIT, watch) if made else []
 
-        where = "" if desk == MAIN else f" --desk {shlex.quote(desk)}"
-        self.lace.begin("Commit", do, _committed, f"lace commit -m {shlex.quote(text)}{where}")
+        where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
+        self.lace.begin("Commit", do, _committed, f"lace commit {as_option('-m', text)}{where}")
 
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""
@@ -265,7 +266,7 @@ def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
     if newest is None:
         raise NothingToLabel(f"Your line of {desk} has no revision yet.")
     number = int(str(rows[0][1])) if rows else newest.number
-    option = "" if desk == there == MAIN else f" --desk {shlex.quote(desk)}"
+    option = "" if desk == there == MAIN else f" {as_option('--desk', desk)}"
     return _Nameless(desk, number, number == newest.number, option)
 
 

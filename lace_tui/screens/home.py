@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -12,7 +11,7 @@ from textual.containers import Container, VerticalScroll
 from textual.widgets import OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
-from lace_tui.cli.inert import arguments, inert
+from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import (
     Card,
     place_card,
@@ -26,6 +25,7 @@ from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import NeedKind, ago
+from vault.commands import as_option, as_typed
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class Home(Place):
             f"Sync: {inert(', '.join(names))}",
             lambda vault, watch: deeds.sync(vault, names, watch=watch),
             lambda results: sync_card(results, self.lace.monotonic() - began),
-            f"lace sync {arguments(*names)}",
+            as_typed("sync", *names),
         )
 
     def action_sync_all(self) -> None:
@@ -300,7 +300,7 @@ class Home(Place):
             f"What would move: {inert(target)}",
             lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
             planned_card,
-            f"lace sync {shlex.quote(target)} --dry-run",
+            as_typed("sync", target, options="--dry-run"),
         )
 
     def action_release(self) -> None:
@@ -337,7 +337,7 @@ class Home(Place):
             f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
             lambda vault, watch: deeds.release(vault, version, desk, watch),
             lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
-            f"lace release {version}" if is_alone else f"lace release {version} --desk {shlex.quote(desk)}",
+            f"lace release {version}" if is_alone else f"lace release {version} {as_option('--desk', desk)}",
         )
 
     def action_new_place(self) -> None:
@@ -361,7 +361,7 @@ class Home(Place):
                         f"Place: {inert(name)}",
                         lambda vault, _: deeds.new_place(vault, name, uri),
                         lambda made: place_card(*made),
-                        f"lace place add {arguments(name, uri)}",
+                        as_typed("place add", name, uri),
                     )
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
@@ -375,7 +375,7 @@ class Home(Place):
 
         def named(name: str | None) -> None:
             if name:
-                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, f"lace invite {arguments(name)}")
+                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, as_typed("invite", name))
 
         def shown(made: Invitation) -> Card | None:
             from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame

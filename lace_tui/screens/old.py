@@ -10,13 +10,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
-from lace_tui.cli.inert import arguments
 from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.cases import SELF
+from vault.commands import as_typed
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
@@ -146,7 +146,7 @@ def between(vault: Vault, one: str, other: str) -> Found:
 
 def _between(vault: Vault, before: ResolvedCommit, after: ResolvedCommit) -> Found:
     found = tree_differences(vault, before, after, limit=DIFFERENCES + 1)
-    return Found(f"{before.what} to {after.what}", _told(found), f"lace diff {arguments(before.what, after.what)}")
+    return Found(f"{before.what} to {after.what}", _told(found), as_typed("diff", before.what, after.what))
 
 
 def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,7 +17,7 @@ from lace_tui.screens.place import bindings_of
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places import Place as MeetingPlace
 from lazy.places import places
-from lazy.results import sync_command
+from lazy.results import sync_command, synced
 from lazy.sync import sync
 from lazy.vectors import Mark, vectors
 from vault.vault import Vault
@@ -136,8 +135,8 @@ class Peers(Listing):
     def action_sync_peer(self) -> None:
         """Sync with the selected peer or place."""
         command = self.row()[2]
-        target = " ".join(shlex.split(command)[2:])
-        if not command.startswith("lace sync "):
+        target = synced(command)
+        if not target:
             self.notify("Select a peer or a place; you cannot sync with yourself.", markup=False)
             return
         began = self.lace.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 from lace_tui.taste import THEME_NAMES, Taste, keep_keys, keep_theme
 from vault.beside import save_settings
+from vault.commands import as_typed
 from vault.config import SETTINGS
 from vault.errors import LaceError
 from vault.vault import Vault
@@ -146,8 +146,8 @@ class Settings(Listing):
                 save_settings(vault, vault.settings.set(key, text))
             return text
 
-        command = f"lace config set {key} {shlex.quote(text)}"
-        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), command)
+        act = as_typed("config set", key, text)
+        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), act)
 
 
 def _changed(key: str, text: str) -> Card:

@@ -6,7 +6,6 @@ same number of rows for the same lines, so that they scroll as one.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
 from lazy.deciding import Choice, Pick, Piece, Worked
 from lazy.opening import Content, Opened, OpenFile
+from vault.commands import as_option
 from vault.names import Version
 
 __all__ = [
@@ -293,13 +293,13 @@ def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> s
     has_text = False
     for file in opened.files:
         pick = picks.get(file.path, Pick())
-        path = f"--path{'=' if file.path.startswith('-') else ' '}{shlex.quote(file.path)}"
+        path = as_option("--path", file.path)
         if pick.side is not None and pick.edited is None:
             side = opened.sides[pick.side]
             if side.word or not side.is_mine:  # what stays as in the folder needs no word
-                words.append(f"{path} --take {shlex.quote(side.name)}")
+                words.append(f"{path} {as_option('--take', side.name)}")
         elif pick.edited is None and len(opened.sides) == 2 and all(c in sides for c in pick.regions.values()):
-            chosen = [f"--region {n} --take {shlex.quote(sides[c])}" for n, c in sorted(pick.regions.items())]
+            chosen = [f"--region {n} {as_option('--take', sides[c])}" for n, c in sorted(pick.regions.items())]
             words.append(" ".join([path, *chosen]))
         else:
             has_text = True

@@ -120,7 +120,7 @@ def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: t
     (conflict,) = conflicts(bob)
     assert {str(side.release) for side in conflict.sides} == sides
     assert [side.word for side in conflict.sides] == ["alice:1", "alice:2"]
-    assert side_words(conflict, bob.node.text) == "alice:1 or alice:2"
+    assert side_words(conflict, bob.node.text) == "--prefer alice:1 or alice:2"
     with pytest.raises(NoSuchSide, match="fits several sides"):
         resolve_prefer(bob, conflict.id, "alice")
     done = resolve_prefer(bob, conflict.id, "alice:2")  # what is proposed is taken
@@ -249,7 +249,7 @@ def test_two_decisions_by_one_key_can_each_be_named(devices: tuple[Vault, Vault,
     assert conflict.accept_words() == "--accept alice:1 or alice:2"
     with pytest.raises(NoSuchSide) as refused:
         accept_resolution(bob, conflict.id, "alice")
-    assert refused.value.hint == "Name whose: alice:1, alice:2 - what each decided: lace conflicts"
+    assert refused.value.hint == "Name whose: --accept alice:1 or alice:2 - what each decided: lace conflicts"
     taken = next(one for one in conflict.proposals if one.chosen is None)
     assert accept_resolution(bob, conflict.id, taken.word).release == merged
     assert conflicts(bob) == []
