@@ -140,14 +140,17 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
     store = vault.store
     rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
     has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
-    read = "SELECT ifnull(max(at), 0) FROM published WHERE seq > 0 AND seq <= ? AND epoch = ?"
+    # Of places with equally much of my log the one with the least: which of them the peer read is not known.
+    read = "SELECT at FROM published WHERE seq > 0 AND seq <= ? AND epoch = ? ORDER BY seq DESC, at LIMIT 1"
     mine = has.get(vault.node.text, (0, b"", False))[0]
-    after = int(store.rows(read, mine, store.meta("epoch"))[0][0])
+    after = next((int(at) for (at,) in store.rows(read, mine, store.meta("epoch"))), 0)
     for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
         seq, plex, knows_fork = has.get(str(text), (0, b"", False))
         if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
             seq = 0  # it has another branch of that log
-        last = _END if forked and not knows_fork else int(end)
+        last = int(end)
+        if forked and not knows_fork:  # beyond what the branches have in common it may have either of them
+            seq, last = min(seq, last), _END
         first = store.rows(
             "SELECT min(x.at) FROM log l JOIN exposure x USING (p) WHERE l.node = ? AND l.seq > ? AND l.seq <= ?",
             text,

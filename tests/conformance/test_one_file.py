@@ -172,6 +172,25 @@ def test_a_file_for_somebody_holds_what_others_released_and_they_never_read(
     assert (bob.folder / "c.txt").read_text() == "cara\n"
 
 
+def test_a_file_for_somebody_holds_what_came_late(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-47, INT-136: bob knows the entry, and its content came after he read that, and lies where he is not."""
+    meet(road, alice, bob, cara)
+    for person in (cara, alice):
+        person.lace("place", "add", "second", str(tmp_path / "second"))
+    cara.write("c.txt", "cara\n")
+    cara.lace("release", "2.0.0")
+    cara.lace("sync", "second")
+    alice.lace("pull", "second", "--path", "nothing/at/all")
+    for person in (alice, bob, alice):
+        road.sync(person)
+    alice.lace("sync", "second")
+    file = tmp_path / "for-bob.lace"
+    alice.lace("bundle", "create", str(file), "--for", "bob")
+    assert [new["version"] for new in bob.lace("bundle", "apply", str(file))["releases"]] == ["2.0.0"]
+
+
 def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
     meet(road, alice, bob, cara)
     alice.write("a.txt", "one\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
+from lazy.carry import apply_bundle, create_bundle
 from lazy.conflicts import conflicts, side_words
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
@@ -254,3 +255,25 @@ def test_two_decisions_by_one_key_can_each_be_named(devices: tuple[Vault, Vault,
     assert accept_resolution(bob, conflict.id, taken.word).release == merged
     assert conflicts(bob) == []
     assert (bob.folder / "a.txt").read_text() == "both\n"
+
+
+def test_a_bundle_for_somebody_holds_the_branch_that_they_do_not_know(
+    devices: tuple[Vault, Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-47, LAZ-65: what bob has of alice's log goes further than the other branch, which carol has published."""
+    alice, twin, bob = devices
+    carol = befriend(tmp_path, alice, "carol")
+    _release(twin, "b.txt", "road\n")
+    for number in range(2):
+        _release(alice, "a.txt", f"desk {number}\n")
+    for vault in (alice, bob, carol, bob, carol):
+        visit(vault)
+    file = tmp_path / "branch.records"
+    file.write_bytes(b"".join(export(twin, "shared")))
+    put(carol, file)
+    visit(carol)
+    bundle = tmp_path / "for-bob.lace"
+    create_bundle(carol, bundle, peer="bob")
+    apply_bundle(bob, bundle)
+    assert my_vector(bob)[alice.node.text].forked
+    carol.close()
