@@ -10,6 +10,7 @@ import pytest
 
 from lazy.address import resolve
 from lazy.live.shelves import VaultShelf, own_shelf
+from lazy.places import add_place, remove_place
 from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
 from lazy.update import update
@@ -202,6 +203,12 @@ def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
     bob = befriend(tmp_path, alice, "bob")
     sync(alice, ["stick"])
     assert plan_prune(alice).files == 2
+    with alice.store.transaction():
+        alice.store.run("UPDATE commits SET desk = 'other'")
+    assert repair(alice).repaired
+    assert plan_prune(alice).files == 0  # what is shared has other numbers now than it had when I laid it there
+    sync(alice, ["stick"])
+    assert plan_prune(alice).files == 2
     sync(bob, ["stick"])
     set_keep(bob, "main", Keep("", 1))
     assert plan_prune(bob).files == 0  # what my line does not contain is not old
@@ -209,6 +216,32 @@ def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
     assert plan_prune(bob).files == 2
     alice.close()
     bob.close()
+
+
+def test_what_lies_on_no_place_stays_whole_beside_what_goes(tmp_path: Path) -> None:
+    """CLAY-79: two old contents have much in common, and only one of them lies where I can fetch it again."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "begin\n")
+    release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    for vault in (alice, bob):
+        add_place(vault, "usb", str(tmp_path / "usb"), cwd=tmp_path)
+    texts = [film(8) + film(9), film(8) + film(7), b"quite another"]
+    for number, text in enumerate(texts, 1):
+        (alice.folder / "film.bin").write_bytes(text)
+        release(alice)
+        for vault in (alice, bob, alice):
+            sync(vault, ["stick"] if number == 1 else ["usb"])
+    remove_place(alice, "usb")
+    set_keep(alice, "main", Keep("film.bin", 1))
+    plan = plan_prune(alice)
+    assert (plan.files, plan.unproven) == (1, 1)
+    assert prune(alice).files == 1
+    assert gone(alice, "1.0.1", "film.bin")
+    assert content(alice, "1.0.2", "film.bin") == texts[1]
+    assert check(alice).bad == ()
+    for vault in (alice, bob):
+        vault.close()
 
 
 def test_what_only_somebody_revoked_had_is_kept(tmp_path: Path) -> None:

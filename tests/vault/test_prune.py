@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from lazy.address import Pruned, resolve
+from lazy.desk_merge import Strategy, merge_desk
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, found, write
 from vault import fsck
 from vault.copies import export_tree
+from vault.desk_folders import add_desk, folder_of
 from vault.desks.chunks import pieces_of
 from vault.desks.tree import lookup
 from vault.errors import Cancelled, DataError
@@ -139,6 +141,29 @@ def test_work_goes_on_after_a_prune_with_friends(tmp_path: Path) -> None:
             assert (alice.folder / "song.txt").read_text() == merged
             for vault in (alice, bob):
                 whole(vault)
+
+
+def test_a_draft_that_two_lines_have_in_common_stays_for_their_merge(tmp_path: Path) -> None:
+    """CLAY-13, CLAY-76: nobody but me has it, and without its content the two could be merged no more."""
+    with found(tmp_path) as vault:
+        write(vault, "song.txt", "".join(f"line {n}\n" for n in range(9)))
+        assert commit(vault, "the base of both")
+        add_desk(vault, "other", "desks/other")
+        merge_desk(vault, "other", resolve(vault, "main@1"), Strategy.INIT)
+        for desk, number in (("main", 2), ("other", 7)):
+            folder = folder_of(vault, desk)
+            for text in ("draft", desk):
+                lines = (folder / "song.txt").read_text().splitlines()
+                lines[number] = f"{text} of {desk}"
+                (folder / "song.txt").write_text("\n".join(lines) + "\n")
+                assert commit(vault, text, desk=desk)
+        done = prune(vault)
+        assert [(each.desk, each.number) for each in done.commits] == [("main", 2), ("other", 2)]
+        assert merge_desk(vault, "main", resolve(vault, "other"), Strategy.MATE).conflicts == ()
+        merged = (vault.folder / "song.txt").read_text()
+        assert "main of main\n" in merged
+        assert "other of other\n" in merged
+        whole(vault)
 
 
 def test_content_that_went_comes_back_when_it_is_committed_again(tmp_path: Path) -> None:
