@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lazy.written import follow
-from vault.apart import refuse_apart
+from vault.apart import check_apart
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.history import line_head
@@ -21,14 +21,14 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
 
     Raises:
         StaleChangeSet: it starts from another tree than my line has now.
-        OwnWorkApart: my line holds work that the folder does not have; it comes first.
+        OwnWorkApart: my line holds work that the folder does not have and an update brings in; it comes first.
         FolderInTheWay: a file of its paths was edited and is not committed; nothing was changed.
         NotPermitted: commits are shared, and a member may not read what it holds; nothing was changed.
         PatchMismatch, PathInTheWay, TwinNames, BadPath: it does not fit; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        refuse_apart(w, vault, desk)
+        check_apart(vault, desk, is_kept=True)
         base = checkout_of(vault, desk)
         before = base.tree if base else None
         root = apply_set(vault.store, w, vault.group, before, changes)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from lazy.conflicts import Conflict, ConflictKind, conflicts
 from lazy.people import node_of
 from lazy.permitted import Refused, refused
-from vault.apart import apart, parted
+from vault.apart import apart_here, parted
 from vault.errors import CallerError
 from vault.graph import ancestors, is_ancestor, json_array, newest
 from vault.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
@@ -46,27 +46,29 @@ def heads_to_update(
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
     was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
-    `without` count as not released. What my own line has and the folder has not, as after a backup was restored, counts
-    as released.
+    `without` count as not released. What my own line has and the folder has not, as after a backup was restored, comes
+    first and alone: it waits for no decision, and for nothing that friends released.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
     """
     node = node_of(vault, peer) if peer else None
-    own = set() if node or version else set(apart(vault, desk))
+    own = [] if node or version else [one for one in apart_here(vault, desk) if one not in without]
+    if first := missing(vault, checkout_of(vault, desk), own):
+        return first, []
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
     if not (judged or without or version or node):
-        return newest(vault.store, (_last_released(vault, desk) | own).difference(without)), []
+        return newest(vault.store, _last_released(vault, desk).union(own).difference(without)), []
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
         raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
-    commits = {release.commit for release in found} | own
+    commits = {release.commit for release in found}.union(own)
     contested: dict[RecordHash, str] = {}
     for conflict in judged:
         sides = {side.commit for side in conflict.sides}
         if conflict.is_open:
-            contested.update(dict.fromkeys(sides, conflict.id))
+            contested.update(dict.fromkeys(sides.difference(own), conflict.id))
         elif sides <= commits:
             # Decided: the decision stands for its sides, whoever took it into their line already.
             commits = (commits - sides) | set(conflict.results)

@@ -21,7 +21,7 @@ from lazy.revoking import waiting
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
-from vault.apart import apart, note_doubled, note_parted
+from vault.apart import apart_here, note_doubled, note_parted
 from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
@@ -248,7 +248,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
             return update_command(still_open[0])
         return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
     here = {desk.name for desk in desks(vault)}
-    came = {release.desk for release in result.releases} | {desk for desk in here if apart(vault, desk)}
+    came = {release.desk for release in result.releases} | {desk for desk in here if apart_here(vault, desk)}
     if came:
         return _taking_in(came, here)
     if requests(vault) or any(one.mine for one in waiting(vault)):

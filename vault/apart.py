@@ -11,15 +11,15 @@ from collections.abc import Collection
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
-from vault.graph import is_ancestor, newest
+from vault.graph import is_ancestor, newest, tree_is_here
 from vault.history import Head, ReleaseInfo, line_head, revisions
 from vault.records import RecordHash
 from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["OwnWorkApart", "apart", "check_apart", "note_doubled", "note_left_behind", "note_parted", "one_below"]
-__all__ += ["parted", "refuse_apart"]
+__all__ = ["OwnWorkApart", "apart", "apart_here", "away", "check_apart", "note_doubled", "note_left_behind"]
+__all__ += ["note_parted", "one_below", "parted", "refuse_apart"]
 
 _PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
 _DOUBLED = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
@@ -29,6 +29,8 @@ _GAP_BELOW = """SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number = ?
     AND commit_hash NOT IN (SELECT parent FROM parent WHERE child = ?)"""
 _FIRST_DOUBLED = """SELECT number FROM rev WHERE node = ? AND desk = ? GROUP BY number HAVING count(*) > 1
     ORDER BY number LIMIT 1"""
+_VERSION = "SELECT version FROM release WHERE commit_hash = ? AND node = ? ORDER BY seq LIMIT 1"
+_NUMBER = "SELECT 'revision ' || number FROM rev WHERE commit_hash = ? AND node = ? AND desk = ? ORDER BY number"
 _MINE_CAME = "SELECT DISTINCT desk FROM rev WHERE node = ? AND p > ?"
 _BEFORE = """SELECT commit_hash FROM release WHERE node = ? AND desk = ? AND visible = 1 AND seq < ?
     ORDER BY seq DESC LIMIT 1"""
@@ -60,23 +62,52 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
     return [one for one in mine if not is_ancestor(store, one, *has)]
 
 
-def check_apart(vault: Vault, desk: str) -> None:
+def apart_here(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
+    """Return those of `apart` whose content is here: an update brings them in."""
+    return [one for one in apart(vault, desk) if tree_is_here(vault.store, one)]
+
+
+def away(vault: Vault, desk: str = MAIN) -> str:
+    """Return in words what is `apart` while its content is not here, by versions or numbers; mostly nothing."""
+    store, me = vault.store, vault.node.text
+    named = []
+    for one in apart(vault, desk):
+        if not tree_is_here(store, one):
+            found = store.rows(_VERSION, one.text, me) or store.rows(_NUMBER, one.text, me, desk)
+            named.append(f"{desk} {found[0][0]}" if found else desk)
+    return ", ".join(named)
+
+
+def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> None:
     """Refuse to lengthen my line on a folder that does not contain it.
+
+    Args:
+        vault: whose line.
+        desk: of the line.
+        is_kept: whether what comes is kept here until a release: it goes on without what no update can bring in yet.
 
     Raises:
         OwnWorkApart: it does not.
     """
-    if apart(vault, desk):
-        update = "lace update" if desk == MAIN else as_typed("update", desk)
+    if not (found := apart(vault, desk)):
+        return
+    command = "lace update" if desk == MAIN else as_typed("update", desk)
+    if any(tree_is_here(vault.store, one) for one in found):
         raise OwnWorkApart(
             f"You committed more in {desk} than its folder holds: it was restored, or a copy of it went on.",
-            hint=f"Bring that into it first: {update} - what you changed here is kept. Then run the same again."
-            " Where a conflict keeps it out, decide that first: lace conflicts",
+            hint=f"Bring that into it first: {command} - it commits what you changed here before. Then run the same"
+            " again. Where both changed the same, that is a conflict to decide first: lace conflicts",
+        )
+    if not is_kept:
+        raise OwnWorkApart(
+            f"You released more than the folder of {desk} holds, and its content is not here: {away(vault, desk)}.",
+            hint=f"Fetch it: lace sync --all - then: {command} - lace commit keeps your work meanwhile. Only if nobody"
+            " has it any more: lace adopt - this folder goes on without it, under a new key.",
         )
 
 
 def refuse_apart(w: Writer, vault: Vault, desk: str) -> None:
-    """Do as `check_apart` inside a write that lengthens the line: what comes now contains all that was looked at."""
+    """Do as `check_apart` inside the write that releases the line: what comes now contains all that was looked at."""
     check_apart(vault, desk)
     if w.store.meta(_DOUBLED + desk):
         w.store.set_meta(_DOUBLED + desk, "")
@@ -110,9 +141,12 @@ def note_doubled(w: Writer, me: str, after: int) -> None:
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:
-    """Return the revision that the head of my line was made on, or None: of two with one number the one it contains."""
-    found = revisions(vault.store, head.node, head.desk, head.number - 1)
-    return next((one for one in found if is_ancestor(vault.store, one.commit, head.commit)), None)
+    """Return the newest revision that the head of my line was made on, or None: it may not contain the one before."""
+    for number in range(head.number - 1, 0, -1):
+        for one in revisions(vault.store, head.node, head.desk, number):
+            if is_ancestor(vault.store, one.commit, head.commit):
+                return one
+    return None
 
 
 # Others' lines

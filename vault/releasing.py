@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from vault.apart import refuse_apart
+from vault.apart import check_apart, refuse_apart
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
@@ -150,7 +150,7 @@ def release(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        refuse_apart(w, vault, desk)
+        check_apart(vault, desk)
         version_text = free_version(vault, desk, version)
         w.is_releasing = True
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)

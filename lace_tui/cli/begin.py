@@ -19,7 +19,9 @@ from lazy.invitations import Invitation
 from lazy.people import former, formers, label_of, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
+from vault.apart import away
 from vault.commands import as_typed
+from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
@@ -152,9 +154,11 @@ def _out_of_reach(vault: Vault, was: Verifier) -> str:
 
 
 def _calls_for_it(vault: Vault) -> bool:
-    """Tell whether something speaks for a new key: this vault may not sign, its log forked, or its key was revoked."""
+    """Tell whether something speaks for a new key: this vault may not sign or release, or its key was revoked."""
     me = vault.node.text
     if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
+        return True
+    if any(away(vault, desk.name) for desk in desks(vault)):
         return True
     try:
         vault.check_mark()

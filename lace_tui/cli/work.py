@@ -197,6 +197,12 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
     if done.waiting:
         several = len(done.waiting) > 1
         return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
+    if done.revision and not (done.sources or done.decided):  # my own line came, and that comes alone
+        from lazy.conflicts import update_desk  # noqa: PLC0415
+        from lazy.status import desks_with_news  # noqa: PLC0415
+
+        if desk in desks_with_news(vault):
+            return update_desk(desk)
     return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
 
 
@@ -212,7 +218,9 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
 def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
-    lines = []
+    from vault.apart import away  # noqa: PLC0415 - each verb loads what it needs
+
+    lines, lacking = [], away(vault, desk)
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
     source = _source(done)
@@ -225,7 +233,7 @@ def _update_lines(
     elif done.relation is Relation.MERGEABLE:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
-    elif not done.waiting and not done.refused:
+    elif not done.waiting and not done.refused and not lacking:
         of_desk = f" of {desk}." if other or news else "."
         lines.append("Nothing new: your folder has everything that was released" + of_desk)
     lines += [
@@ -238,6 +246,8 @@ def _update_lines(
     lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
+    if lacking:
+        lines.append(f"! Not taken in, for its content is not here: {inert(lacking)}, which is yours: lace sync --all")
     for out in done.refused:
         lines.append(f"! Not taken in: {inert(out.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]

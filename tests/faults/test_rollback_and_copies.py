@@ -15,6 +15,7 @@ from lazy.people import members
 from lazy.reputation import reputation
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync
+from lazy.undo import undo
 from lazy.vectors import my_vector
 from tests.faults.circle import (
     PLACE,
@@ -29,7 +30,7 @@ from tests.faults.circle import (
     write,
 )
 from vault import releasing, work
-from vault.apart import OwnWorkApart, apart
+from vault.apart import OwnWorkApart, apart, away
 from vault.audit import read_audit
 from vault.audit_trail import entries_of, verify_trail
 from vault.fsck import check
@@ -567,6 +568,80 @@ def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_pa
         assert is_ancestor(back.store, lost.commit, releasing.release(back, None, "third").commit)
 
 
+@pytest.mark.parametrize("version", [Version(2, 0, 0), Version(2, 1, 0)])
+def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend_is_decided(
+    tmp_path: Path, version: Version
+) -> None:
+    # LAZ-65: one version released twice, or clashing changes; what is my own waits for nobody
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    lazy_update.update(bob)
+    shutil.copytree(bob.folder, tmp_path / "backup")
+    write(bob, "a.txt", "bob's\n")
+    lost = releasing.release(bob, Version(2, 0, 0), "as it was")
+    visit(bob)
+    bob.close()
+    write(alice, "a.txt", "alice's\n")
+    releasing.release(alice, version, "hers")
+    visit(alice)
+    _replace_tree(tmp_path / "backup", bob.folder)
+    with Vault(bob.folder, bob.around) as back:
+        write(back, "new.txt", "new\n")
+        visit(back)
+        done = lazy_update.update(back)
+        assert (done.written, done.conflicts, done.sources) == (("a.txt",), (), ())
+        write(back, "new.txt", "newer\n")
+        assert work.commit(back, "saved while the conflict is open")
+        again = lazy_update.update(back)
+        assert again.waiting or [clash.path for clash in again.conflicts] == ["a.txt"]
+        assert len(conflicts(back)) == 1
+        assert is_ancestor(back.store, lost.commit, releasing.release(back, Version(3, 0, 0), "on").commit)
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here(tmp_path: Path, comes: bool) -> None:
+    # LAZ-65, LAZ-66: work is saved; a release waits for the content, or for a new key where nobody has it any more
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    lazy_update.update(bob)
+    shutil.copytree(bob.folder, tmp_path / "backup")
+    write(bob, "song.txt", "la la\n")
+    lost = releasing.release(bob, Version(2, 0, 0), "second")
+    visit(bob)
+    mailbox = open_stick(tmp_path).mailbox_path(bob.group, bob.node)
+    bob.close()
+    part = Scope(paths=frozenset({"a.txt"}))
+    sync(alice, [PLACE], scope=part)
+    mailbox.rename(tmp_path / "mailbox")
+    sync(alice, [PLACE], scope=part)
+    _replace_tree(tmp_path / "backup", bob.folder)
+    with Vault(bob.folder, bob.around) as back:
+        assert visit(back).next == ""
+        assert (apart(back), away(back)) == ([lost.commit], "main 2.0.0")
+        for number in range(2):
+            write(back, f"new-{number}.txt", "new\n")
+            assert work.commit(back, "kept")
+        assert undo(back).revision == 4
+        assert work.commit(back, "kept after all")
+        assert lazy_update.update(back).written == ()
+        with pytest.raises(OwnWorkApart, match=r"content is not here: main 2\.0\.0") as refusal:
+            releasing.release(back, None, "no")
+        assert "lace adopt" in refusal.value.hint
+        if comes:
+            _replace_tree(tmp_path / "mailbox", mailbox)
+            assert visit(back).next == "lace update"
+            assert lazy_update.update(back).written == ("song.txt",)
+        else:
+            assert circle.adopt(back)
+        after = releasing.release(back, None, "third")
+        assert is_ancestor(back.store, lost.commit, after.commit) is comes
+        visit(back)
+    visit(alice)
+    lazy_update.update(alice)
+    assert {"new-0.txt", "new-1.txt"} <= {file.name for file in alice.folder.iterdir()}
+    assert (alice.folder / "song.txt").exists() is comes
+
+
 def test_what_a_later_release_left_out_is_taken_in_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -585,7 +660,8 @@ def test_what_a_later_release_left_out_is_taken_in_all_the_same(
     with Vault(bob.folder, bob.around) as back:
         visit(back)
         with monkeypatch.context() as earlier:
-            earlier.setattr(releasing, "refuse_apart", lambda *_: None)
+            for name in ("check_apart", "refuse_apart"):
+                earlier.setattr(releasing, name, lambda *_: None)
             for text in ("third", "fourth"):
                 _release(back, text)
         visit(back)
