@@ -7,8 +7,10 @@ have it too. Applying a file is the same verified pull as reading a stick.
 from __future__ import annotations
 
 import os
+from bisect import bisect
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lazy.admitting import OtherGroup
 from lazy.people import node_of
@@ -27,6 +29,9 @@ from vault.files import FileMissing, keep_out
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.watch import Watch
+
+if TYPE_CHECKING:
+    from vault.store import Store
 
 __all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
 
@@ -135,15 +140,14 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
 
     That is before the first log entry, whoever's, that its own vector does not show (LAZ-47): what an entry shares
     becomes shared after it. That the peer has my log does not say that it read what I had of others by then. A vector
-    says nothing of content that came late, so what I have published since the peer read that goes along as well.
+    says nothing of content that came late, so what came so since my last entry that the peer has goes along as well.
     """
     store = vault.store
     rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
     has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
-    # Of places with equally much of my log the one with the least: which of them the peer read is not known.
-    read = "SELECT at FROM published WHERE seq > 0 AND seq <= ? AND epoch = ? ORDER BY seq DESC, at LIMIT 1"
-    mine = has.get(vault.node.text, (0, b"", False))[0]
-    after = next((int(at) for (at,) in store.rows(read, mine, store.meta("epoch"))), 0)
+    seq, plex, _ = has.get(vault.node.text, (0, b"", False))
+    read = "SELECT ifnull(max(at), 0) FROM log JOIN exposure USING (p) WHERE node = ? AND seq = ? AND plex = ?"
+    after = _before_late(store, int(store.rows(read, vault.node.text, seq, plex)[0][0]))
     for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
         seq, plex, knows_fork = has.get(str(text), (0, b"", False))
         if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
@@ -159,6 +163,26 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
         )[0][0]
         after = min(after, after if first is None else int(first) - 1)
     return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
+
+
+def _before_late(store: Store, known: int) -> int:
+    """Return the number in the exposure log before the first content past `known` that came late; its end if none did.
+
+    Content comes in the visit that brings its log entry. Where it could not be had then, or was not asked for, a later
+    visit brings it, and an audit entry, which ends each, stands between the two.
+    """
+    if not known:
+        return 0
+    visits = [int(p) for (p,) in store.rows("SELECT p FROM audit ORDER BY p")]
+    at, entry = known, 0
+    shared = "SELECT x.at, x.p, l.p FROM exposure x LEFT JOIN log l ON l.p = x.p WHERE x.at >= ? ORDER BY x.at"
+    for number, p, log in store.rows(shared, known):
+        if log is not None:
+            entry = max(entry, int(p))
+        elif int(p) > entry and bisect(visits, int(p)) > bisect(visits, entry):
+            break
+        at = int(number)
+    return at
 
 
 def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:

@@ -110,6 +110,8 @@ def test_a_third_person_relays_by_files(road: Road, alice: Person, bob: Person, 
     _carry(alice, bob, file)
     _carry(bob, cara, file)
     assert records(alice) == records(bob) == records(cara)
+    file.unlink()
+    assert alice.lace("bundle", "create", str(file), "--for", "bob")["sent"] == 0  # his own file said what he has
 
 
 def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, tmp_path: Path) -> None:
@@ -186,6 +188,7 @@ def test_a_file_for_somebody_holds_what_came_late(
     for person in (alice, bob, alice):
         road.sync(person)
     alice.lace("sync", "second")
+    road.sync(alice)  # it lies there now, and bob was there before
     file = tmp_path / "for-bob.lace"
     alice.lace("bundle", "create", str(file), "--for", "bob")
     assert [new["version"] for new in bob.lace("bundle", "apply", str(file))["releases"]] == ["2.0.0"]
