@@ -22,7 +22,7 @@ from transports.errors import (
 from transports.git import command
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
-from transports.git.remote import GitRemote
+from transports.git.remote import GitRemote, git_uri
 from transports.git.tree import PIECE
 from transports.publishing import publish, recover_bundles
 from transports.reading import read_head
@@ -197,7 +197,55 @@ def test_a_host_that_refuses_every_change_is_named(bare: Path, at: Callable[[str
         put(place, key(1), additions(some_records(1)))
 
 
+def test_a_lock_that_a_killed_git_left_at_the_host_is_named(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """APP-14: it was said that somebody else writes there."""
+    place = at("a")
+    put(place, key(1), additions(some_records(1)))
+    lock = bare / f"refs/heads/lace/{place.ref(GROUP, NODE)}.lock"
+    lock.touch()
+    with pytest.raises(PushRejected, match="lock': File exists") as caught:
+        place.writer(GROUP, NODE).put_request(b"x")
+    assert "let the owner delete it" in caught.value.hint
+    lock.unlink()
+    place.writer(GROUP, NODE).put_request(b"x")
+    fresh = bare_repository(bare.with_name("fresh.git"))
+    (fresh / "refs" / "heads" / "lace").mkdir(parents=True)
+    (fresh / "refs" / "heads" / "lace" / "place.lock").touch()
+    with pytest.raises(PushRejected, match=r"place.lock': File exists"):
+        GitPlace.create(git_uri(fresh), bare.parent / "fresh", entropy=os.urandom)
+
+
 # Over a network
+
+
+def test_a_host_that_takes_less_at_once_is_given_less(tmp_path: Path) -> None:
+    """It said that no branch below lace/ may be pushed, at every try; so for a history that is begun anew."""
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    git(bare, "config", "receive.maxInputSize", "1200k")
+    stored = noise(4)
+    with web_host(tmp_path / "served") as address:
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
+        put(place, key(1), additions(stored))
+        writer = place.writer(GROUP, NODE)
+        writer._base.data.clear()
+        writer.compact()
+        assert got(GitPlace.create(f"{address}v.git", tmp_path / "b", entropy=os.urandom)) == stored
+        git(bare, "config", "receive.maxInputSize", "100k")
+        with pytest.raises(PushRejected, match="exceeds maximum allowed size") as caught:
+            put(place, key(2), additions(noise(1)))
+        assert caught.value.code == "push-too-large"
+
+
+def test_what_the_host_says_of_a_push_that_it_refuses_is_told(tmp_path: Path) -> None:
+    """APP-14: protected branches, a role that is missing: the host's own words say what to ask for."""
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    hook = bare / "hooks" / "pre-receive"
+    with daemon(tmp_path / "served") as address:
+        place = GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
+        hook.write_text("#!/bin/sh\necho\necho 'GitLab: You may not push to this project.'\nexit 1\n")
+        hook.chmod(0o755)
+        with pytest.raises(PushRejected, match=r"hook declined\): GitLab: You may not push to this project\.$"):
+            place.writer(GROUP, NODE).put_request(b"x")
 
 
 def test_the_road_over_a_daemon(tmp_path: Path) -> None:

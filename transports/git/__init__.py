@@ -7,6 +7,7 @@
 | `command` | running git: environment, configuration, silence, and what its complaints mean |
 | `private` | the private repository: objects, refs, fetch and push |
 | `tree` | a mailbox as a tree, and its small text forms |
+| `refusals` | what a host means by not taking a push |
 | `place`, `writer` | reading and writing mailboxes |
 | `pieces` | files put together from pieces, fetched when they are read |
 | `compaction` | a mailbox's history begun anew |

@@ -31,7 +31,7 @@ from transports.git.remote import GitRemote
 from vault.errors import PlaceError
 from vault.files import write_atomic
 
-__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "fault_of_git", "way_out"]
+__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "fault_of_git", "printable", "way_out"]
 
 SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
@@ -318,8 +318,13 @@ def complaint(errors: bytes | str) -> str:
         chosen = next(filter(_SAYS.match, reversed(lines[: lines.index(chosen)])), chosen)
     if chosen.endswith(":") and chosen != lines[-1]:  # the reason stands on the next line
         chosen += f" {lines[lines.index(chosen) + 1]}"
-    chosen = _USERINFO.sub("", chosen)
-    return "".join(c if c.isprintable() else "?" for c in chosen)[:200].rstrip(".")
+    return printable(chosen)
+
+
+def printable(line: str, most: int = 200) -> str:
+    """Return what somebody else's program said, without user names, short, printable and with no dot at its end."""
+    text = _USERINFO.sub("", " ".join(line.split()))
+    return "".join(c if c.isprintable() else "?" for c in text)[:most].rstrip(".")
 
 
 def way_out(repository: Path) -> str:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.errors import PushRejected
-from transports.git.pieces import BATCH
-from transports.git.private import Moved, PrivateRepository
+from transports.git.private import PrivateRepository
+from transports.git.refusals import Moved
 from transports.git.tree import Mailbox, store_mailbox
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def is_due(box: Mailbox) -> bool:
     return box.commits >= _COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
 
 
-def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[..., None]) -> tuple[str, str]:
+def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]], None]) -> tuple[str, str]:
     """Replace a ref by one commit over the live pieces; return the ref's name and its commit.
 
     Args:
@@ -51,8 +51,7 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[..., None])
     held = {piece for oid in kept for piece in box.data[oid].pieces}
     rest = sorted(alive - held)
     place.pieces.bring(rest)
-    for begin in range(0, len(rest), BATCH):
-        push(rest[begin : begin + BATCH], again=True)
+    push(rest)
     tip = place.tip(name) or ""
     grown = place.private_box(name)
     fresh = {oid for oid in grown.data if oid not in box.data}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -26,7 +26,8 @@ from transports.errors import (
 )
 from transports.git.command import SILENCE, GitRunner, SentTooMuch, way_out
 from transports.git.pieces import PieceSource
-from transports.git.private import Moved, PrivateRepository, Unfetched
+from transports.git.private import PrivateRepository, Unfetched
+from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.writer import GitWriter
@@ -139,9 +140,14 @@ class GitPlace:
         if self._read_id() is None:
             text = f"lace-place/0\nid {entropy(16).hex()}\n".encode()
             tree = self.private.store_tree({_PLACE: ("blob", self.private.store(text))})
-            with suppress(Moved):  # somebody else was first
+            refused = None
+            try:
                 self.private.push(self.private.store_commit(tree), _PLACE, len(text), 3)
+            except Moved as error:  # somebody else was first
+                refused = error.refusal
             self._refs = self.private.list_remote()
+            if refused is not None and _PLACE not in self._refs:
+                raise refused
         self.settle(None)
 
     def settle(self, expected_id: str | None) -> None:

@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from transports.errors import NotAGitPlace, PlaceFull, PlaceNotWritable, PushRejected, UnreadableFile
+from transports.errors import NotAGitPlace, PlaceNotWritable, UnreadableFile
 from transports.git.command import GitRunner, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
+from transports.git.refusals import refusal
 from transports.git.upkeep import hold, is_torn, lay_out, mark_pieces, mark_torn, packs, tidy
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["REFS", "Entry", "Moved", "PrivateRepository", "Unadvertised", "Unfetched"]
+__all__ = ["REFS", "Entry", "PrivateRepository", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
-_MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
 _SPOILED = re.compile(
@@ -43,10 +43,6 @@ _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
 _ROW_BYTES = 320  # of a row of a tree, name and all
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
-
-
-class Moved(Exception):  # noqa: N818 - never leaves this package
-    """The far side's ref is not where it was when the push was made."""
 
 
 class Unfetched(UnreadableFile):
@@ -332,7 +328,7 @@ class PrivateRepository:
 
         Raises:
             Moved: the ref stands elsewhere.
-            PushRejected: the remote does not take it.
+            PushRejected: the remote does not take it; `PushTooLarge` where it may take less.
             PlaceError: the remote cannot be asked.
         """
         lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
@@ -357,18 +353,7 @@ class PrivateRepository:
         self._count.read += len(answer)
         if not code:
             return
-        for line in answer.decode("utf-8", "replace").splitlines():
-            if line.startswith("!"):
-                reason = line.rpartition("\t")[2]
-                # A host that refuses every replacement says so by the same word as one whose ref moved on.
-                is_refusal = "[remote rejected]" in reason and "non-fast-forward" in reason
-                if _MOVED.search(reason) and not is_refusal:
-                    raise Moved(reason)
-                fault = self._git.fault(complaints + reason)
-                if isinstance(fault, PlaceFull):
-                    raise fault
-                raise PushRejected(f"The git place {self._git.remote.shown} takes in no change: {reason[:200]}.")
-        raise self._fault(complaints)
+        raise refusal(answer, complaints, self._git.remote.shown) or self._fault(complaints)
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> None:
         check_directory(self._git)

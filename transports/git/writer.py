@@ -16,7 +16,8 @@ from transports.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import BATCH
-from transports.git.private import Moved, Unfetched
+from transports.git.private import Unfetched
+from transports.git.refusals import Moved, PushTooLarge
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
@@ -217,7 +218,7 @@ class GitWriter:
             Moved: somebody else wrote to the ref meanwhile.
             PlaceError: the host cannot be reached, or takes neither a replaced nor a new ref.
         """
-        self._name, self._pushed = compact(self._place, self._name, self._base, self._push)
+        self._name, self._pushed = compact(self._place, self._name, self._base, self._push_again)
         self._load()
 
     def stage(self, data: bytes) -> str:
@@ -233,35 +234,40 @@ class GitWriter:
 
     def _push_all(self) -> None:
         self._push_pieces(keep=self._batch)
-        while True:
-            try:
-                self._push(list(self._staged))
-            except PlaceUnreachable:
-                if not self._quarter():
-                    raise
-                self._push_pieces(keep=self._batch)
-            else:
-                return
+        while not self._goes(list(self._staged)):
+            self._push_pieces(keep=self._batch)
 
     def _push_pieces(self, keep: int) -> None:
         """Push staged pieces until at most `keep` are left."""
         while len(self._staged) > keep:
-            try:
-                self._push(list(self._staged)[: self._batch])
-            except PlaceUnreachable:
-                if not self._quarter():
-                    raise
+            if not self._goes(list(self._staged)[: self._batch]):
                 keep = min(keep, self._batch)
 
-    def _quarter(self) -> bool:
-        """Carry a quarter after a cut; tell whether that is less than was tried."""
-        tried = min(len(self._staged), self._batch)
-        self._batch = max(1, tried // 4)
-        return tried > 1
+    def _push_again(self, pieces: list[str]) -> None:
+        """Push pieces that the host has already."""
+        while pieces:
+            some = pieces[: self._batch]
+            if self._goes(some, again=True):
+                pieces = pieces[len(some) :]
+
+    def _goes(self, pieces: list[str], again: bool = False) -> bool:
+        """Push pieces; tell whether they went, or a quarter of them is to be tried after a cut.
+
+        Raises:
+            PlaceUnreachable, PushTooLarge: not even one goes.
+        """
+        try:
+            self._push(pieces, again)
+        except (PlaceUnreachable, PushTooLarge):
+            if len(pieces) <= 1:
+                raise
+            self._batch = max(1, len(pieces) // 4)
+            return False
+        return True
 
     def _push(self, pieces: list[str], again: bool = False) -> None:
         """Push pieces and whatever of the state is complete with them; `again` for pieces the host has."""
-        for _ in range(_TRIES):
+        for turn in range(_TRIES):
             chosen = [oid for oid in pieces if again or oid in self._staged]
             box = self._next(set(chosen))
             parents = [tip] if (tip := self._place.tip(self._name)) and self._replaces is None else []
@@ -275,12 +281,14 @@ class GitWriter:
             try:
                 size = self._size(chosen, box)
                 self._private.push(commit, self._name, size, len(chosen) + 8, expected=self._replaces)
-            except Moved:
+            except Moved as error:
                 self._place.check()
+                if turn == _TRIES - 1 and self._place.tip(self._name) == tip:
+                    raise error.refusal from error
                 self._load()
                 continue
-            except PushRejected:
-                if not self._replaces:
+            except PushRejected as error:
+                if not self._replaces or isinstance(error, PushTooLarge):
                     raise
                 self._name, self._replaces = next_generation(self._name), ""
                 continue

@@ -1,0 +1,73 @@
+"""What a host means by not taking a push: it stands elsewhere by now, wants less at once, or will not (decision 7a)."""
+
+from __future__ import annotations
+
+import re
+
+from transports.errors import PlaceFull, PushRejected
+from transports.git.command import fault_of_git, printable
+from vault.errors import PlaceError
+
+__all__ = ["Moved", "PushTooLarge", "refusal"]
+
+_MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
+_TOO_LARGE = re.compile(r"exceeds maximum allowed size")
+_SAYS = re.compile(r"^remote:[ \t]*((?:[^\W\d_]|['\"]).*)$", re.MULTILINE)
+_LOUD = re.compile(r"(?:fatal|error): ", re.IGNORECASE)
+_PROGRESS = re.compile(r"\d+%|, done\b")
+_SAID = 400  # characters: a path at the host and the name of a mailbox's ref fit in
+_REF = re.compile(r"cannot lock ref '[^']*': ")  # as long as all the rest, and nothing to a person
+_LOCK = re.compile(r"\.lock': File exists")
+_LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
+
+
+class Moved(Exception):  # noqa: N818 - never leaves this package
+    """The far side's ref is not where it was when the push was made, or cannot be moved just now.
+
+    Args:
+        refusal: what to tell where it did not move.
+    """
+
+    def __init__(self, refusal: PushRejected) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+class PushTooLarge(PushRejected):
+    """A git host takes less at once than one push of lace's has."""
+
+    code = "push-too-large"
+    hint = "Its owner can let it take larger pushes: 2 MiB are enough. What lies there can be read: lace pull NAME"
+
+
+def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | None:
+    """Return why a host did not take a ref, or None where it says nothing of one.
+
+    Args:
+        answer: of `git push --porcelain`.
+        complaints: on standard error, with what the host itself says.
+        shown: the place as a person may see it.
+    """
+    for line in answer.decode("utf-8", "replace").splitlines():
+        if not line.startswith("!"):
+            continue
+        reason = line.rpartition("\t")[2]
+        fault = fault_of_git(complaints + reason, shown)
+        if isinstance(fault, PlaceFull):
+            return fault
+        said = _said(complaints)
+        told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
+        if _TOO_LARGE.search(complaints):
+            return PushTooLarge(told)
+        rejected = PushRejected(told, hint=_LOCKED if _LOCK.search(complaints) else "")
+        # A host that refuses every replacement says so by the same word as one whose ref moved on.
+        is_refused = "[remote rejected]" in reason and "non-fast-forward" in reason
+        return Moved(rejected) if _MOVED.search(reason) and not is_refused else rejected
+    return None
+
+
+def _said(complaints: str) -> str:
+    """Return the line in which the host says most of why: whoever may push there can do little with git's own word."""
+    lines = _SAYS.findall(_REF.sub("", complaints).replace("\r", "\n"))
+    lines = [line for line in lines if not _PROGRESS.search(line)]
+    return printable(next(filter(_LOUD.match, lines), lines[0] if lines else ""), _SAID)
