@@ -28,10 +28,10 @@ from transports.errors import (
     PlaceUnreachable,
 )
 from transports.git.remote import GitRemote
+from transports.git.upkeep import keep_file, mark_torn
 from vault.errors import PlaceError
-from vault.files import write_atomic
 
-__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "fault_of_git", "printable", "way_out"]
+__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "damaged", "fault_of_git", "printable", "way_out"]
 
 SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
@@ -155,8 +155,7 @@ class GitRunner:
         self._silence = silence
         home.mkdir(parents=True, exist_ok=True)
         config = home / _CONFIG_NAME
-        if not config.is_file() or config.read_text("utf-8") != _CONFIG:
-            write_atomic(config, _CONFIG.encode())
+        keep_file(config, _CONFIG.encode())
 
     def run(self, *words: str, stdin: bytes = b"") -> bytes:
         """Run plumbing on the private repository and return its output.
@@ -166,10 +165,7 @@ class GitRunner:
         """
         code, output, errors = self._answered(words, stdin)
         if code:
-            raise PlaceNotWritable(
-                f"Git cannot work in lace's private repository {self.repository.name}: {complaint(errors)}.",
-                hint=way_out(self.repository),
-            )
+            raise damaged(self.repository, complaint(errors))
         return output
 
     def try_run(self, *words: str) -> tuple[int, bytes]:
@@ -325,6 +321,13 @@ def printable(line: str, most: int = 200) -> str:
     """Return what somebody else's program said, without user names, short, printable and with no dot at its end."""
     text = _USERINFO.sub("", " ".join(line.split()))
     return "".join(c if c.isprintable() else "?" for c in text)[:most].rstrip(".")
+
+
+def damaged(repository: Path, reason: str) -> PlaceNotWritable:
+    """Return what to say where git fails in the private repository, and let it be begun anew at the next visit."""
+    mark_torn(repository)
+    said = f"Git cannot work in lace's private repository {repository.name}: {reason}."
+    return PlaceNotWritable(said, hint=way_out(repository))
 
 
 def way_out(repository: Path) -> str:

@@ -19,8 +19,7 @@ from io import BufferedReader
 from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
-from transports.errors import PlaceNotWritable
-from transports.git.command import GitRunner, way_out
+from transports.git.command import GitRunner, damaged
 from vault.files import AtomicFile, refuse_write
 
 __all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
@@ -174,10 +173,7 @@ class Objects:
                 if how == _BOTH and there.process.returncode == _MISUSED:
                     self._knows_both = False  # an older git
                     continue
-                raise PlaceNotWritable(
-                    f"Git cannot work in lace's private repository {self._git.repository.name}: {error}.",
-                    hint=way_out(self._git.repository),
-                ) from error
+                raise damaged(self._git.repository, str(error)) from error
             except BaseException:
                 self.close()  # answers that nobody took would be taken for those to the next questions
                 raise

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceNotWritable, UnreadableFile
-from transports.git.command import GitRunner, way_out
+from transports.git.command import GitRunner, damaged, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.refusals import refusal
@@ -113,9 +113,7 @@ class PrivateRepository:
             shutil.rmtree(path, ignore_errors=True)
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
             path.mkdir(parents=True)
-            lay_out(path)
-            (path / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", "utf-8")
-            write_atomic(path / "HEAD", b"ref: refs/heads/lace/none\n")
+        lay_out(path)
         self._held = hold(path, lambda: tidy(path))
 
     def move(self, path: Path) -> None:
@@ -397,10 +395,7 @@ class PrivateRepository:
             self._git.run("rev-parse", "--git-dir")
         names_pack = f"{self.path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
         if names_pack or (str(self.path) in complaints and _DAMAGED.search(complaints)):
-            raise PlaceNotWritable(
-                f"Git cannot work in lace's private repository {self.path.name}: something in it is damaged.",
-                hint=way_out(self.path),
-            )
+            raise damaged(self.path, "something in it is damaged")
         return self._git.fault(complaints)
 
     def _arriving(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -10,17 +11,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 from transports.layout import MIB
+from vault.errors import LaceError
+from vault.files import read_bounded, write_atomic
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["hold", "is_torn", "lay_out", "mark_pieces", "mark_torn", "packs", "tidy"]
+__all__ = ["hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn", "packs", "tidy"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
 _PACKS = 256
 _PIECES = ".pieces"
 _TORN = "torn"  # a file that says that what lies here is to be fetched again
+_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+_HEAD = b"ref: refs/heads/lace/none\n"
+_PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]{40}\n)?)*")
+_PACKED_BYTES = 4 * MIB
 _HOLD = "lace-hold"  # not named .lock, which is git's word
 
 
@@ -65,9 +72,27 @@ def is_torn(path: Path) -> bool:
 
 
 def lay_out(path: Path) -> None:
-    """Make the directories that git looks for."""
+    """Make what git looks for, where a power cut or a bad disk left something else of it."""
     for directory in ("objects/pack", "objects/info", "refs/heads"):
         (path / directory).mkdir(parents=True, exist_ok=True)
+    keep_file(path / "config", _CONFIG)
+    keep_file(path / "HEAD", _HEAD)  # the last: without it all is begun anew
+    packed = path / "packed-refs"  # only of a git that somebody ran here
+    if packed.exists() and _PACKED.fullmatch(_read(packed, _PACKED_BYTES) or b"?") is None:
+        packed.unlink()
+
+
+def keep_file(path: Path, data: bytes) -> None:
+    """See to it that a file holds these bytes."""
+    if _read(path, len(data)) != data:
+        write_atomic(path, data)
+
+
+def _read(path: Path, limit: int) -> bytes | None:
+    try:
+        return read_bounded(path, limit)
+    except (OSError, LaceError):
+        return None
 
 
 def tidy(path: Path) -> None:
