@@ -382,6 +382,9 @@ def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
         leftover.touch()
     beside = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)  # not alone: they may be in use
     assert all(leftover.exists() for leftover in leftovers)
+    leftovers.pop(0).unlink()
+    assert read_head(beside, GROUP, NODE) is not None
+    assert all(leftover.exists() for leftover in leftovers)  # a fetch takes away nothing that another may be writing
     del reader, beside
     again = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)
     assert not any(leftover.exists() for leftover in leftovers)

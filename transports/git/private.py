@@ -20,7 +20,7 @@ from transports.git.command import GitRunner, damaged, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.refusals import refusal
-from transports.git.upkeep import hold, is_torn, lay_out, mark_pieces, mark_torn, packs, tidy
+from transports.git.upkeep import alone, clear_partial, hold, is_torn, lay_out, mark_pieces, mark_torn, packs, tidy
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
@@ -363,7 +363,7 @@ class PrivateRepository:
             *self._far("upload-pack"),
             "--stdin",
         ]
-        before = packs(self.path)
+        before, code = packs(self.path), -1
         try:
             code, answer, complaints = self._git.talk(
                 *words,
@@ -374,9 +374,8 @@ class PrivateRepository:
             )
         finally:
             self._seen = None
-            for leftover in (self.path / "objects" / "pack").glob("tmp_*"):
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
+            if code:  # another one may be writing there: whoever looks at a place waits for no turn
+                alone(self._held, lambda: clear_partial(self.path))
         self._count.read += len(answer) + sum(pack.stat().st_size for pack in packs(self.path) - before)
         if code and "unadvertised object" in complaints:
             raise Unadvertised

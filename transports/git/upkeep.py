@@ -17,7 +17,18 @@ from vault.files import read_bounded, write_atomic
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn", "packs", "tidy"]
+__all__ = [
+    "alone",
+    "clear_partial",
+    "hold",
+    "is_torn",
+    "keep_file",
+    "lay_out",
+    "mark_pieces",
+    "mark_torn",
+    "packs",
+    "tidy",
+]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
@@ -40,14 +51,28 @@ def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
     if sys.platform == "win32":
         return None
     file = (path / _HOLD).open("ab")
+    alone(file, when_alone)
+    return file
+
+
+def alone(held: BinaryIO | None, act: Callable[[], None]) -> None:
+    """Act where nobody else holds a private repository, and hold it on."""
+    if sys.platform == "win32" or held is None:
+        return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        when_alone()
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        act()
     except OSError:
         pass  # somebody else is here, or the file system has no locks
     with contextlib.suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_SH)
-    return file
+        fcntl.flock(held, fcntl.LOCK_SH)
+
+
+def clear_partial(path: Path) -> None:
+    """Clear what a fetch that was cut left of a pack."""
+    for leftover in (path / "objects" / "pack").glob("tmp_*"):
+        with contextlib.suppress(OSError):
+            leftover.unlink()
 
 
 def packs(path: Path) -> set[Path]:
@@ -97,7 +122,8 @@ def _read(path: Path, limit: int) -> bytes | None:
 
 def tidy(path: Path) -> None:
     """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
-    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/??/*.tmp"):
+    clear_partial(path)
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/??/*.tmp"):
         for leftover in path.glob(pattern):
             with contextlib.suppress(OSError):
                 leftover.unlink()
