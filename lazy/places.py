@@ -212,9 +212,11 @@ def serving(vault: Vault, name: str) -> list[Place]:
     try:
         node = node_of(vault, name)
     except NoSuchPeer as error:
+        from transports.shown import shown  # noqa: PLC0415 - naming a place opens no road
+
         known = ", ".join(place.name for place in places(vault)) or "no place yet"
         hint = f"Places: {known}. {error.hint}"
-        raise NoSuchPeer(f"No place and nobody is called {name!r} here.", hint=hint) from error
+        raise NoSuchPeer(f"No place and nobody is called {shown(name)} here.", hint=hint) from error
     if node in left(vault):
         way = f"To begin again: {way_back(vault, name, node)}"
         raise NoSuchPlace(f"You left {name}, and sync with them no more.", hint=way)

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.http.schemes import PLAIN
 from transports.marker import MARKER
+from transports.shown import shown
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
 
@@ -84,23 +85,23 @@ def parse_live(text: str) -> LiveAddress:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise UnknownPlaceKind(f"{text[:60]!r} is not the address of a live server.") from error
+        raise UnknownPlaceKind(f"{shown(text)} is not the address of a live server.") from error
     if parts.scheme.lower() != "https":
         raise UnknownPlaceKind(
-            f"{text[:60]!r} is not encrypted, and a live server is spoken to over TLS only.",
+            f"{shown(text)} is not encrypted, and a live server is spoken to over TLS only.",
             hint="Write https: instead; lace serve speaks nothing else.",
         )
     is_bare = not parts.query and parts.username is None and parts.path in {"", "/"}
     if not host or not host.isascii() or not host.isprintable() or not is_bare or not parts.fragment or port == 0:
         raise UnknownPlaceKind(
-            f"{text[:60]!r} is not the address of a live server.",
+            f"{shown(text)} is not the address of a live server.",
             hint="Copy the whole line that lace serve prints: https://HOST:PORT/#V....H3",
         )
     try:
         return LiveAddress(host, port or 443, Verifier.parse(parts.fragment))
     except RecordError as error:
         way = "Copy the whole line that lace serve printed, with # and the key at its end, and put it in quotes."
-        raise UnknownPlaceKind(f"{text[:60]!r} names a key that is none.", hint=way) from error
+        raise UnknownPlaceKind(f"{shown(text)} names a key that is none.", hint=way) from error
 
 
 def parse_address(text: str, cwd: Path) -> Address:
@@ -123,7 +124,7 @@ def parse_address(text: str, cwd: Path) -> Address:
         ) from error
     except (OSError, UnicodeError) as error:  # too long a name, or one that this system cannot carry
         reason = str(getattr(error, "strerror", None) or "it cannot be written as UTF-8").lower()
-        raise UnknownPlaceKind(f"{text[:60]!r} names no place that can be on this machine: {reason}.") from error
+        raise UnknownPlaceKind(f"{shown(text)} names no place that can be on this machine: {reason}.") from error
 
 
 def _parsed(text: str, cwd: Path) -> Address:
@@ -149,7 +150,7 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
         UnknownPlaceKind: it is of no known kind.
     """
     if not text or "\0" in text:
-        raise UnknownPlaceKind(f"{text!r} names no place.")
+        raise UnknownPlaceKind(f"{shown(text)} names no place.")
     match = _SCHEME.match(text)
     scheme = match[1].lower() if match else ""
     if scheme in _GIT_SCHEMES or (not scheme and _SCP.fullmatch(text)):
@@ -169,9 +170,9 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
             if "//" in text
             else f"If {scheme} is a host that your ssh knows: ssh://{scheme}/PATH, or end it with .git"
         )
-        raise UnknownPlaceKind(f"{text!r} is of the unknown kind {scheme!r}, and {_spoken()}.", hint=way)
+        raise UnknownPlaceKind(f"{shown(text)} is of the unknown kind {scheme!r}, and {_spoken()}.", hint=way)
     if not scheme and text.startswith("git@") and not (cwd / text).exists():
-        raise UnknownPlaceKind(f"{text[:60]!r} names a git host and no repository on it.", hint=_SCP_HINT)
+        raise UnknownPlaceKind(f"{shown(text)} names a git host and no repository on it.", hint=_SCP_HINT)
     path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
     return _kind_of_directory(path), path
 
@@ -212,11 +213,11 @@ def _path_of_uri(uri: str) -> Path:
         parts = urlsplit(uri)
         path = unquote(parts.path, errors="strict")
     except ValueError as error:
-        raise UnknownPlaceKind(f"{uri!r} is not a file URI that lace can read.") from error
+        raise UnknownPlaceKind(f"{shown(uri)} is not a file URI that lace can read.") from error
     if parts.netloc not in {"", "localhost"} or not path.startswith("/") or parts.query or parts.fragment:
-        raise UnknownPlaceKind(f"{uri!r} is not the URI of a directory on this machine.")
+        raise UnknownPlaceKind(f"{shown(uri)} is not the URI of a directory on this machine.")
     if "\0" in path:
-        raise UnknownPlaceKind(f"{uri!r} names no place.")
+        raise UnknownPlaceKind(f"{shown(uri)} names no place.")
     return Path(os.path.normpath(path))
 
 

@@ -93,11 +93,31 @@ def test_a_repository_that_went_away_leaves_the_work_queued(alice: Person, bare:
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> None:
+    """CYB-15, LAZ-63: whatever else is wrong with the address, and wherever one is taken for a name."""
     alice.lace("init", "--name", "alice")
-    done = alice.run("place", "add", "host", "https://alice:geheim@example.org/v.git")
-    assert done.code == 2
-    assert "geheim" not in done.text + done.err
+    for address in (
+        "https://alice:geheim@example.org/v.git",
+        "https://alice:geheim@example.org:99999/d",
+        "https://alice:ge/geheim@[::1/x",
+        "https://geheim@example.org:x/d",
+        "https://alice:geheim@h/#V.abc",
+        "https://h/v.git?token=geheim",
+        "https://h/d#geheim",
+        "sftp://alice:geheim@h/x",
+        "file://alice:geheim@h/x",
+        "alice:geheim@h:v.git",
+    ):
+        for words in (
+            ("place", "add", "host", address),
+            ("--json", "place", "add", "host", address),
+            ("sync", address),
+        ):
+            done = alice.run(*words)
+            assert done.code == 2, address
+            assert "geheim" not in done.text + done.err
     assert "geheim" not in alice.run("places").text
+    told = alice.run("place", "add", "host", "https://example.org:99999/dir").err
+    assert told.startswith("'https://example.org:99999/dir' is not a web address")
 
 
 def test_a_vault_restored_without_its_private_repository_goes_on(alice: Person, bob: Person, bare: Path) -> None:

@@ -29,6 +29,7 @@ from transports.errors import (
 )
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
+from transports.shown import shown
 from vault.errors import LaceError
 
 __all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
@@ -75,32 +76,32 @@ def parse_web(text: str) -> WebAddress:
         host, port = parts.hostname or "", parts.port
         user = parts.username is not None
     except ValueError as error:
-        raise UnknownPlaceKind(f"{text[:60]!r} is not a web address that lace can read.") from error
+        raise UnknownPlaceKind(f"{shown(text)} is not a web address that lace can read.") from error
     scheme = parts.scheme.lower()
     if scheme not in {"https", "http", PLAIN} or not host or not host.isascii() or not host.isprintable():
-        raise UnknownPlaceKind(f"{text[:60]!r} is not a web address that lace can read.")
+        raise UnknownPlaceKind(f"{shown(text)} is not a web address that lace can read.")
     if user:
         raise UnknownPlaceKind(
             "The address holds a name or password, and lace keeps none in an address.",
             hint="Leave out everything before the @.",
         )
     if parts.query or parts.fragment:
-        raise UnknownPlaceKind(f"{text[:60]!r} has a query or a fragment, and a directory has neither.")
+        raise UnknownPlaceKind(f"{shown(text)} has a query or a fragment, and a directory has neither.")
     if scheme == "http" and not _is_this_machine(host):
         raise UnknownPlaceKind(
-            f"{text[:60]!r} would show everybody on the way what travels.",
+            f"{shown(text)} would show everybody on the way what travels.",
             hint=f"Use https:, or write {PLAIN}: where that is what you want.",
         )
     is_tls = scheme == "https"
     path = quote(unquote(parts.path), safe="/~-._") if parts.path else "/"
     if ".." in path.split("/"):
-        raise UnknownPlaceKind(f"{text[:60]!r} leads out of its own directory.")
+        raise UnknownPlaceKind(f"{shown(text)} leads out of its own directory.")
     path = path if path.endswith("/") else f"{path}/"
-    shown = f"[{host}]" if ":" in host else host
+    named = f"[{host}]" if ":" in host else host
     number = port if port is not None else (443 if is_tls else 80)
     if not 0 < number <= _PORT_LIMIT:
-        raise UnknownPlaceKind(f"{text[:60]!r} names no TCP port.")
-    uri = f"{scheme}://{shown}{'' if port is None else f':{port}'}{path}"
+        raise UnknownPlaceKind(f"{shown(text)} names no TCP port.")
+    uri = f"{scheme}://{named}{'' if port is None else f':{port}'}{path}"
     return WebAddress(uri, host, number, path, is_tls)
 
 
