@@ -339,10 +339,14 @@ def _free_below(store: Store, desk: str) -> Version:
 
 
 def unreleased(vault: Vault, desk: str = MAIN) -> int:
-    """Count my revisions after the last one that anybody released (advisory for friends, H-30)."""
+    """Count my revisions after the last one that anybody released (advisory for friends, H-30).
+
+    A release that counts for nobody releases nothing: after the cut of my old node it is released anew by the next.
+    """
     row = vault.store.rows(
         "SELECT count(*) FROM rev WHERE node = ?1 AND desk = ?2 AND number > ifnull((SELECT number FROM rev r"
-        " WHERE node = ?1 AND desk = ?2 AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " WHERE node = ?1 AND desk = ?2"
+        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash AND visible <> 2)"
         " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash)) ORDER BY number DESC LIMIT 1), 0)",
         vault.node.text,
         desk,
@@ -366,7 +370,7 @@ def shown_version(vault: Vault, desk: str = MAIN) -> str:
     """
     rows = vault.store.rows(
         "SELECT max(number), commit_hash FROM rev r WHERE node = ? AND desk = ?"
-        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash)"
+        " AND (EXISTS (SELECT 1 FROM release WHERE commit_hash = r.commit_hash AND visible <> 2)"
         " OR EXISTS (SELECT 1 FROM resolution WHERE result = r.commit_hash))",
         vault.node.text,
         desk,

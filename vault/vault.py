@@ -349,13 +349,15 @@ class Vault:
                         writer.check_mark()  # inside, where no question has to look anew for what others wrote
                     if not receiving and self.store.meta(HELD_BACK):
                         self.store.set_meta(HELD_BACK, "")
+                    before = self.store.meta("node") if anew is not None else ""
                     if anew is not None:
                         for setting, value in anew.items():
                             self.store.set_meta(setting, value)
                         writer.check_mark()
                     yield writer
                     writer.flush()
-                    self.store.settle(self.store.meta("node"), self.founding, final=not receiving)
+                    me = self.store.meta("node")
+                    self.store.settle(me, self.founding, final=not receiving, parted=before)
             except EnvironmentFault as error:
                 if error is writer.refusal and anew is None:
                     self._note_refusal(error)

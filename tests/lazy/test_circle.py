@@ -18,6 +18,7 @@ from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault import vaults
+from vault.fsck import check
 from vault.history import releases, unreleased
 from vault.records import Tai, parse_record
 from vault.records.tai import MAX_SECONDS
@@ -85,6 +86,19 @@ def test_released_work_is_not_released_again_after_adopting(tmp_path: Path) -> N
     adopt(alice)
     with pytest.raises(NothingToRelease):
         release(alice, None, "again")
+
+
+def test_what_a_key_released_that_nobody_let_in_is_released_by_the_next(tmp_path: Path) -> None:
+    """APP-13, LAZ-57: it counts for nobody once it is not mine, so there is something to release."""
+    alice = vaults.found(tmp_path)
+    bob, _ = accept(tmp_path / "bob", vaults.around(tmp_path, "bob"), invite(alice, "bob").encode(), name="bob")
+    vaults.write(bob, "b.txt", "one\n")
+    first = release(bob, None, "first")
+    adopt(bob)
+    assert check(bob).bad == ()
+    assert (releases(bob.store), unreleased(bob)) == ([], 1)
+    assert release(bob, None, "again").commit == first.commit
+    assert check(bob).bad == ()
 
 
 def in_between(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:

@@ -37,13 +37,19 @@ Said = dict[str, list[tuple[Any, ...]]]
 Batch = Sequence[Seal | Plex]
 
 
-def said(batches: Sequence[Batch], me: SigningKey = ALICE) -> tuple[Said, Said]:
-    """Return what a store says that took these batches, and what it says once it is made anew."""
+def said(batches: Sequence[Batch], me: SigningKey = ALICE, was: SigningKey | None = None) -> tuple[Said, Said]:
+    """Return what a store says that took these batches, and what it says once it is made anew.
+
+    Half of the batches come before `lace adopt`, if I was another node then.
+    """
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.db", create=True) as store:
         for number, batch in enumerate([*batches, ()]):
+            now, parted = me.verifier.text, ""
+            if was is not None and number <= len(batches) // 2:
+                now, parted = (was.verifier.text, "") if number < len(batches) // 2 else (now, was.verifier.text)
             with store.transaction():
                 store.add([(record, record.encode()) for record in batch])
-                store.settle(me.verifier.text, FOUNDED.hash.text, final=number % 3 != 1 or not batch)
+                store.settle(now, FOUNDED.hash.text, final=number % 3 != 1 or not batch, parted=parted)
         found = [{view: sorted(store.rows(sql), key=repr) for view, sql in _SAID.items()}]
         with store.transaction():
             store.rebuild(me.verifier.text, FOUNDED.hash.text)
@@ -257,6 +263,17 @@ def test_views_follow_from_the_set_of_records(seed: int) -> None:
         batches.append(shuffled[:size])
         del shuffled[:size]
     agree([records], batches, me=rng.choice([ALICE, BOB, KEYS[4]]))
+
+
+@pytest.mark.parametrize("seed", [0, 22, 41])
+def test_views_follow_from_who_i_am_now(seed: int) -> None:
+    """INT-125, APP-13: after `lace adopt` nothing counts any more for having been said by my old node."""
+    rng = Random(seed)
+    records = scene(rng)
+    was, me = rng.sample(KEYS, 2)
+    batches = [records[at : at + 3] for at in range(0, len(records), 3)]
+    found, anew = said(batches, me, was)
+    assert found == anew
 
 
 def test_a_second_seal_over_an_entry_that_counts_is_shared_whenever_it_comes() -> None:

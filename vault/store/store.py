@@ -202,15 +202,16 @@ class Store:
             self.db.execute("UPDATE body SET bytes = ? WHERE p = ?", (row[0], p))
             self.db.execute("DELETE FROM packed WHERE p = ?", (p,))
 
-    def settle(self, me: str | None, founding: str | None, *, final: bool = True) -> None:
+    def settle(self, me: str | None, founding: str | None, *, final: bool = True, parted: str = "") -> None:
         """Bring the views that depend on several records up to date: membership, vectors, sharing, visibility.
 
         Args:
             me: this node's verifier text; my own log counts before I am a member.
             founding: hash text of the founding Seal, or None while it is not here.
             final: also judge visibility; a batch in the middle of a round leaves that to the last one.
+            parted: the node that was mine until this transaction, if another one is now.
         """
-        self._views.settle(me=me, founding=founding, final=final)
+        self._views.settle(me=me, founding=founding, final=final, parted=parted)
 
     def chain(self, node: str, cut: Cut) -> list[tuple[int, str, str | None]]:
         """Return the entries of a node's log here that lead to a cut, as Seq, hash and hash of the one before."""
@@ -426,10 +427,8 @@ class Store:
     def set_meta(self, key: str, value: str) -> None:
         """Keep one local setting of the store itself; inside `transaction`."""
         self._identity.pop(key, None)
-        self.db.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-            (key, value),
-        )
+        sql = "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+        self.db.execute(sql, (key, value))
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run one constant query of the floors above and return all rows; never text from outside."""

@@ -140,14 +140,14 @@ class Views:
             found = select_in(self._db, "SELECT DISTINCT want FROM hole WHERE want IN", list(texts))
             self._added += [texts[str(row[0])] for row in found]
 
-    def settle(self, *, me: str | None, founding: str | None, final: bool = True) -> None:
-        """Bring membership, vectors, sharing and visibility to their answer for the records present."""
+    def settle(self, *, me: str | None, founding: str | None, final: bool = True, parted: str = "") -> None:
+        """Bring membership, vectors, sharing and visibility to their answer for the records present; see `Store`."""
         db = self._db
         turned: set[str] = set()
         if self._belonging and founding:
             turned = self._circle.settle(founding)
-        if self._is_revoking():
-            turned |= self._went_on_past_cut(me)
+        if parted:  # of what was my own all counted, whoever belongs; and of mine all counts from now on
+            turned |= {parted, me or parted}
         for node, lowest in self._nodes.items():
             self._showing.renumber(node, lowest)
         self._nodes |= dict.fromkeys(turned, 0)
@@ -185,11 +185,6 @@ class Views:
             self.write()
             self._revoking = self._circle.has_revocations()
         return self._revoking
-
-    def _went_on_past_cut(self, me: str | None) -> set[str]:
-        """Return revoked nodes whose logs count further here than to their cut: what was my own until `lace adopt`."""
-        sql = "SELECT node FROM former f JOIN vector v USING (node) WHERE v.seq > f.seq AND node <> ?"
-        return {str(row[0]) for row in self._db.execute(sql, (me or "",))}
 
     def _whole(self) -> bool:
         if self._is_whole is None:
