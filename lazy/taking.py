@@ -238,7 +238,7 @@ def merged_tree(
             continue
         entries[path] = _entry(w, vault, head, path)
         if entries[path] is None and all(_entry(w, vault, one, path) is None for one in order):
-            raise NoSuchPath(f"{path} is in none of the sides.")
+            raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     entries.update(_from_folder(w, picks))
     tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
     _flush(w)

@@ -32,7 +32,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import checkout_of
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "run"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "proposal_lines", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -190,9 +190,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
     lines.append(f"    last in common: {inert(conflict.common_words)}")
     lines += [f"    {inert(path)}" for path in row["paths"]]
-    for proposal in conflict.proposals:
-        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(proposal)}")
-        lines.append(f"    {inert(proposal.word)} proposes {_proposed(conflict, proposal)}: {accept}")
+    lines += proposal_lines(conflict)
     if ended := row["ended_by"]:
         what = f"{inert(ended['name'])} {ended['version']}"
         lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
@@ -200,6 +198,21 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
     return "\n".join(lines)
+
+
+def proposal_lines(conflict: Conflict) -> list[str]:
+    """Return what is proposed, and how it is accepted: decisions of equal content are one, whoever made them."""
+    equal: dict[RecordHash, list[Proposal]] = {}
+    for proposal in conflict.proposals:
+        equal.setdefault(proposal.content, []).append(proposal)
+    lines = []
+    for of_one in equal.values():
+        names = list(dict.fromkeys(inert(proposal.word) for proposal in of_one))
+        what = " and ".join(dict.fromkeys(_proposed(conflict, proposal) for proposal in of_one))
+        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(of_one[0])}")
+        verb = "proposes" if len(names) == 1 else "propose"
+        lines.append(f"    {' and '.join(names)} {verb} {what}: {accept}")
+    return lines
 
 
 def _proposed(conflict: Conflict, proposal: Proposal) -> str:

@@ -63,9 +63,17 @@ class Resolve(Comparing):
 
     def __init__(self, conflict_id: str) -> None:
         super().__init__(conflict_id)
+        self._is_decided = False
         self._saves = 0
         self._saved = 0
         self._saving = threading.Lock()
+
+    def come_back(self) -> None:
+        """Read once, and go back to the list where the conflict was decided while something else was in front."""
+        if self._is_decided:
+            self.app.pop_screen()
+        else:
+            super().come_back()
 
     # Choosing
 
@@ -275,9 +283,13 @@ class Resolve(Comparing):
         left = decided.left
         if left:
             self.notify(f"Written. {plural(len(left), 'conflict')} left.", markup=False)
-            if self.is_current:
-                self._begin_with(left[0])
-        elif self.is_active:
+        if self.conflict_id not in {one.conflict for one in decided.done}:
+            return resolved_card(decided)  # they went on to another one meanwhile
+        if not self.is_active:
+            self._is_decided = True
+        elif left:
+            self._begin_with(left[0])
+        else:
             self.app.pop_screen()
             if not decided.late:
                 self.lace.offer_sync(decided.following)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui.cli.deciding import proposal_lines
 from lazy.conflicts import conflicts
 from lazy.deciding import Pick, decide
 from lazy.opening import Opened, open_conflict
@@ -157,6 +158,8 @@ def test_two_decisions_of_equal_content_are_one_for_a_third(three: tuple[Vault, 
     (asked,) = conflicts(cara)
     assert [proposal.word for proposal in asked.proposals] == ["alice", "bob"]
     assert (asked.differ, asked.accept_words()) == (False, "--accept")
+    (line,) = proposal_lines(asked)
+    assert line.strip() == f"alice and bob propose the side of alice: lace resolve {asked.id} --accept"
     accept_resolution(cara, "2.0.0")
     _asked_nothing(three, "alice\n")
 

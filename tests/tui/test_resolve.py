@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from lace_tui.screens.pane import Pane
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from lazy.conflicts import conflicts
+from lazy.deciding import decide
 from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
@@ -105,6 +107,34 @@ async def test_every_choice_gives_its_lines(app: LaceApp, story: Story, keys: li
         await settle(pilot)
     found = [line for line in menu(story).splitlines() if "4." in line]
     assert found == lines
+
+
+async def test_a_decision_that_is_written_behind_something_else_leaves_that_alone(
+    app: LaceApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-3: whoever is elsewhere by then stays there, and comes back to the list, as the conflict is no more."""
+    go = threading.Event()
+
+    def slowly(*args: Any, **named: Any) -> Any:
+        assert go.wait(30)
+        return decide(*args, **named)
+
+    monkeypatch.setattr("lace_tui.screens.resolve.decide", slowly)
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await pilot.press("r", "w", "y")
+        await pilot.pause()
+        await pilot.press("question_mark")
+        await pilot.pause()
+        front = app.screen
+        assert not isinstance(front, Resolve)
+        go.set()
+        await settle(pilot)
+        assert app.screen is front
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, Conflicts)
+        assert "0 conflicts" in text_of(app, "#head")
 
 
 async def test_leaving_keeps_the_draft(story: Story) -> None:

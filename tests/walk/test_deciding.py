@@ -319,7 +319,7 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     bob.lace("release", "2.0.0")
     _meet(alice, bob)
     wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", "nowhere.txt", "--take", "bob")
-    assert wrong.code == 2
+    assert (wrong.code, "See what disagrees with: lace conflicts" in wrong.err) == (2, True)
     outside = alice.run("--json", "resolve", "2.0.0", "--merged", "2.1.0", "--path", "../a.txt", "--take", "bob")
     assert outside.json["error"]["code"] == "outside-folder"
     assert alice.lace("conflicts")["conflicts"]
