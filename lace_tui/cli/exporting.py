@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -18,6 +18,7 @@ from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
+from lazy.people import label_of
 from spark_export.audits import AUDITS, Audit
 from spark_export.export import Exported, Inputs, export, exports_in
 from spark_export.reader import Scope, VaultReader
@@ -146,7 +147,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
         if path:
             note_inside(context, path)
     written = [name for name in (args.html, args.csv) if name]
-    return _answer(shown, inputs, everything=everything, written=written)
+    return _answer(shown, _left_out(context, inputs), everything=everything, written=written)
 
 
 @contextlib.contextmanager
@@ -195,14 +196,36 @@ def _cell(value: Any) -> Any:
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
-def _answer(reports: Sequence[Report], inputs: Inputs, *, everything: bool, written: Sequence[str]) -> Answer:
+class _LeftOut(NamedTuple):
+    """An export that was not read, and why not.
+
+    Args:
+        exporter: whose it is.
+        name: what they are called here.
+        directory: where it lies.
+        read: where the one of theirs lies that was read.
+    """
+
+    exporter: str
+    name: str
+    directory: Path
+    read: Path
+
+
+def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
+    """Return the exports that were not read; whose they are is known by name where a vault is."""
+    left = [_LeftOut(old.manifest.exporter, "", old.directory, new.directory) for old, new in inputs.left_out]
+    if not left or context.find_vault() is None:
+        return left
+    with context.open_vault() as vault:
+        return [one._replace(name=label_of(vault, one.exporter)) for one in left]
+
+
+def _answer(reports: Sequence[Report], left: Sequence[_LeftOut], *, everything: bool, written: Sequence[str]) -> Answer:
     findings = sum(report.findings for report in reports)
     data: dict[str, Any] = {
         "findings": findings,
-        "left_out": [
-            {"exporter": old.manifest.exporter, "directory": old.directory, "read": new.directory}
-            for old, new in inputs.left_out
-        ],
+        "left_out": [one._asdict() for one in left],
     }
     if everything:
         data["reports"] = {report.audit.name: report.as_objects() for report in reports}
@@ -210,14 +233,14 @@ def _answer(reports: Sequence[Report], inputs: Inputs, *, everything: bool, writ
         data |= {"report": reports[0].audit.name, "rows": reports[0].as_objects()}
     if written:
         data["written"] = list(written)
-    return Answer(data, lambda paint: _reports_text(reports, inputs, written, paint), exit_code=1 if findings else 0)
+    return Answer(data, lambda paint: _reports_text(reports, left, written, paint), exit_code=1 if findings else 0)
 
 
-def _reports_text(reports: Sequence[Report], inputs: Inputs, written: Sequence[str], paint: Paint) -> str:
+def _reports_text(reports: Sequence[Report], left: Sequence[_LeftOut], written: Sequence[str], paint: Paint) -> str:
     blocks = [
-        f"Left out: an export in {inert(str(old.directory))}, for {inert(str(new.directory))} has one of that member"
-        f" ({old.manifest.exporter}) that is no older."
-        for old, new in inputs.left_out
+        f"Left out: an export in {inert(str(one.directory))}, for {inert(str(one.read))} has one of"
+        f" {inert(one.name) or one.exporter} that is no older."
+        for one in left
     ]
     for report in reports:
         head = paint.strong(report.audit.question)

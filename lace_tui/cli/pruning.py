@@ -40,7 +40,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         planned = args.dry_run
         done = plan_prune(vault, keep=args.keep, watch=watch)
         if not planned and (done.commits or done.files or done.packs):
-            _agree(context, done, yes=args.yes)
+            if done.commits or done.files:  # what an earlier prune left was agreed to then
+                _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
     return Answer(_data(done, planned=planned), lambda paint: "\n".join(_lines(done, paint, planned=planned)))
 
@@ -101,6 +102,9 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
     if not done.commits and not done.files and not done.packs:
         yield "Nothing here is old and unneeded."
+    elif not done.commits and not done.files:
+        free = "would be free again" if planned else "are free again"
+        yield f"What an earlier prune left goes: {'up to ' if planned else ''}{bytes_text(done.freed)} {free}."
     elif planned:
         about = "up to" if done.left else "about"
         yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."

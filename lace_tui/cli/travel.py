@@ -94,7 +94,10 @@ def _found(
     """
     base = checkout_of(vault, desk)
     if base is None:
-        raise UncommittedChanges("Nothing was committed here yet.", hint="Take in what friends released: lace update")
+        from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
+
+        way = f"Take in what friends released: {update_desk(desk)}"
+        raise UncommittedChanges("Nothing was committed here yet.", hint=way)
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     only_gone = tree == base.tree and not any(map(_holds_something, dirty.items))
     # What a cut-off checkout of the tree itself left is no change of mine.

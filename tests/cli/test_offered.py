@@ -31,6 +31,7 @@ def test_a_name_that_begins_with_a_dash_is_typed_as_it_is_offered(alice: Person,
     *mapping, where = _offered(bob.text("status"), "desk add")
     assert where == "DIR"
     mapped = bob.text(*mapping, "songs")
+    assert _offered(bob.run("checkout", "--", "-ann/-songs@1.0.0").err, "update") == _offered(mapped, "update")
     assert bob.lace(*_offered(mapped, "update"))["written"] == ["one.md"]
     left = bob.text("leave", "--", "-ann")
     asked = bob.run(*_offered(left, "revoke")).err

@@ -45,6 +45,17 @@ def test_a_script_must_agree_and_a_person_is_asked(alice: Person) -> None:
     assert alice.lace("fsck")["ok"] is True
 
 
+def test_what_an_earlier_prune_left_needs_no_second_word(alice: Person) -> None:
+    """The answer that leaves it says that the next prune frees it, and that asked about 0 commits first."""
+    stray = alice.folder / ".vault" / "packs" / "00000099.pack"
+    alice.lace("prune", "--yes")
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(bytes(1000))
+    assert "What an earlier prune left goes: up to 1000 B would be free again" in alice.text("prune", "--dry-run")
+    assert "What an earlier prune left goes: 1000 B are free again" in alice.text("prune")
+    assert not stray.exists()
+
+
 def test_the_answer_names_sizes_and_the_trail_keeps_it(alice: Person) -> None:
     done = alice.lace("prune", "--keep", "2", "--yes")
     assert [found["number"] for found in done["commits"]] == [1]

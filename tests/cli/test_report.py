@@ -71,6 +71,7 @@ def test_one_report_as_rows_and_a_table(alice: Person) -> None:
     assert (row["version"], row["released_by"], row["holders"]) == ("1.0.0", "alice", 1)
     assert done.json["written"] == ["r.csv"]
     (left,) = done.json["left_out"]
+    assert left["name"] == "alice"
     assert [Path(left[name]).name for name in ("read", "directory")] == ["past", "stick"]
     with Path(alice.folder / "r.csv").open(newline="") as file:
         (told,) = csv.DictReader(file)
