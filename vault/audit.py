@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from unicodedata import normalize
 
 from vault.errors import DataError
@@ -18,7 +17,7 @@ from vault.profile.groups import private_group
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.tai import Tai
-from vault.sexp import Sexp, SexpError, Symbol, clean_text, dumps, loads
+from vault.sexp import Sexp, SexpError, Symbol, clean_text, loads, quoted
 
 __all__ = [
     "APP",
@@ -33,7 +32,6 @@ APP = "lace/audit"
 MAX_BODY_BYTES = 262_144  # far above what any action has to say
 _TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
 _NONE = Symbol("none")
-_word = lru_cache(maxsize=64)(Symbol)  # the words of an entry's form, the same in each
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
 _NUMBER = r"[1-9][0-9]{0,18}"
 _VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -109,33 +107,27 @@ class AuditEntry:
         """
         if not self._body:
             try:
-                made = (dumps(self.to_sexp(), pretty=False) + "\n").encode()
+                made = self._text().encode()
             except SexpError as error:
                 raise AuditError(f"An audit entry cannot be written: {error}") from error
             object.__setattr__(self, "_body", made)
         return self._body
 
     def to_sexp(self) -> Sexp:
-        """Return the entry as an S-expression, as docs/formats.md section 6 has it."""
+        """Return the entry as an S-expression."""
+        return loads(self.body().decode(), MAX_BODY_BYTES)
+
+    def _text(self) -> str:
+        """Write the S-expression that docs/formats.md section 6 has; as values it would take three times as long."""
+        parent = _NONE if self.parent is None else quoted(self.parent.text)
+        parameters = "".join([f" ({quoted(key)} {quoted(value)})" for key, value in self.parameters])
+        relates_to = "".join([f" {quoted(text)}" for text in self.relates_to])
         return (
-            _word("audit"),
-            (_word("sequence"), self.sequence),
-            (_word("timestamp"), self.timestamp),
-            (_word("parent"), _NONE if self.parent is None else self.parent.text),
-            (_word("actor"), (_word("principal"), self.actor.text), (_word("name"), self.name)),
-            (
-                _word("action"),
-                (_word("verb"), self.verb),
-                (_word("object"), self.object),
-                (_word("parameters"), *self.parameters),
-            ),
-            (
-                _word("context"),
-                (_word("motivation"), self.motivation),
-                (_word("relates-to"), *self.relates_to),
-                (_word("language"), self.language),
-            ),
-            (_word("environment"), (_word("lace"), self.lace)),
+            f"(audit (sequence {self.sequence}) (timestamp {quoted(self.timestamp)}) (parent {parent})"
+            f" (actor (principal {quoted(self.actor.text)}) (name {quoted(self.name)}))"
+            f" (action (verb {quoted(self.verb)}) (object {quoted(self.object)}) (parameters{parameters}))"
+            f" (context (motivation {quoted(self.motivation)}) (relates-to{relates_to})"
+            f" (language {quoted(self.language)})) (environment (lace {quoted(self.lace)})))\n"
         )
 
     def to_plex(self) -> Plex:

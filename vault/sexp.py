@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from vault.errors import DataError
 
-__all__ = ["MAX_DEPTH", "Sexp", "SexpError", "Symbol", "clean_text", "dumps", "loads"]
+__all__ = ["MAX_DEPTH", "Sexp", "SexpError", "Symbol", "clean_text", "dumps", "loads", "quoted"]
 
 MAX_DEPTH = 32  # nested lists; ours need six
 MAX_NUMBER = 2**63  # numbers lie strictly between -MAX_NUMBER and MAX_NUMBER
@@ -153,14 +153,23 @@ def _from_library(found: object, symbol: type) -> Sexp:
     raise SexpError(f"An S-expression holds {found!r}.")  # the token check lets nothing else through
 
 
+def quoted(text: str) -> str:
+    """Return a string as it stands in an S-expression.
+
+    Raises:
+        SexpError: it holds a control character without an escape.
+    """
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    if (found := re.search(_UNPRINTABLE, text)) is not None:
+        raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
+    return f'"{text.translate(_ESCAPES)}"'
+
+
 def _flat(value: Sexp, depth: int) -> str:
     """Return a value on one line, checked on the way."""
     if isinstance(value, str):
-        if value.isprintable() and '"' not in value and "\\" not in value:
-            return f'"{value}"'
-        if (found := re.search(_UNPRINTABLE, value)) is not None:
-            raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
-        return f'"{value.translate(_ESCAPES)}"'
+        return quoted(value)
     if isinstance(value, Symbol):
         return value.name
     if isinstance(value, tuple):
