@@ -270,7 +270,7 @@ class VaultKeys:
         """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
         with self._vault.writing(receiving=True) as w:
             for of in (_RING, _OWNERS, _USED):
-                w.store.run("DELETE FROM meta WHERE key = ?", of + self._place_id)
+                w.store.drop_meta(of + self._place_id)
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""

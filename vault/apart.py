@@ -14,6 +14,7 @@ from vault.errors import CallerError
 from vault.graph import is_ancestor, newest, tree_is_here
 from vault.history import Head, ReleaseInfo, line_head, revisions
 from vault.records import RecordHash
+from vault.standing import checkout_of
 from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
@@ -51,8 +52,8 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
     head = line_head(store, me, desk)
     if head is None:
         return []
-    row = store.rows("SELECT commit_hash, also FROM checkout WHERE desk = ?", desk)
-    has = [RecordHash.parse(text) for text in f"{row[0][0]} {row[0][1]}".split()] if row else []
+    base = checkout_of(vault, desk)
+    has = [base.commit, *base.also] if base else []
     doubled = store.meta(_DOUBLED + desk)
     is_one_line = not doubled and me not in parted(store, desk)
     if is_one_line and head.commit in has and not store.rows(_GAP_BELOW, me, desk, head.number - 1, head.commit.text):

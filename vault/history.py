@@ -128,8 +128,13 @@ def line_head(store: Store, node: str, desk: str) -> Head | None:
 
     A friend's line ends where its numbers have a gap: they are whatever its owner sealed (CLAY-6).
     """
+    return store.answer(("head", node, desk), lambda: _line_head(store, node, desk))
+
+
+def _line_head(store: Store, node: str, desk: str) -> Head | None:
     row = store.rows(
-        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? ORDER BY number DESC, hash LIMIT 1",
+        "SELECT number, hash, commit_hash FROM rev WHERE node = ?1 AND desk = ?2"
+        " AND number = (SELECT max(number) FROM rev WHERE node = ?1 AND desk = ?2) ORDER BY hash LIMIT 1",
         node,
         desk,
     )

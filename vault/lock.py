@@ -214,7 +214,8 @@ class VaultLock:
         since = self._now() if self._now is not None else ""
         text = f"pid {self._process}\nsince {since[:64]}\n".encode()
         with contextlib.suppress(OSError):  # a full disk must not stop whoever wants to free some
-            os.ftruncate(self._fd, 0)
+            if os.fstat(self._fd).st_size:  # somebody who held it was killed
+                os.ftruncate(self._fd, 0)
             os.lseek(self._fd, 0, os.SEEK_SET)
             os.write(self._fd, text)
 

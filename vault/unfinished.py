@@ -147,14 +147,21 @@ def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
     return tuple(change.path for change in diff_trees(vault.store, *trees)) if trees is not None else ()
 
 
-def finish_checkouts(vault: Vault, watch: Watch) -> None:
+def finish_checkouts(vault: Vault, watch: Watch, asked: str = "") -> tuple[Problem, ...]:
     """Go on with every checkout that was cut off; called before an action's own transaction, so that it stays done.
+
+    Returns:
+        What `finish_checkout` says of the desk `asked`, which comes first.
 
     Raises:
         Locked, DiskFull, NotWritable, StoreUnwritable: as `finish_checkout`.
     """
-    for (desk,) in vault.store.rows("SELECT desk FROM unfinished"):
-        finish_checkout(vault, str(desk), watch)
+    told: tuple[Problem, ...] = ()
+    desks = [str(desk) for (desk,) in vault.store.rows("SELECT desk FROM unfinished")]
+    for desk in sorted(desks, key=lambda desk: desk != asked):
+        found = finish_checkout(vault, desk, watch)
+        told = found if desk == asked else told
+    return told
 
 
 def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:

@@ -23,6 +23,7 @@ from vault.profile import Commit, Revision, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.space import require_room
+from vault.standing import Checkout, checkout_of, set_checkout
 from vault.unfinished import (
     StoredDirCache,
     checkout_tree,
@@ -55,21 +56,6 @@ __all__ = [
     "set_checkout",
     "shares_commits",
 ]
-
-
-class Checkout(NamedTuple):
-    """What the folder stands on: the parent of the next commit.
-
-    Args:
-        commit: the commit checked out.
-        tree: its root tree.
-        also: commits whose content the tree has: the same tree, or one that it was built on. The next commit names them
-            as parents too, so that crossing merges die out.
-    """
-
-    commit: RecordHash
-    tree: RecordHash
-    also: tuple[RecordHash, ...] = ()
 
 
 def _of_kind(items: tuple[Change, ...], kind: str) -> list[str]:
@@ -118,27 +104,6 @@ class Unchanged:
         return False
 
 
-def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
-    """Return what the folder stands on, or None before the first commit."""
-    row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
-    if not row:
-        return None
-    commit, tree, also = (str(value) for value in row[0])
-    return Checkout(RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split()))
-
-
-def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
-    """Record what the folder stands on from now."""
-    w.store.run(
-        "INSERT INTO checkout VALUES (?, ?, ?, ?) ON CONFLICT(desk) DO UPDATE"
-        " SET commit_hash = excluded.commit_hash, tree = excluded.tree, also = excluded.also",
-        desk,
-        checkout.commit.text,
-        checkout.tree.text,
-        " ".join(commit.text for commit in checkout.also),
-    )
-
-
 def changes(
     vault: Vault,
     desk: str = MAIN,
@@ -185,8 +150,7 @@ def commit(
         OwnWorkApart: my line holds work that the folder does not have and an update brings in; it comes first.
         SavedMeanwhile: as `seal_commit`.
     """
-    finished = finish_checkout(vault, desk, watch)
-    finish_checkouts(vault, watch)
+    finished = finish_checkouts(vault, watch, desk)
     waiting = left_as_they_are(vault, desk) if finished else ()
     told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
     with vault.writing() as w:
@@ -267,19 +231,20 @@ def seal_commit(
 
         root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
         w.flush()
-    cache.keep()
     items = snap.changes if root == snap.root else None
     if items is None:
         w.flush()
         items = tuple(diff_trees(vault.store, base.tree if base else None, root))
     problems = tuple(sorted((*left, *snap.problems)))
     if not items and not parents:
+        cache.keep()
         w.flush()
         return Unchanged(problems)
     refuse_unclear(items, snap.problems, paths)
     standing = [base.commit, *base.also] if base else []
     above = newest(vault.store, [*parents, *standing])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
+    cache.keep()  # what was asked before holds until something is written
     if left:
         take_named(vault, desk, paths)
         problems = tuple(sorted((*not_named(left, paths), *snap.problems)))

@@ -24,6 +24,9 @@ _BATCH_BYTES = 8 << 20
 _MARK_SECONDS = 60.0  # longer than the storing of a release takes on a slow disk
 _MOVES_MARK = frozenset({MarkVerdict.FRESH, MarkVerdict.COMPLETE, MarkVerdict.AHEAD})
 MAX_ENTRIES = 400  # links of one log entry (docs/formats.md)
+# By an order of two columns, one of them downwards, SQLite would sort.
+_TIP = """SELECT seq, hash, plex FROM log WHERE node = ?1 AND seq = (SELECT max(seq) FROM log WHERE node = ?1)
+    ORDER BY hash LIMIT 1"""
 
 
 class Writer:
@@ -199,7 +202,7 @@ class Writer:
     # Mark
 
     def _tip(self, me: str) -> tuple[int, str, bytes]:
-        rows = self.store.rows("SELECT seq, hash, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", me)
+        rows = self.store.rows(_TIP, me)
         return next(((int(seq), str(digest), bytes(plex)) for seq, digest, plex in rows), (0, "", b""))
 
     def _hold_mark(self) -> None:

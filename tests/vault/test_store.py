@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -356,3 +356,44 @@ def test_texts_are_numbered_in_the_order_that_stores_have(tmp_path: Path) -> Non
     order += ["lace/audit", "Verb", "lace-init", "lace/commit", "tree", "lace/rev", "commit", "seal-commit", "parent"]
     assert [text for text in commit_texts if text in order] == order
     vault.close()
+
+
+def test_what_is_known_of_settings_holds_until_somebody_writes(tmp_path: Path) -> None:
+    """LAZ-1, APP-13: an action asks a setting once, and what another process or nobody wrote is never believed."""
+    with Store(tmp_path / "store.db", create=True) as store, Store(tmp_path / "store.db") as other:
+        for value in ("one", "two"):
+            with other.transaction():
+                other.set_meta("name", value)
+            assert store.meta("name") == value
+            with store.transaction():
+                assert (store.meta("name"), store.meta("group", "none")) == (value, "none")
+        with suppress(KeyError), store.transaction():
+            store.set_meta("name", "three")
+            raise KeyError
+        with store.transaction():
+            assert store.meta("name") == "two"
+            store.drop_meta("name")
+            assert store.meta("name") == ""
+        with other.transaction():
+            assert other.meta("name") == ""
+
+
+def test_a_question_is_asked_once_until_the_store_changes(tmp_path: Path) -> None:
+    """LAZ-1: inside a write an answer holds until a row changes; outside of one, others write at any time."""
+    asked: list[str] = []
+
+    def ask() -> int:
+        asked.append("desks")
+        return len(store.rows("SELECT 1 FROM desk"))
+
+    with Store(tmp_path / "store.db", create=True) as store:
+        with store.transaction():
+            assert [store.answer("desks", ask), store.answer("desks", ask)] == [0, 0]
+            store.run("INSERT INTO desk VALUES ('plans', 'plans')")
+            assert [store.answer("desks", ask), store.answer("desks", ask)] == [1, 1]
+        assert len(asked) == 2
+        assert [store.answer("desks", ask), store.answer("desks", ask)] == [1, 1]
+        assert len(asked) == 4
+        with store.transaction():
+            assert store.answer("desks", ask) == 1
+        assert len(asked) == 5

@@ -154,6 +154,8 @@ def snapshot(
 class _Scan:
     """One walk over one folder."""
 
+    names: Names  # from `run` on
+
     def __init__(
         self,
         group: str,
@@ -175,7 +177,6 @@ class _Scan:
         self._progress = progress or (lambda *_told: None)
         self._root = Path()
         self._context = b""
-        self.names = Names(b"", frozenset())
         self._has_modes = True
         self._old_pages = OldPages(source)
         self._steps = 0

@@ -8,6 +8,7 @@ a table inside lace would be wrong after the next leap second.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import ClassVar, NamedTuple, Self
 
 from vault.records.errors import TaiError
@@ -17,7 +18,15 @@ __all__ = ["LEAP_SECONDS", "MAX_SECONDS", "Tai"]
 LEAP_SECONDS = 37
 MAX_SECONDS = 9_999_999_999
 _NS = 1_000_000_000
+_LEAP_NS = LEAP_SECONDS * _NS
+_LAST_NS = MAX_SECONDS * _NS + _NS - 1
 _EPOCH = datetime(1970, 1, 1)
+
+
+@lru_cache(maxsize=16)
+def _utc_iso(seconds: int) -> str:
+    """Return a second of UTC as text; what one action writes mostly names the same one."""
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
 class _TaiFields(NamedTuple):
@@ -76,11 +85,11 @@ class Tai(_TaiFields):
         Args:
             ns: what `time.time_ns()` returns, whatever it is.
         """
-        return cls._nearest(ns + LEAP_SECONDS * _NS)
+        return cls._nearest(ns + _LEAP_NS)
 
     @classmethod
     def _nearest(cls, ns: int) -> Self:
-        return cls._of_ns(min(max(ns, 0), MAX_SECONDS * _NS + _NS - 1))
+        return tuple.__new__(cls, divmod(min(max(ns, 0), _LAST_NS), _NS))
 
     @classmethod
     def _of_ns(cls, ns: int) -> Self:
@@ -106,7 +115,7 @@ class Tai(_TaiFields):
 
         For display only: times before 2017 are off by the leap seconds that came later.
         """
-        return f"{(_EPOCH + timedelta(seconds=self.seconds - leap)).isoformat()}.{self.nanos:09d}Z"
+        return f"{_utc_iso(self.seconds - leap)}.{self.nanos:09d}Z"
 
     def __str__(self) -> str:
         return self.text

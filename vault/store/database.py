@@ -21,6 +21,7 @@ __all__ = [
     "connect",
     "faults_named",
     "insert_many",
+    "name_fault",
     "none_reads_before",
     "select_in",
 ]
@@ -189,10 +190,11 @@ class faults_named:  # noqa: N801 - used as a word of the language; a generator 
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(fault, sqlite3.DatabaseError):
-            _name(fault, self._path)
+            name_fault(fault, self._path)
 
 
-def _name(fault: sqlite3.DatabaseError, path: Path) -> None:
+def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
+    """Raise what a fault of SQLite is in the error tree; nothing for one that has no name there."""
     text = str(fault)
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:

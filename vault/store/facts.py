@@ -35,17 +35,9 @@ class Symbols:
         self._db = db
         self.known: dict[str, int] = {}
         """The recent ones, for whoever asks for many: what is not in it, `number` gives."""
-        self._version: object = None
-
-    def begin(self) -> None:
-        """Begin a transaction: where others wrote since the last one, a prune or a repair may have numbered anew."""
-        version = self._db.execute("PRAGMA data_version").fetchone()  # another whenever another connection committed
-        if version != self._version:
-            self.forget()
-            self._version = version
 
     def forget(self) -> None:
-        """Drop the memory, after numbers may have been taken back or given anew."""
+        """Drop the memory, after numbers were taken back, or others wrote: a prune or a repair numbers anew."""
         self.known.clear()
 
     def number(self, text: str) -> int:

@@ -22,8 +22,9 @@ from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.hashes import is_record
 from vault.store import facts
-from vault.store.database import connect, faults_named, select_in
+from vault.store.database import connect, faults_named, name_fault, select_in
 from vault.store.intake import Intake
+from vault.store.known import Known
 from vault.store.packread import PackDamaged
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.schema import create_derived
@@ -39,7 +40,6 @@ __all__ = ["Store"]
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 _FRESH_SUMS = 50_000
 _FEW = 64  # contents that are read again for a release sooner than the library is loaded that sums them
-_IDENTITY = frozenset({"founding", "group", "instance", "name", "node"})
 _PAGES_BYTES = 4 << 20
 # Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
 _SMALL_PARTS = (
@@ -50,9 +50,6 @@ _APPS = (
     "SELECT b.kind, b.digest, s.s, r.size FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"
 )
 _CHUNK = "Chunk+Link"  # header of a manifest
-_NEXT_GENERATION = (
-    "INSERT INTO meta VALUES ('generation', '1') ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
-)
 
 
 class Store:
@@ -71,8 +68,8 @@ class Store:
         self.proofs = Leave()
         self._views = Views(self.db, lambda tree: self.content_sum(tree, self.proofs))
         self._summed = 0  # contents that were at hand to be summed
-        self._is_writing = False
-        self._identity: dict[str, str] = {}  # whose vault it is, asked for a dozen times while nobody else can write
+        self._known = Known(self.db, path)
+        self.answer = self._known.answer  # for what an action asks several times
         self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
         self._pages: dict[RecordHash, bytes] = {}  # bodies of pages just stored, which rest in packs
         self._pages_bytes = 0
@@ -96,22 +93,21 @@ class Store:
                 yield
                 return
             self.db.execute("BEGIN IMMEDIATE")
-            self._is_writing = True
             self.proofs.begin()
             try:
-                self._symbols.begin()
+                if self._known.begin():  # a prune or a repair may have numbered anew
+                    self._symbols.forget()
                 before = self.db.total_changes
                 yield
                 self.packs.finish()
                 if self.db.total_changes != before:  # answers kept with the old number are out of date from now
-                    self.db.execute(_NEXT_GENERATION)
+                    self._known.next_generation()
                 self.db.execute("COMMIT")
             except BaseException:
                 self._roll_back()
                 raise
             finally:
-                self._is_writing = False
-                self._identity.clear()
+                self._known.end()
 
     def _roll_back(self) -> None:
         if self.db.in_transaction:
@@ -119,6 +115,7 @@ class Store:
         self.packs.abort()
         self._fresh.clear()
         self._forget_pages()
+        self._known.forget()
         self._symbols.forget()
         self._views.forget()
 
@@ -399,6 +396,7 @@ class Store:
     def rebuild(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
         """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""
         create_derived(self.db)
+        self._known.forget()
         self._symbols.forget()
         self._views.forget()
         batch = facts.Batch(self.db, self._symbols)
@@ -416,24 +414,24 @@ class Store:
 
     def meta(self, key: str, default: str = "") -> str:
         """Return one local setting of the store itself."""
-        known = self._identity.get(key)
-        if known is not None:
-            return known
-        rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
-        if rows and key in _IDENTITY and self._is_writing:
-            self._identity[key] = str(rows[0][0])
-        return str(rows[0][0]) if rows else default
+        value = self._known.setting(key)
+        return default if value is None else value
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep one local setting of the store itself; inside `transaction`."""
-        self._identity.pop(key, None)
-        sql = "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
-        self.db.execute(sql, (key, value))
+        self._known.make(key, value)
+
+    def drop_meta(self, key: str) -> None:
+        """Drop one local setting of the store itself; inside `transaction`."""
+        self._known.unmake(key)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run one constant query of the floors above and return all rows; never text from outside."""
-        with faults_named(self.path):
-            return list(self.db.execute(sql, values))
+        try:
+            return self.db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as fault:  # asked too often for a block of `faults_named`
+            name_fault(fault, self.path)
+            raise
 
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""

@@ -1,0 +1,52 @@
+"""What the folder of a desk stands on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vault.desk_folders import MAIN
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["Checkout", "checkout_of", "set_checkout"]
+
+
+class Checkout(NamedTuple):
+    """What the folder stands on: the parent of the next commit.
+
+    Args:
+        commit: the commit checked out.
+        tree: its root tree.
+        also: commits whose content the tree has: the same tree, or one that it was built on. The next commit names them
+            as parents too, so that crossing merges die out.
+    """
+
+    commit: RecordHash
+    tree: RecordHash
+    also: tuple[RecordHash, ...] = ()
+
+
+def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
+    """Return what the folder stands on, or None before the first commit."""
+    return vault.store.answer(("checkout", desk), lambda: _checkout(vault, desk))
+
+
+def _checkout(vault: Vault, desk: str) -> Checkout | None:
+    row = vault.store.rows("SELECT commit_hash, tree, also FROM checkout WHERE desk = ?", desk)
+    if not row:
+        return None
+    commit, tree, also = (str(value) for value in row[0])
+    return Checkout(RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split()))
+
+
+def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
+    """Record what the folder stands on from now."""
+    w.store.run(
+        "INSERT INTO checkout VALUES (?, ?, ?, ?) ON CONFLICT(desk) DO UPDATE"
+        " SET commit_hash = excluded.commit_hash, tree = excluded.tree, also = excluded.also",
+        desk,
+        checkout.commit.text,
+        checkout.tree.text,
+        " ".join(commit.text for commit in checkout.also),
+    )

@@ -1,0 +1,105 @@
+"""What the store answered a moment ago and would answer again: an action asks many things a dozen times."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from vault.store.database import faults_named
+
+__all__ = ["Known"]
+
+T = TypeVar("T")
+
+_GET: Final = "SELECT value FROM meta WHERE key = ?"
+_SET: Final = "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+_GENERATION: Final = "generation"
+_NEXT_GENERATION: Final = (
+    f"INSERT INTO meta VALUES ('{_GENERATION}', '1')"  # noqa: S608 - our own name
+    " ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
+)
+_MOST: Final = 1_000  # settings
+_LONGEST: Final = 4_096  # characters of one
+
+
+class Known:
+    """The settings of a store, and answers, as they are known inside a write, where nobody else changes them.
+
+    Outside of one everything is asked anew. Settings stay known from one write to the next if nobody else wrote
+    between them, which SQLite tells.
+
+    Args:
+        db: the store's connection.
+        path: its file.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self._is_writing = False
+        self._version = -1
+        self._settings: dict[str, str | None] = {}
+        self._answers: dict[Hashable, Any] = {}
+        self._changes = -1
+
+    def begin(self) -> bool:
+        """Begin a write, in its transaction; tell whether another connection committed since the last one."""
+        version = int(self._db.execute("PRAGMA data_version").fetchone()[0])
+        is_other = version != self._version
+        if is_other:
+            self.forget()
+            self._version = version
+        self._is_writing = True
+        return is_other
+
+    def end(self) -> None:
+        """End a write: from now others write."""
+        self._is_writing = False
+        self._answers.clear()
+
+    def forget(self) -> None:
+        """Drop everything, after a write was rolled back."""
+        self._settings.clear()
+        self._answers.clear()
+
+    def answer(self, question: Hashable, ask: Callable[[], T]) -> T:
+        """Return what `ask` answers from the store's tables; inside a write once, until this connection changes one."""
+        if not self._is_writing:
+            return ask()
+        changes = self._db.total_changes
+        if changes != self._changes:
+            self._answers.clear()
+            self._changes = changes
+        if question not in self._answers:
+            self._answers[question] = ask()
+        found: T = self._answers[question]
+        return found
+
+    def setting(self, key: str) -> str | None:
+        """Return one local setting, or None where it was never made."""
+        if self._is_writing and key in self._settings:
+            return self._settings[key]
+        with faults_named(self._path):
+            row = self._db.execute(_GET, (key,)).fetchone()
+        value = str(row[0]) if row is not None else None
+        if self._is_writing and key != _GENERATION and len(value or "") <= _LONGEST:
+            if len(self._settings) >= _MOST:
+                self._settings.clear()
+            self._settings[key] = value
+        return value
+
+    def make(self, key: str, value: str) -> None:
+        """Keep one local setting; inside a write."""
+        self._settings.pop(key, None)
+        self._db.execute(_SET, (key, value))
+
+    def unmake(self, key: str) -> None:
+        """Drop one local setting; inside a write."""
+        self._settings.pop(key, None)
+        self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+    def next_generation(self) -> None:
+        """Say that answers kept with the number until now are out of date; at the end of a write."""
+        self._db.execute(_NEXT_GENERATION)
