@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.admitting import OtherGroup
-from lazy.people import node_of
+from lazy.people import former, node_of
 from lazy.places import Place
 from lazy.publish import publish_once
 from lazy.results import PlaceResult
@@ -33,7 +33,7 @@ from vault.watch import Watch
 if TYPE_CHECKING:
     from vault.store import Store
 
-__all__ = ["BundleNeedsMore", "FileExists", "apply_bundle", "create_bundle"]
+__all__ = ["BundleNeedsMore", "FileExists", "MadeForRevoked", "apply_bundle", "create_bundle"]
 
 _NEEDS = "lace-needs/0"
 _NEEDS_LIMIT = 4096  # lines: one a node
@@ -46,6 +46,14 @@ class FileExists(CallerError):
     code = "file-exists"
     exit_code = 2
     hint = "Choose another name, or move the file away."
+
+
+class MadeForRevoked(CallerError):
+    """A bundle file is to be made for somebody who was revoked."""
+
+    code = "made-for-revoked"
+    exit_code = 2
+    hint = "They come back with a new key: lace adopt, which a friend admits. See the members with: lace members"
 
 
 class BundleNeedsMore(PeerError):
@@ -72,6 +80,7 @@ def create_bundle(
         InTheVault: it would lie in the `.vault`.
         FileExists: something lies there.
         NoSuchPeer: there is no such peer.
+        MadeForRevoked: they were revoked, and are told nothing more than what anybody finds on a medium.
         PlaceError: it cannot be written.
         Cancelled: the person stopped it.
     """
@@ -79,6 +88,9 @@ def create_bundle(
     if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
         raise FileExists(f"{path} exists already.")
     node = Verifier.parse(node_of(vault, peer)) if peer else None
+    gone = former(vault, node.text) if node else None
+    if gone is not None and not gone.me:
+        raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
 
     def keys_of(identifier: str) -> VaultKeys:
@@ -128,7 +140,8 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     if not (medium.nodes(vault.group) or medium.is_sealed(vault.group)):
         raise OtherGroup(f"{path.name} holds what another group shares.")
     _check_needs(vault, file, keys)
-    place = Place(path.name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
+    name = os.fsencode(path.name).decode("utf-8", "replace")  # of another system's letters, perhaps
+    place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:
         return visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
     finally:

@@ -203,7 +203,12 @@ def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person,
     told = cara.run("--json", "bundle", "apply", str(file))
     code = told.json["error"]["code"] if "error" in told.json else told.json["problems"][0]["code"]
     assert code == "sealed-to-others"
-    assert bob.lace("bundle", "apply", str(file))["received"] > 0
+    foreign = file.rename(tmp_path / os.fsdecode(b"f\xfcr bob.lace"))  # as a stick of another system calls it
+    assert bob.lace("bundle", "apply", str(foreign))["received"] > 0
+    alice.lace("revoke", "bob", "--yes")
+    told = alice.lace("bundle", "create", str(file), "--for", "bob", "--encrypt", expect=2)["error"]
+    assert told["message"] == "bob was revoked by alice, so no file is made for them."
+    assert not file.exists()
 
 
 def test_a_file_that_was_cut_or_changed_is_refused_whole(
