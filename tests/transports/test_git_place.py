@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
@@ -41,7 +44,7 @@ def test_a_repository_becomes_a_place_once(bare: Path, tmp_path: Path) -> None:
     assert GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom).place_id == ID
     assert GitPlace.open(git_uri(bare), tmp_path / "c", ID).place_id == ID
     assert GitPlace.open(git_uri(bare), tmp_path / "c").place_id == ID
-    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [ID[:16] + ".git", "config"]
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [ID[:16] + ".git", "config", "lace-begin"]
     assert first.describe() == str(bare)
     assert first.nodes(GROUP) == []
     assert list(refs(bare)) == ["refs/heads/lace/place"]
@@ -86,6 +89,31 @@ def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
     assert "git init --bare" in caught.value.hint
     with pytest.raises(PlaceUnreachable):
         GitPlace.create("git://127.0.0.1:1/v", tmp_path / "a", entropy=os.urandom)
+
+
+@pytest.mark.parametrize("word", ["ls-remote", "fetch"])
+def test_two_at_once_begin_and_fetch_one_after_the_other(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    """APP-13: a look at a place waits for no visit; of two fetches into one repository git ends one."""
+    owner = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
+    put(owner, key(1), additions(some_records(3)))
+    meeting, talk = Barrier(2), GitRunner.talk
+
+    def meets(self: GitRunner, *words: str, **rest: Any) -> tuple[int, bytes, str]:
+        if words[0] == word:
+            with suppress(BrokenBarrierError):
+                meeting.wait(0.2)
+        return talk(self, *words, **rest)
+
+    def use(_: int) -> int:
+        with closing(GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)) as place:
+            return len(got(place))
+
+    monkeypatch.setattr(GitRunner, "talk", meets)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(use, range(2))) == [3, 3]
+    assert meeting.broken
 
 
 def test_a_place_that_is_closed_is_let_go_at_once(bare: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -30,6 +30,7 @@ from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
+from transports.git.upkeep import turn
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
@@ -39,6 +40,7 @@ from vault.records.hashes import Verifier
 __all__ = ["GitPlace"]
 
 _PLACE = "place"
+_BEGIN = "lace-begin"  # whose turn it is to begin a private repository, which bears one name until it has its own
 _PLACE_TEXT = re.compile(r"lace-place/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _PLACE_LIMIT = 256  # bytes
 _REF = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
@@ -98,9 +100,10 @@ class GitPlace:
             UnknownPlaceKind: the address is none that git may use.
             PlaceError: there is no such repository, or it cannot be pushed to.
         """
-        place = cls(uri, home, silence=silence)
-        with place._ended_by_errors():
-            place.make(entropy)
+        with turn(home / _BEGIN, parse_remote(uri).shown):
+            place = cls(uri, home, silence=silence)
+            with place._ended_by_errors():
+                place.make(entropy)
         return place
 
     @classmethod
@@ -118,9 +121,11 @@ class GitPlace:
             WrongDrop: another one lies there than was expected.
             PlaceError: it cannot be reached.
         """
-        place = cls(uri, home, expected_id, silence=silence)
-        with place._ended_by_errors():
-            place.settle(expected_id)
+        is_begun = expected_id is not None and (home / f"{expected_id[:16]}.git" / "HEAD").is_file()
+        with nullcontext() if is_begun else turn(home / _BEGIN, parse_remote(uri).shown):
+            place = cls(uri, home, expected_id, silence=silence)
+            with place._ended_by_errors():
+                place.settle(expected_id)
         return place
 
     @contextmanager

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceNotWritable, UnreadableFile
+from transports.git import upkeep
 from transports.git.command import GitRunner, damaged, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.refusals import refusal
-from transports.git.upkeep import alone, clear_partial, hold, is_torn, lay_out, mark_pieces, mark_torn, packs, tidy
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
@@ -30,6 +30,7 @@ __all__ = ["REFS", "Entry", "PrivateRepository", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
+_FETCHING = "lace-fetch"  # not named .lock, which is git's word
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
@@ -100,7 +101,7 @@ class PrivateRepository:
     def _hold_again(self) -> None:
         """Hold the directory where it was let go, without clearing up: this has begun long ago."""
         if self._held is None:
-            self._held = hold(self.path, lambda: None)
+            self._held = upkeep.hold(self.path, lambda: None)
 
     # Making and keeping
 
@@ -113,8 +114,8 @@ class PrivateRepository:
             shutil.rmtree(path, ignore_errors=True)
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
             path.mkdir(parents=True)
-        lay_out(path)
-        self._held = hold(path, lambda: tidy(path))
+        upkeep.lay_out(path)
+        self._held = upkeep.hold(path, lambda: upkeep.tidy(path))
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
@@ -142,9 +143,9 @@ class PrivateRepository:
 
     def renew(self) -> bool:
         """Begin anew, with nothing, unless somebody else uses it; tell whether it was."""
-        mark_torn(self.path)
+        upkeep.mark_torn(self.path)
         self.begin(self.path)
-        return not is_torn(self.path)
+        return not upkeep.is_torn(self.path)
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
@@ -301,10 +302,8 @@ class PrivateRepository:
             UnreadableFile: it does not have one of them.
             PlaceError: the remote cannot be asked.
         """
-        before = packs(self.path)
-        self._fetch(oids, size + _SLACK)
-        for pack in packs(self.path) - before:
-            mark_pieces(pack)
+        for pack in self._fetch(oids, size + _SLACK):
+            upkeep.mark_pieces(pack)
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
@@ -353,7 +352,8 @@ class PrivateRepository:
             return
         raise refusal(answer, complaints, self._git.remote.shown) or self._fault(complaints)
 
-    def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> None:
+    def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
+        """Fetch refs or objects of at most so many bytes, and return the packs that came."""
         check_directory(self._git)
         self._hold_again()
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
@@ -363,26 +363,29 @@ class PrivateRepository:
             *self._far("upload-pack"),
             "--stdin",
         ]
-        before, code = packs(self.path), -1
-        try:
-            code, answer, complaints = self._git.talk(
-                *words,
-                "--",
-                self._git.remote.url,
-                stdin="".join(f"{line}\n" for line in spec).encode(),
-                is_too_much=lambda: self._arriving() > limit,
-            )
-        finally:
-            self._seen = None
-            if code:  # another one may be writing there: whoever looks at a place waits for no turn
-                alone(self._held, lambda: clear_partial(self.path))
-        self._count.read += len(answer) + sum(pack.stat().st_size for pack in packs(self.path) - before)
+        with upkeep.turn(self.path / _FETCHING, self._git.remote.shown):
+            before, code = upkeep.packs(self.path), -1
+            try:
+                code, answer, complaints = self._git.talk(
+                    *words,
+                    "--",
+                    self._git.remote.url,
+                    stdin="".join(f"{line}\n" for line in spec).encode(),
+                    is_too_much=lambda: self._arriving() > limit,
+                )
+            finally:
+                self._seen = None
+                if code:
+                    upkeep.alone(self._held, lambda: upkeep.clear_partial(self.path))
+            came = upkeep.packs(self.path) - before
+        self._count.read += len(answer) + sum(pack.stat().st_size for pack in came)
         if code and "unadvertised object" in complaints:
             raise Unadvertised
         if code and _SPOILED.search(complaints):
             raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
         if code:
             raise self._fault(complaints)
+        return came
 
     def _fault(self, complaints: str) -> PlaceError:
         """Return the error that a failed talk means.

@@ -6,29 +6,21 @@ import contextlib
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from transports.errors import PlaceUnreachable
 from transports.layout import MIB
 from vault.errors import LaceError
-from vault.files import read_bounded, write_atomic
+from vault.files import make_directory, read_bounded, write_atomic
+from vault.lock import Locked, VaultLock
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "alone",
-    "clear_partial",
-    "hold",
-    "is_torn",
-    "keep_file",
-    "lay_out",
-    "mark_pieces",
-    "mark_torn",
-    "packs",
-    "tidy",
-]
+__all__ = ["alone", "clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn", "packs"]
+__all__ += ["tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
@@ -39,6 +31,7 @@ _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _HEAD = b"ref: refs/heads/lace/none\n"
 _PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]{40}\n)?)*")
 _PACKED_BYTES = 4 * MIB
+_TURN_SECONDS = 600.0  # that another process is waited for, as for a visit
 _HOLD = "lace-hold"  # not named .lock, which is git's word
 
 
@@ -73,6 +66,26 @@ def clear_partial(path: Path) -> None:
     for leftover in (path / "objects" / "pack").glob("tmp_*"):
         with contextlib.suppress(OSError):
             leftover.unlink()
+
+
+@contextlib.contextmanager
+def turn(path: Path, shown: str) -> Iterator[None]:
+    """Hold a turn that a file stands for: of two fetches at once git ends one, and two begin nothing together.
+
+    Whoever looks at a place waits for no visit, so a sync and a look at the same place may meet.
+
+    Raises:
+        PlaceUnreachable: another process holds it all the time.
+        NotWritable: the file cannot be opened, or the file system has no locks.
+    """
+    make_directory(path.parent)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(VaultLock(path).held(timeout=_TURN_SECONDS))
+        except Locked as error:
+            told = f"Another lace is asking {shown}, and does not end (lock {path})."
+            raise PlaceUnreachable(told, hint="Let it go on or end it, and run the same command again.") from error
+        yield
 
 
 def packs(path: Path) -> set[Path]:
