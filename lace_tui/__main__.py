@@ -37,6 +37,7 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
             if argv is None:
                 _leave(0)
             return 0
+        _load_dataclasses()
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
@@ -47,6 +48,24 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
+
+
+def _load_dataclasses() -> None:
+    """Load `dataclasses` without `inspect`, which it asks about classes without a docstring only; ours have one.
+
+    `inspect` and what it needs take a tenth of a short command. Whoever else wants it loads it as ever.
+    """
+    if "dataclasses" in sys.modules or "inspect" in sys.modules:
+        return
+    from importlib import import_module  # noqa: PLC0415 - as above
+
+    stand_in = type(sys)("inspect")
+    stand_in.__getattr__ = lambda name: getattr(import_module("inspect"), name)  # type: ignore[method-assign]
+    sys.modules["inspect"] = stand_in
+    try:
+        import_module("dataclasses")
+    finally:
+        del sys.modules["inspect"]
 
 
 def _leave(code: int) -> None:
