@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from hashlib import sha1
@@ -77,6 +78,9 @@ def test_what_git_may_not_use_is_refused_and_no_password_repeated(uri: str) -> N
 def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
     for name in ("a b", "ä#?%", "100%", "x;y 'z'"):
         assert parse_remote(git_uri(tmp_path / name)).path == tmp_path / name
+    foreign = parse_remote(git_uri(tmp_path / os.fsdecode(b"f\xfcr.git")))  # as another system wrote it
+    assert (foreign.path, foreign.shown) == (tmp_path / os.fsdecode(b"f\xfcr.git"), f"{tmp_path}/f\ufffdr.git")
+    assert foreign.url.endswith("/f%FCr.git")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ repository in a directory of this machine is used only when the address itself n
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from transports.errors import UnknownPlaceKind
 
@@ -74,7 +75,7 @@ def parse_remote(uri: str) -> GitRemote:
     except ValueError as error:
         raise UnknownPlaceKind("The address of the git place cannot be read.") from error
     if parts.scheme in {"git+file", "file"}:
-        return _on_this_machine(parts.netloc, unquote(parts.path))
+        return _on_this_machine(parts.netloc, os.fsdecode(unquote_to_bytes(parts.path)))
     protocol = _SCHEMES.get(parts.scheme)
     host = parts.hostname or ""
     named = f"[{host}]" if ":" in host else host
@@ -119,4 +120,5 @@ def git_uri(path: Path) -> str:
 def _on_this_machine(netloc: str, path: str) -> GitRemote:
     if netloc not in {"", "localhost"} or not path.startswith("/") or "\0" in path or "\n" in path:
         raise UnknownPlaceKind("The address is not that of a repository on this machine.")
-    return GitRemote(f"file://{quote(path)}", "file", path, Path(path))
+    name = os.fsencode(path)  # whatever bytes the system takes for a name
+    return GitRemote(f"file://{quote(name)}", "file", name.decode("utf-8", "replace"), Path(path))
