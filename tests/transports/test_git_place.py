@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -27,6 +27,7 @@ from transports.errors import (
 )
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
+from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.git.tree import PIECE
 from transports.mailbox import MailboxPlace, MailboxWriter
@@ -370,6 +371,38 @@ def test_what_is_taken_away_while_it_is_written_is_noticed(bare: Path, at: Calla
     at("b").writer(GROUP, NODE).put_request(b"another start")
     with pytest.raises(PushRejected, match="taken away"):
         writer.publish_head(seal_head(key(1), make_head(key(1), place.place_id)).encode())
+
+
+def test_a_head_never_names_runs_that_were_taken_away(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """CYB-17: a history that was rewritten after it was read is nothing to go on from; the next visit begins anew."""
+    place = at("a")
+    _, seen = put(place, key(1), additions(some_records(3)))
+    ref = f"refs/heads/lace/{place.ref(GROUP, NODE)}"
+    writer = place.writer(GROUP, NODE)
+    git(bare, "update-ref", ref, git(bare, "commit-tree", git(bare, "mktree"), "-m", "x"))
+    head = make_head(key(1), place.place_id, 2, seen.head.runs)
+    with pytest.raises(PushRejected, match="taken away"):
+        writer.publish_head(seal_head(key(1), head).encode(), [run.name for run in head.runs])
+    put(at("b"), key(1), additions(some_records(3)))
+    assert len(got(at("c"))) == 3
+
+
+def test_a_mailbox_that_is_deleted_while_it_is_asked_for_is_named(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: its owner was told "it is gone." and to plug in a stick."""
+    put(at("a"), key(1), additions(some_records(3)))
+    fetch = PrivateRepository.fetch_refs
+    owner = at("b")
+
+    def deleting(private: PrivateRepository, names: Sequence[str]) -> None:
+        git(bare, "update-ref", "-d", f"refs/heads/lace/{owner.ref(GROUP, NODE)}")
+        fetch(private, names)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_refs", deleting)
+    with pytest.raises(PlaceUnreachable, match="was deleted while") as caught:
+        owner.writer(GROUP, NODE)
+    assert caught.value.hint == "Run the same command again."
 
 
 # Rollback (CYB-18)

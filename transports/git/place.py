@@ -365,7 +365,8 @@ class GitPlace:
         present = self.private.list_remote()  # raises when nobody is there
         for name in names:
             if name not in present:
-                self._broken[name] = PlaceUnreachable("it is gone.")
+                told = f"A mailbox at {self.describe()} was deleted while it was asked for."
+                self._broken[name] = PlaceUnreachable(told, hint="Run the same command again.")
                 continue
             try:
                 self.private.fetch_refs([name])

@@ -304,6 +304,8 @@ class GitWriter:
         box.files |= {name: filed for name, filed in self._added.items() if there.issuperset(filed.pieces)}
         if self._head is not None and chosen.issuperset(self._staged):
             box.head = self._head
+            if self._named and not self._named <= box.files.keys():
+                raise self._taken_away()
             unnamed = {name for name in box.files if RUN_NAME.fullmatch(name)} - (self._named or set())
             for name in unnamed if self._named is not None else ():
                 del box.files[name]
@@ -343,10 +345,11 @@ class GitWriter:
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
         written = {oid for filed in self._added.values() for oid in filed.pieces}
         if not written <= self._carried | set(self._staged):
-            raise PushRejected(
-                f"What was pushed to {self._place.describe()} was taken away while the rest was written.",
-                hint="Run the same command again.",
-            )
+            raise self._taken_away()
+
+    def _taken_away(self) -> PushRejected:
+        told = f"What was pushed to {self._place.describe()} was taken away while the rest was written."
+        return PushRejected(told, hint="Run the same command again.")
 
     def _file(self, name: str, size: int, pieces: list[str]) -> None:
         filed = Filed(size, tuple(pieces))
