@@ -10,6 +10,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from transports.errors import (
     PlaceNotWritable,
     PlaceUnreachable,
 )
+from transports.git import upkeep
 from transports.git.command import GitRunner, complaint, fault_of_git
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri, parse_remote
@@ -225,6 +227,18 @@ def listener(answer: bytes) -> Iterator[int]:
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
     with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
         GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1, entropy=os.urandom)
+
+
+def test_a_host_that_only_says_that_it_is_at_it_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """faults.md row 15: a word now and then is no silence, and none of what was asked for."""
+    monkeypatch.setattr(upkeep, "_WINDOW", 0.2)
+    runner = GitRunner(tmp_path / "home", parse_remote("https://127.0.0.1:1/v.git"))
+    says = "for _ in 1 2 3 4 5 6 7 8 9; do sleep 0.05; echo remote: soon >&2; done"
+    came = iter(range(100, 10_000, 100))
+    talk = partial(runner.talk, "-c", f"alias.drip=!{says}", "drip")
+    assert talk(is_too_much=upkeep.Arrival(lambda: next(came), 10_000, "host").is_too_much)[0] == 0
+    with pytest.raises(PlaceUnreachable, match="host sends fewer than 256 bytes a second"):
+        talk(is_too_much=upkeep.Arrival(lambda: 50, 10_000, "host").is_too_much)
 
 
 def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(

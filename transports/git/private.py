@@ -365,13 +365,14 @@ class PrivateRepository:
         ]
         with upkeep.turn(self.path / _FETCHING, self._git.remote.shown):
             before, code = upkeep.packs(self.path), -1
+            arrival = upkeep.Arrival(self._arriving, limit, self._git.remote.shown)
             try:
                 code, answer, complaints = self._git.talk(
                     *words,
                     "--",
                     self._git.remote.url,
                     stdin="".join(f"{line}\n" for line in spec).encode(),
-                    is_too_much=lambda: self._arriving() > limit,
+                    is_too_much=arrival.is_too_much,
                 )
             finally:
                 self._seen = None
