@@ -6,10 +6,10 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, key, sealed_as_before
@@ -78,6 +78,9 @@ def test_one_record_costs_no_more_than_the_chunks_it_touches() -> None:
     file.seek(20 * CHUNK + 7)
     assert len(file.read(100)) == 100
     assert Counting.taken <= CHUNK + EXTRA + HEADER
+    inner = file._file
+    file.close()
+    assert inner.closed
 
 
 @given(st.integers(0), st.integers(1, 255))
@@ -90,6 +93,7 @@ def test_no_changed_byte_is_believed(at: int, change: int) -> None:
 
 
 @given(st.integers(0, HEADER + 2 * CHUNK + 2 * EXTRA - 1))
+@example(HEADER + CHUNK + EXTRA + 3)  # what is left of the last chunk is shorter than its nonce and tag
 def test_no_shortened_file_is_believed(size: int) -> None:
     stored = seal_bytes(b"x" * 2 * CHUNK, KEY, entropy)
     with pytest.raises(BadEnvelope):
@@ -263,6 +267,46 @@ def test_who_holds_the_key_cannot_speak_for_another() -> None:
     )
     with pytest.raises(BadEnvelope):
         open_envelope(forged, unknown, key(3).open_box, b"here")
+
+
+@pytest.mark.parametrize(
+    "change", [{"context": b"there"}, {"record": b"another"}, {"keys": (EpochKey(b"l" * 16, bytes(32)),)}]
+)
+def test_what_an_owner_signed_counts_for_nothing_else(change: dict[str, Any]) -> None:
+    """CYB-17: bob has the epoch key and alice's signature, and puts it under another place, record or ring."""
+    signed: list[bytes] = []
+
+    def sign(domain: str, statement: bytes) -> bytes:
+        signed.append(key(1).sign_statement(domain, statement))
+        return signed[0]
+
+    said: dict[str, Any] = {"record": b"the record", "keys": (), "context": b"here"}
+    for words in (said, said | change):
+        made = seal_envelope(
+            words["record"],
+            KEY,
+            owner=key(1).verifier,
+            recipients=[key(3).verifier],
+            keys=words["keys"],
+            sign=sign,
+            entropy=entropy,
+            context=words["context"],
+        )
+        if words is said:
+            assert open_envelope(made, unknown, key(3).open_box, b"here").record == b"the record"
+    with pytest.raises(BadEnvelope, match="not made by the owner"):
+        open_envelope(made, unknown, key(3).open_box, words["context"])
+
+
+def test_an_envelope_of_one_who_has_the_key_is_bounded_too() -> None:
+    """CYB-17: what is inside is too short, or the boxes in front of it are more than a circle has members."""
+    with pytest.raises(BadEnvelope, match="less than it says"):
+        open_envelope(b"LACEENV0\0\0" + seal_bytes(bytes(5), KEY, entropy, b"here"), find, nothing, b"here")
+    asked: list[bytes] = []
+    many = b"LACEENV0" + (5_000).to_bytes(2, "big") + bytes(5_000 * 80) + seal_bytes(b"", KEY, entropy, b"here")
+    with pytest.raises(BadEnvelope, match="too early"):
+        open_envelope(many, unknown, asked.append, b"here")
+    assert asked == []
 
 
 @given(st.integers(0), st.integers(1, 255))

@@ -337,8 +337,8 @@ async def test_a_page_is_not_agreed_to_before_it_can_be_seen(app: LaceApp) -> No
         page = PlanPage("A plan", [])
         app.push_screen(page, agreed.append)
         page.action_confirm()
-        assert agreed == []
         await settle(pilot)
+        assert agreed == []
         await pilot.press("y")
         assert agreed == [True]
 

@@ -143,6 +143,19 @@ class Life:
         )
         return self.seal(key, plex)
 
+    def decides(self, key: SigningKey, *released: Seal) -> Seal:
+        sides = sorted(release.hash for release in released)
+        plex = Resolution.to_plex(
+            group=GROUP,
+            desk="main",
+            version=Version(1, 0, 0),
+            sides=sides,
+            chosen=sides[0],
+            result=Release.read(released[0]).commit,
+            tai=self.tai(),
+        )
+        return self.seal(key, plex)
+
     def revokes(self, key: SigningKey, node: SigningKey, last: Seal | None, kept: Sequence[Seal] = ()) -> Seal:
         plex = Revocation.to_plex(
             group=GROUP,
@@ -230,18 +243,7 @@ def scene(rng: Random) -> list[Seal | Plex]:
         elif what < 0.8:
             share(key, life.releases(key, number, SUM if rng.random() < 0.8 else "sha512:" + "0f" * 64))
         elif what < 0.9 and len(released := sealed("release")) > 1:
-            sides = sorted(release.hash for release in rng.sample(released, 2))
-            result = sealed("commit")[0].hash
-            plex = Resolution.to_plex(
-                group=GROUP,
-                desk="main",
-                version=Version(1, 0, number),
-                sides=sides,
-                chosen=sides[0],
-                result=result,
-                tai=life.tai(),
-            )
-            decided = life.seal(key, plex)
+            decided = life.decides(key, *rng.sample(released, 2))
             for _ in range(rng.randint(0, 2)):
                 share(rng.choice(people), decided)
         else:
@@ -288,7 +290,8 @@ def test_a_second_seal_over_an_entry_that_counts_is_shared_whenever_it_comes() -
     assert ("S", again.hash.digest.hex().upper(), 1) in found["shared"]
 
 
-def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more() -> None:
+@pytest.mark.parametrize("cut_at", ["nothing", "another branch"])
+def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more(cut_at: str) -> None:
     """LAZ-64, LAZ-70: Bob went on as another node, which is cut before the entry that kept both of his branches."""
     life = Life()
     after = KEYS[2]
@@ -300,9 +303,68 @@ def test_what_a_revoked_node_kept_of_a_fork_is_kept_no_more() -> None:
     life.log(after, None, one, three, lamport=5)
     kept = life.records[:]
     assert [row[3] for row in agree([kept], me=KEYS[3])["release"]] == [1, 1]
-    life.log(ALICE, founder, life.revokes(ALICE, after, None))
+    other = life.log(after, None, life.card(after), lamport=6) if cut_at == "another branch" else None
+    life.log(ALICE, founder, life.revokes(ALICE, after, other))
     found = agree([kept, life.records[len(kept) :]], [life.records], me=KEYS[3])
     assert [row[3] for row in found["release"]] == [0, 0]
+
+
+def test_nothing_is_kept_of_a_branch_behind_a_gap() -> None:
+    """LAZ-64: an entry of it did not come, so nobody can tell what leads to the others."""
+    life = Life()
+    after = KEYS[2]
+    life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    first = life.log(BOB, None, life.card(BOB))
+    one = life.log(BOB, first, life.releases(BOB, 1), life.admits(BOB, after, same_person=True))
+    one = life.log(BOB, one, life.card(BOB))
+    lost = end = life.log(BOB, first, life.card(BOB))
+    for number in range(2, 5):
+        end = life.log(BOB, end, life.releases(BOB, number))
+    life.log(after, None, one, end, lamport=9)
+    here = [record for record in life.records if record is not lost]
+    found = agree([here], me=KEYS[3])
+    assert sorted(row[3] for row in found["release"]) == [0, 0, 0, 1]
+    agree([here, [lost]], [life.records], me=KEYS[3])
+
+
+@pytest.mark.parametrize(("shared_by", "visible"), [("nobody", [2]), ("carol", [1]), ("carol, who is cut", [2])])
+def test_what_a_revoked_node_decided_counts_as_far_as_somebody_shares_it(shared_by: str, visible: list[int]) -> None:
+    """LAZ-40, LAZ-70, INT-125: in whatever order the decision, the cut and what links it come."""
+    life = Life()
+    carol, dave = KEYS[2], KEYS[3]
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB), life.admits(ALICE, carol))
+    released = [life.releases(ALICE, number) for number in range(2)]
+    founder = life.log(ALICE, founder, *released)
+    first = life.log(BOB, None, life.card(BOB))
+    hers = life.log(carol, None, life.card(carol))
+    known = len(life.records)
+    decided = life.decides(BOB, *released)
+    life.log(BOB, first, decided)
+    late = len(life.records)
+    founder = life.log(ALICE, founder, life.revokes(ALICE, BOB, first))
+    parts = [life.records[:known], life.records[known:late], life.records[late:]]
+    if shared_by != "nobody":
+        parts.append([life.log(carol, hers, decided)])
+    if "cut" in shared_by:
+        parts.append([plex := life.revokes(ALICE, carol, hers), life.log(ALICE, founder, plex)])
+    found = agree([life.records], parts, [parts[0], parts[1], *parts[:1:-1]], me=dave)
+    assert [row[1] for row in found["resolution"]] == visible
+
+
+def test_a_decision_that_only_somebody_revoked_shared_counts_no_more() -> None:
+    """LAZ-40, LAZ-70: alice signed it and never shared it herself."""
+    life = Life()
+    carol = KEYS[2]
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, carol))
+    released = [life.releases(ALICE, number) for number in range(2)]
+    founder = life.log(ALICE, founder, *released)
+    first = life.log(carol, None, life.card(carol))
+    life.log(carol, first, life.decides(ALICE, *released))
+    known = life.records[:]
+    assert [row[1] for row in agree([known], me=KEYS[3])["resolution"]] == [1]
+    life.log(ALICE, founder, life.revokes(ALICE, carol, first))
+    found = agree([known, life.records[len(known) :]], [life.records], me=KEYS[3])
+    assert [row[1] for row in found["resolution"]] == [0]
 
 
 def statements(tmp_path: Path, count: int, *, is_line: bool) -> list[int]:
