@@ -20,7 +20,7 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import shown_keys
+from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.looking import Looking
 from lace_tui.messages import DidAsk, DidFail
 from lace_tui.screens.cards import Card, failed_card, stored_card
@@ -28,13 +28,16 @@ from lace_tui.screens.dialogs import Offer, Page, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
-from lace_tui.taste import Taste
+from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
 from lazy.results import sync_command, synced
+from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from lace_tui.screens.files import Files
+    from lace_tui.screens.viewer import Viewer
     from vault.surroundings import Surroundings
     from vault.vault import Vault
 
@@ -153,13 +156,35 @@ class LaceApp(Looking):
 
     # What screens ask for
 
+    def choose_theme(self, name: str) -> None:
+        """Take other colours from now on, wherever they were chosen."""
+        self.live_by(replace(self.taste, theme=name), lambda config: keep_theme(config, name))
+        if (settings := self._shown(Scope.SETTINGS)) is not None and settings.is_mounted:
+            self.read_place(settings)  # it marks the one there is
+
+    def live_by(self, taste: Taste, keep: Callable[[Path], None]) -> None:
+        """Live by another taste from now on, and keep what changed for the next time."""
+        self.taste = taste
+        self.theme = taste.textual_theme
+        self.set_keymap({key: ",".join(keys_of(action_named(key), taste.keys)) for key in taste.keys})
+        if self.config is not None:
+            try:
+                keep(self.config)
+            except (LaceError, OSError, ValueError) as error:
+                told = f"It holds for this sitting only. {inert(str(error))}"
+                self.notify(told, severity="error", timeout=30, markup=False)
+
     def keep(self, card: Card) -> None:
         """Show a card on Home until the next one."""
         self.card = replace(card, ended=self._now_iso())
         self.refresh_places()
 
     def open_page(
-        self, asker: Place, action_id: str, page: Page | Question, then: Callable[[Any], None] | None = None
+        self,
+        asker: Place,
+        action_id: str,
+        page: Page | Question | Viewer | Files,
+        then: Callable[[Any], None] | None = None,
     ) -> None:
         """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready.
 

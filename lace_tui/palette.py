@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
@@ -10,6 +11,7 @@ from textual.app import SystemCommand
 from lace_tui.actions import ACTIONS, Action, Scope
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.place import Place
+from lace_tui.taste import THEME_NAMES
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -28,7 +30,9 @@ def commands(app: LaceApp, screen: Screen[object]) -> Iterable[SystemCommand]:
         if run is not None and action.id not in _OF_THE_KEYBOARD:
             extra = f"  ({shown_keys(action, app.taste.keys).split()[0]}{', ' + action.cli if action.cli else ''})"
             yield SystemCommand(action.title, action.sentence + extra, run)
-    yield SystemCommand("Theme", "Choose other colours.", app.action_change_theme)
+    for name in THEME_NAMES:
+        now = ", as it is now" if name == app.taste.theme else ""
+        yield SystemCommand(f"Theme: {name}", f"Take these colours from now on{now}.", partial(app.choose_theme, name))
 
 
 def _runner(app: LaceApp, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:

@@ -74,6 +74,7 @@ class Files(Listing):
 
     def __init__(self, old: OldFiles) -> None:
         super().__init__()
+        self.called = f"Files of {old.at.what}"
         self._old = old
 
     def read(self, vault: Vault) -> OldFiles:
@@ -114,7 +115,7 @@ class Files(Listing):
         title = f"{path}, {self._old.at.what}"
 
         def shown(lines: tuple[str, ...]) -> None:
-            self.app.push_screen(Viewer(title, Texts(lines), self._command(path)))
+            self.lace.open_page(self, "read-file", Viewer(title, Texts(lines), self._command(path)))
 
         self.lace.ask(lambda vault: content_lines(vault, entry), shown, "file", asked=title)
 
@@ -125,7 +126,7 @@ class Files(Listing):
             if text is not None:
                 self.lace.ask(
                     lambda vault: latest(vault, self._old.at, text.strip()),
-                    lambda found: show_difference(self, found),
+                    lambda found: show_difference(self, "compare", found),
                     "diff",
                     asked="Compare",
                 )
@@ -171,9 +172,9 @@ def cat_command(at: ResolvedCommit, path: str) -> str:
     return as_typed("cat", at.what, path)
 
 
-def show_difference(place: Listing, found: Found) -> None:
-    """Show what differs."""
-    place.app.push_screen(Viewer(found.title, Texts(found.lines, painted), found.command))
+def show_difference(place: Listing, action_id: str, found: Found) -> None:
+    """Show what differs, to whoever asked for it by an action of a place."""
+    place.lace.open_page(place, action_id, Viewer(found.title, Texts(found.lines, painted), found.command))
 
 
 def offer_checkout(place: Listing, old: OldFiles) -> None:

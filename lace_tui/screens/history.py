@@ -135,16 +135,21 @@ class History(Listing):
             self.notify("Mark two entries, or none.", markup=False)
             return
         self.lace.ask(
-            lambda vault: what_changed(vault, chosen), lambda found: show_difference(self, found), "diff", asked="Diff"
+            lambda vault: what_changed(vault, chosen),
+            lambda found: show_difference(self, "diff", found),
+            "diff",
+            asked="Diff",
         )
 
     def action_files(self) -> None:
         """See the files as they were at the selected entry."""
         if key := self.lines.key:
-            self.lace.ask(lambda vault: entry_at(vault, key), self._open, "files", asked="Files")
+            self.lace.ask(
+                lambda vault: entry_at(vault, key), lambda old: self._open("files", old), "files", asked="Files"
+            )
 
-    def _open(self, old: OldFiles) -> None:
-        self.app.push_screen(Files(old))
+    def _open(self, action_id: str, old: OldFiles) -> None:
+        self.lace.open_page(self, action_id, Files(old))
 
     def action_travel(self) -> None:
         """Ask for a time, or for two."""
@@ -152,11 +157,16 @@ class History(Listing):
         def named(text: str | None) -> None:
             words = (text or "").split()
             if len(words) == 1:
-                self.lace.ask(lambda vault: files_at(vault, words[0]), self._open, "files", asked=words[0])
+                self.lace.ask(
+                    lambda vault: files_at(vault, words[0]),
+                    lambda old: self._open("travel", old),
+                    "files",
+                    asked=words[0],
+                )
             elif len(words) == 2:
                 self.lace.ask(
                     lambda vault: between(vault, *words),
-                    lambda found: show_difference(self, found),
+                    lambda found: show_difference(self, "travel", found),
                     "diff",
                     asked=" to ".join(words),
                 )
@@ -171,7 +181,7 @@ class History(Listing):
 
             def shown(stored: bytes) -> None:
                 lines = stored.decode("utf-8", "backslashreplace").splitlines()
-                self.app.push_screen(Viewer(key, Texts(lines), f"lace record show {key}"))
+                self.lace.open_page(self, "record", Viewer(key, Texts(lines), f"lace record show {key}"))
 
             self.lace.ask(lambda vault: show_record(vault, key), shown, "record", asked="The record")
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -17,11 +16,10 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
-from lace_tui.taste import THEME_NAMES, Taste, keep_keys, keep_theme
+from lace_tui.taste import THEME_NAMES, keep_keys
 from vault.beside import save_settings
 from vault.commands import as_typed
 from vault.config import SETTINGS
-from vault.errors import LaceError
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -96,7 +94,7 @@ class Settings(Listing):
         """Give the selected setting another value."""
         kind, _, name = self.lines.key.partition(" ")
         if kind == "theme":
-            self._choose_theme(name)
+            self.lace.choose_theme(name)
         elif kind == "setting":
             setting = SETTINGS[name]
             question = f"{setting.sentence} It may be: {setting.allowed_text}"
@@ -109,9 +107,6 @@ class Settings(Listing):
             keys = ",".join(keys_of(action, self.lace.taste.keys))
             self.app.push_screen(Question(name, question, keys), lambda text: self._choose_keys(name, text))
 
-    def _choose_theme(self, name: str) -> None:
-        self._live_by(replace(self.lace.taste, theme=name), lambda config: keep_theme(config, name))
-
     def _choose_keys(self, name: str, text: str | None) -> None:
         """Give an action other keys, unless another one within reach has them."""
         if text is None:
@@ -122,19 +117,7 @@ class Settings(Listing):
         if taken := clashes(keys):
             self.notify(f"Not changed: {inert(taken[0])}", severity="warning", markup=False)
             return
-        self._live_by(replace(self.lace.taste, keys=keys), lambda config: keep_keys(config, name, text.strip()))
-
-    def _live_by(self, taste: Taste, keep: Callable[[Path], None]) -> None:
-        """Live by another taste from now on, and keep what changed for the next time."""
-        self.lace.taste = taste
-        self.app.theme = taste.textual_theme
-        self.app.set_keymap({key: ",".join(keys_of(action_named(key), taste.keys)) for key in taste.keys})
-        if self.lace.config is not None:
-            try:
-                keep(self.lace.config)
-            except (LaceError, OSError, ValueError) as error:
-                told = f"It holds for this sitting only. {inert(str(error))}"
-                self.notify(told, severity="error", timeout=30, markup=False)
+        self.lace.live_by(replace(self.lace.taste, keys=keys), lambda config: keep_keys(config, name, text.strip()))
         self.show(self._values)
 
     def _set(self, key: str, text: str | None) -> None:

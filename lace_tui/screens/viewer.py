@@ -99,14 +99,14 @@ class Viewer(ModalScreen[None]):
 
     def __init__(self, title: str, source: Texts, command: str = "") -> None:
         super().__init__()
-        self._title = title
+        self.called = title
         self._source = source
         self._command = command
 
     def compose(self) -> ComposeResult:
         """Lay out the text and the line for a search."""
         with Vertical(id="page") as page:
-            page.border_title = mark(self._title)
+            page.border_title = mark(self.called)
             keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
             keys += [("left", "screen.pan(-1)"), ("right", "screen.pan(1)")]
             keys += [("y copies the command", "screen.copy")] if self._command else []

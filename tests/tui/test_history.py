@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +16,10 @@ from textual.widgets import Input, Static
 from lace_tui.app import LaceApp
 from lace_tui.cli.travel import check_out
 from lace_tui.lineage import WIDEST, Row, draw
-from lace_tui.screens import old
+from lace_tui.screens import history, old
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.files import Files
+from lace_tui.screens.help import Help
 from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.viewer import Texts, Viewer
@@ -149,6 +153,37 @@ async def test_an_old_revision_is_read_by_number_version_label_and_date(app: Lac
             await settle(pilot)
             assert is_showing(app, History)
         assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
+
+
+async def test_what_was_asked_for_opens_over_nothing_else(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: whoever reads something else by then reads on, and is told that it is ready."""
+    go = threading.Event()
+
+    def slowly(find: Callable[..., Any]) -> Callable[..., Any]:
+        def found(*asked: Any) -> Any:
+            assert go.wait(30)
+            return find(*asked)
+
+        return found
+
+    for name in ("what_changed", "entry_at", "files_at", "show_record"):
+        monkeypatch.setattr(history, name, slowly(getattr(history, name)))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("5")
+        await settle(pilot)
+        for keys in (["d"], ["m"], ["t", "enter"]):
+            go.clear()
+            for key in (*keys, "question_mark"):
+                await pilot.press(key)
+                await pilot.pause()
+            go.set()
+            await settle(pilot)
+            assert is_showing(app, Help)
+            assert app.card is not None
+            assert f"{keys[0]} shows it" in app.card.lines[0].plain
+            await pilot.press("escape")
+            await settle(pilot)
+            assert is_showing(app, History)
 
 
 async def test_a_time_that_is_not_there_is_told_and_nothing_opens(app: LaceApp) -> None:

@@ -394,7 +394,7 @@ async def test_help_and_palette_offer_the_actions(app: LaceApp) -> None:
         assert app.screen.query_one(Lines).shown == len(ACTIONS) + len(Scope), "every action, below its heading"
         await pilot.press("escape")
         titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"Sync", "Update the folder", "Read again", "Help", "Quit", "Theme"} <= titles
+        assert {"Sync", "Update the folder", "Read again", "Help", "Quit", "Theme: light"} <= titles
 
 
 async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None:

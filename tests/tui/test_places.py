@@ -259,6 +259,12 @@ async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tm
         await settle(pilot)
         assert app.theme == "lace-light"
         assert read_taste(tmp_path / "taste") == Taste("light")
+        palette = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+        palette["Theme: contrast"]()
+        await settle(pilot)
+        assert app.theme == "lace-contrast"
+        assert "* contrast" in _rows(app)
+        assert read_taste(tmp_path / "taste") == Taste("contrast"), "as one that is chosen in Settings"
 
 
 async def test_a_choice_leaves_the_rest_of_a_persons_own_file(app: LaceApp, tmp_path: Path) -> None:
