@@ -285,9 +285,9 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     # faults.md row 34: credentials never go to a redirect, because nothing does
     with listener(b"") as port:
         answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}/v/info/refs\r\nContent-Length: 0\r\n\r\n"
-        with listener(answer.encode()) as first, pytest.raises(PlaceUnreachable) as caught:
+        with listener(answer.encode()) as first, pytest.raises(NotAGitPlace) as caught:
             GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5, entropy=os.urandom)
-    assert "said nothing" not in caught.value.message
+    assert "sends on to another address" in caught.value.hint
 
 
 @pytest.mark.parametrize(

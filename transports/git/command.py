@@ -112,6 +112,10 @@ _BY_KEY = (
     "Lace asks for no password: let ssh in there by a key that the host knows, and if the key has a passphrase, type"
     " ssh-add first."
 )
+_SENT_ON = (
+    "The host sends on to another address, as for a repository that was renamed, and lace follows nobody there. Ask its"
+    " owner for the present one; for a place that you have: lace place remove NAME, then lace place add NAME URI"
+)
 _SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
 # Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
 _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
@@ -121,6 +125,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
         (r"host key verification failed", AccessRefused, _NEW_HOST),
         (r"permission denied \(", AccessRefused, _BY_KEY),
         (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
+        (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
         (_FULL, PlaceFull, ""),
         (_ABSENT, NotAGitPlace, ""),
         (_REFUSED, AccessRefused, ""),
