@@ -289,6 +289,9 @@ class OneFile:
             file.write(_FOOTER.pack(hasher.digest(), _END))
             file.flush()
             os.fsync(file.fileno())
+            if self.path.exists():
+                way = "Move it away and run the same command again: what was written is gone on with."
+                raise PlaceNotWritable(f"{self.path} was not there before, and is not written over.", hint=way)
             _part(self.path).replace(self.path)
             fsync_directory(self.path.parent)
         self.is_read_only = True

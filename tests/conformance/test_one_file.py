@@ -282,6 +282,27 @@ def test_a_file_in_the_way_is_not_written_over(alice: Person, tmp_path: Path) ->
     assert alice.run("bundle", "apply", str(tmp_path / "absent")).code == 13
 
 
+def test_a_file_that_comes_in_the_way_meanwhile_is_not_written_over(
+    alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.lace("init", "--name", "alice")
+    file = tmp_path / "mine.txt"
+    written = onefile._Writer.publish_head
+
+    def late(self: onefile._Writer, *words: Any) -> None:
+        file.write_text("precious")
+        written(self, *words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(onefile._Writer, "publish_head", late)
+        told = alice.lace("bundle", "create", str(file), expect=23)["error"]
+    assert "not written over" in told["message"]
+    assert file.read_text() == "precious"
+    file.unlink()
+    alice.lace("bundle", "create", str(file))
+    onefile.OneFile.open(file)
+
+
 def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
     road: Road, alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
