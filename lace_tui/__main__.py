@@ -11,7 +11,7 @@ from lace_tui.cli.quick import kept_answer
 
 TYPE_CHECKING = False  # `typing` takes longer to load than a kept answer takes to print
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lace_tui.cli.context import World
 
@@ -19,6 +19,8 @@ __all__ = ["GARBAGE", "main"]
 
 # Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking.
 GARBAGE = (50_000, 20, 20)
+# Modules, and what they load for a case that hardly any command has: a class without a docstring, a path as an address.
+SELDOM = (("dataclasses", "inspect"), ("pathlib", "urllib.parse"))
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -37,7 +39,8 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
             if argv is None:
                 _leave(0)
             return 0
-        _load_dataclasses()
+        for module, seldom in SELDOM:
+            _load_without(module, seldom)
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
@@ -50,22 +53,28 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     return code
 
 
-def _load_dataclasses() -> None:
-    """Load `dataclasses` without `inspect`, which it asks about classes without a docstring only; ours have one.
+def _load_without(module: str, seldom: str) -> None:
+    """Load a module without another one that it loads, and calls hardly ever; a call of it loads it then.
 
-    `inspect` and what it needs take a tenth of a short command. Whoever else wants it loads it as ever.
+    Whoever else wants that one loads it as ever.
     """
-    if "dataclasses" in sys.modules or "inspect" in sys.modules:
+    if module in sys.modules or seldom in sys.modules:
         return
     from importlib import import_module  # noqa: PLC0415 - as above
 
-    stand_in = type(sys)("inspect")
-    stand_in.__getattr__ = lambda name: getattr(import_module("inspect"), name)  # type: ignore[method-assign]
-    sys.modules["inspect"] = stand_in
+    def function(name: str) -> Callable[..., object]:
+        def called(*of: object) -> object:
+            return getattr(import_module(seldom), name)(*of)
+
+        return called
+
+    stand_in = type(sys)(seldom)
+    stand_in.__getattr__ = function  # type: ignore[method-assign]
+    sys.modules[seldom] = stand_in
     try:
-        import_module("dataclasses")
+        import_module(module)
     finally:
-        del sys.modules["inspect"]
+        del sys.modules[seldom]
 
 
 def _leave(code: int) -> None:
