@@ -12,7 +12,7 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.graph import is_ancestor, newest, tree_is_here
-from vault.history import Head, ReleaseInfo, line_head, revisions
+from vault.history import DOUBLED, Head, ReleaseInfo, line_head, revisions
 from vault.records import RecordHash
 from vault.standing import checkout_of
 from vault.store import Store
@@ -23,7 +23,6 @@ __all__ = ["OwnWorkApart", "apart", "apart_here", "away", "check_apart", "note_d
 __all__ += ["note_parted", "one_below", "parted", "refuse_apart"]
 
 _PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
-_DOUBLED = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
 # From the number below the head, or from the first that two revisions have: a backup that was worked in.
 _LINE = "SELECT DISTINCT commit_hash FROM rev WHERE node = ? AND desk = ? AND number >= ?"
 _GAP_BELOW = """SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number = ?
@@ -54,7 +53,7 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
         return []
     base = checkout_of(vault, desk)
     has = [base.commit, *base.also] if base else []
-    doubled = store.meta(_DOUBLED + desk)
+    doubled = store.meta(DOUBLED + desk)
     is_one_line = not doubled and me not in parted(store, desk)
     if is_one_line and head.commit in has and not store.rows(_GAP_BELOW, me, desk, head.number - 1, head.commit.text):
         return []  # each revision contains the one before, so the head contains all
@@ -110,8 +109,8 @@ def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> None:
 def refuse_apart(w: Writer, vault: Vault, desk: str) -> None:
     """Do as `check_apart` inside the write that releases the line: what comes now contains all that was looked at."""
     check_apart(vault, desk)
-    if w.store.meta(_DOUBLED + desk):
-        w.store.set_meta(_DOUBLED + desk, "")
+    if w.store.meta(DOUBLED + desk):
+        w.store.set_meta(DOUBLED + desk, "")
 
 
 def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordHash]) -> None:
@@ -124,8 +123,8 @@ def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordH
         heads: what the new revision stands on and is.
     """
     if head.commit not in heads and not is_ancestor(w.store, head.commit, *heads):
-        known = int(w.store.meta(_DOUBLED + desk) or head.number)
-        w.store.set_meta(_DOUBLED + desk, str(min(known, head.number)))
+        known = int(w.store.meta(DOUBLED + desk) or head.number)
+        w.store.set_meta(DOUBLED + desk, str(min(known, head.number)))
 
 
 def note_doubled(w: Writer, me: str, after: int) -> None:
@@ -138,7 +137,7 @@ def note_doubled(w: Writer, me: str, after: int) -> None:
     """
     for (desk,) in w.store.rows(_MINE_CAME, me, after):
         for (number,) in w.store.rows(_FIRST_DOUBLED, me, desk):
-            w.store.set_meta(f"{_DOUBLED}{desk}", str(number))
+            w.store.set_meta(DOUBLED + desk, str(number))
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:

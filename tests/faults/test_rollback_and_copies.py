@@ -35,7 +35,7 @@ from vault.audit import read_audit
 from vault.audit_trail import entries_of, verify_trail
 from vault.fsck import check
 from vault.graph import is_ancestor
-from vault.history import commit_info, line_head, releases
+from vault.history import commit_info, line_head, releases, shown_version, unreleased
 from vault.mark import OtherMachine, VaultBehindMark
 from vault.names import Version
 from vault.profile import NodeCard, Release
@@ -502,12 +502,14 @@ def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp
         write(back, "new.txt", "new\n")
         assert visit(back).next == "lace update"
         assert apart(back) == [lost.commit]
+        assert unreleased(back) == meanwhile
         for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, None, "no")):
             with pytest.raises(OwnWorkApart):
                 act()
         done = lazy_update.update(back)
         assert set(done.written) == {"song.txt", "more.txt"}
         assert apart(back) == []
+        assert shown_version(back) == f"2.0.0+{meanwhile + 2}", "what was saved first, and what merges it"
         after = releasing.release(back, None, "third")
         assert is_ancestor(back.store, lost.commit, after.commit)
         visit(back)
