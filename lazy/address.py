@@ -7,15 +7,16 @@ a date.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
-from vault.cases import SELF, Address, Case, Date, Label, Number, parse_address
-from vault.commands import as_option
+from vault.cases import SELF, Address, Case, Date, Hash, Label, Number, parse_address
+from vault.commands import as_option, as_words
 from vault.desk_folders import desks
 from vault.errors import CallerError
-from vault.history import Head, ReleaseInfo, commit_info, line_head, releases, revision
+from vault.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
 from vault.labels import labelled
 from vault.names import Version
 from vault.reads import was_pruned
@@ -29,15 +30,17 @@ __all__ = [
     "NotYet",
     "Pruned",
     "ResolvedCommit",
+    "SeveralRevisions",
     "case_number",
+    "one_of_several",
     "resolve",
     "resolve_address",
 ]
 
 
 _BY_DATE = (
-    "SELECT r.number FROM rev r JOIN commits c ON c.hash = r.commit_hash"
-    " WHERE r.node = ? AND r.desk = ? AND c.tai <= ? ORDER BY r.number DESC LIMIT 1"
+    "SELECT r.number, r.hash, r.commit_hash FROM rev r JOIN commits c ON c.hash = r.commit_hash"
+    " WHERE r.node = ? AND r.desk = ? AND c.tai <= ? ORDER BY r.number DESC, c.tai DESC LIMIT 1"
 )
 
 
@@ -76,6 +79,13 @@ class Contested(CallerError):  # noqa: N818 - it names the state
     hint = "Name one side, for example PEER/main@X.Y.Z, or decide: lace conflicts"
 
 
+class SeveralRevisions(CallerError):
+    """A number that two revisions of a line have: it went on from a restored backup, or on a copy."""
+
+    code = "several-revisions"
+    hint = "Name one by the hash of its commit: lace log -v"
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedCommit:
     """What an address means.
@@ -105,6 +115,7 @@ def resolve(vault: Vault, text: str) -> ResolvedCommit:
         NoSuchPeer: nobody here has the name.
         NotYet, NotShared, Never: why there is nothing to read.
         Contested: a version without an owner while people disagree about it; the message lists the sides.
+        SeveralRevisions: a number that two revisions have; the hint names both.
     """
     return resolve_address(vault, parse_address(text))
 
@@ -134,6 +145,9 @@ def case_number(vault: Vault, node: str, desk: str, case: Case) -> int | None:
         case Label():
             found = labelled(vault.store, node, desk, str(case))
             return found.number if found else None
+        case Hash(commit=commit):
+            found = revision_of(vault.store, node, desk, commit)
+            return found.number if found else None
         case Date():
             if case.tai > _complete_until(vault, node, desk):
                 return None
@@ -150,6 +164,15 @@ def case_number(vault: Vault, node: str, desk: str, case: Case) -> int | None:
             return int(rows[0][0]) if rows and rows[0][0] is not None else None
 
 
+def one_of_several(vault: Vault, address: Address, node: str, number: int) -> RecordHash | None:
+    """Return the commit that an address means, where several revisions of a line have its number; else None.
+
+    Raises:
+        SeveralRevisions: it names the number alone.
+    """
+    return _find(vault, address, node).commit if len(revisions(vault.store, node, address.desk, number)) > 1 else None
+
+
 def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
     match address.case:
         case Version():
@@ -157,7 +180,7 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
         case Number(value=0):
             raise Never(f"{address} is the empty revision, which holds nothing.")
         case Number(value=value):
-            head = revision(vault.store, node, address.desk, value)
+            head = _only(address, revisions(vault.store, node, address.desk, value))
             if head is None:
                 raise NotYet(
                     f"{_line(vault, node, address.desk)} has no revision {value} yet.",
@@ -170,6 +193,13 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
                     f"Nothing in {_line(vault, node, address.desk)} is labelled {str(address.case)!r} yet.",
                     hint=_known(vault, node, address) if node != vault.node.text else "Label it with: lace label NAME",
                 )
+        case Hash(commit=commit):
+            head = revision_of(vault.store, node, address.desk, commit)
+            if head is None:
+                raise NotYet(
+                    f"{_line(vault, node, address.desk)} has no revision that is the commit {commit} yet.",
+                    hint=_known(vault, node, address),
+                )
         case Date():
             head = _at(vault, address, address.case, node)
         case None:
@@ -181,8 +211,24 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
     return _of_head(vault, head)
 
 
+def _only(address: Address, found: Sequence[Head]) -> Head | None:
+    """Return the revision that has a number; several have it where a restored backup was worked in.
+
+    Raises:
+        SeveralRevisions: so it is.
+    """
+    if len(found) > 1:
+        words = " or ".join(as_words(str(replace(address, case=Hash(one.commit)))) for one in found)
+        raise SeveralRevisions(
+            f"{address} is {len(found)} revisions: the line went on from a restored backup, or on a copy.",
+            hint=f"Name one: {words} - lace log says what each is.",
+        )
+    return found[0] if found else None
+
+
 def _of_head(vault: Vault, head: Head) -> ResolvedCommit:
-    what = f"{_owner(vault, head.node)}/{head.desk}@{head.number}"
+    several = len(revisions(vault.store, head.node, head.desk, head.number)) > 1
+    what = f"{_owner(vault, head.node)}/{head.desk}@{head.commit if several else head.number}"
     tree = commit_info(vault.store, head.commit).tree
     return ResolvedCommit(head.commit, tree, head.node, head.desk, what, head.number)
 
@@ -195,10 +241,9 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
             hint="Name an earlier date, or leave it out for the newest revision.",
         )
     row = vault.store.rows(_BY_DATE, node, address.desk, date.tai.text)
-    head = revision(vault.store, node, address.desk, int(str(row[0][0]))) if row else None
-    if head is None:
+    if not row:
         raise Never(f"{_line(vault, node, address.desk)} had no revision on {date}.")
-    return head
+    return as_head(node, address.desk, row[0])
 
 
 def _complete_until(vault: Vault, node: str, desk: str) -> Tai:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lazy.people import label_of
@@ -95,7 +96,8 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
     )
     found = [(RecordHash(str(kind), bytes(digest)), sealed_record(bytes(stored))) for kind, digest, stored in rows]
     numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == Commit.APP])
-    return [_line(vault, record, seal, numbers.get(record.text)) for record, seal in found]
+    doubled = _doubled(vault, numbers)
+    return [_line(vault, record, seal, numbers.get(record.text), record.text in doubled) for record, seal in found]
 
 
 def _numbers(vault: Vault, commits: list[RecordHash]) -> dict[str, int]:
@@ -110,12 +112,25 @@ def _numbers(vault: Vault, commits: list[RecordHash]) -> dict[str, int]:
     return {str(commit): int(str(number)) for commit, number in rows}
 
 
-def _told(vault: Vault, value: ProfileValue | None, seal: Seal, number: int | None) -> tuple[str, str]:
+def _doubled(vault: Vault, numbers: Mapping[str, int]) -> set[str]:
+    """Return those commits whose number several revisions of their author's line have."""
+    rows = vault.store.rows(
+        "SELECT c.hash FROM json_each(?) j JOIN commits c ON c.hash = j.key WHERE"
+        " (SELECT count(*) FROM rev r WHERE r.node = c.signer AND r.desk = c.desk AND r.number = j.value) > 1",
+        json.dumps(numbers),
+    )
+    return {str(commit) for (commit,) in rows}
+
+
+def _told(
+    vault: Vault, value: ProfileValue | None, seal: Seal, number: int | None, *, is_doubled: bool
+) -> tuple[str, str]:
     """Return what somebody did, and what they wrote to it."""
     words = ""
     match value:
         case Commit():
-            act, words = f"committed {seal.plex.name}" + (f"@{number}" if number else ""), value.message
+            case = f"{seal.hash} (one of several numbered {number})" if is_doubled else number
+            act, words = f"committed {seal.plex.name}" + (f"@{case}" if number else ""), value.message
         case Release():
             act, words = f"released {value.desk} {value.version}", value.message
         case Resolution():
@@ -150,9 +165,9 @@ def _labelled(vault: Vault, value: LabelRecord) -> str:
     return f"@{rows[0][0]}" if rows else ""
 
 
-def _line(vault: Vault, record: RecordHash, seal: Seal, number: int | None) -> LogLine:
+def _line(vault: Vault, record: RecordHash, seal: Seal, number: int | None, is_doubled: bool) -> LogLine:
     value = read(seal)
-    act, words = _told(vault, value, seal, number)
+    act, words = _told(vault, value, seal, number, is_doubled=is_doubled)
     message = words
     if isinstance(value, Member | NodeCard):
         message = value.label

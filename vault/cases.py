@@ -1,8 +1,8 @@
 """Names of content: `[PEER/]DESK[@CASE]`, as a person writes them (docs/formats.md section 1, CLAY-13).
 
-A case says which revision of a line is meant: its number, a release version, a label or a date. Which of them a
-text is shows in its first characters, so no two kinds are ever confused: a label starts with a letter, a number has
-digits only, a version has dots, a date has the form of one.
+A case says which revision of a line is meant: its number, a release version, a label or a date; or the hash of its
+commit, where two have one number. Which of them a text is shows in its form, so no two kinds are ever confused: a label
+starts with a letter, a number has digits only, a version has dots, a date or a hash has the form of one.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 
 from vault.errors import CallerError
 from vault.names import BadName, BadVersion, Version, check_label, check_name
-from vault.records import Tai
-from vault.records.errors import TaiError
+from vault.records import RecordHash, Tai
+from vault.records.errors import RecordError, TaiError
 
-__all__ = ["SELF", "Address", "BadCase", "Case", "Date", "Label", "Number", "parse_address", "parse_case", "parse_side"]
+__all__ = ["SELF", "Address", "BadCase", "Case", "Date", "Hash", "Label", "Number", "parse_address", "parse_case"]
+__all__ += ["parse_side"]
 
 SELF = "self"
 MAX_NUMBER = 2**31 - 1
@@ -90,7 +91,21 @@ class Date:
         return self.text
 
 
-Case = Number | Version | Label | Date
+@dataclass(frozen=True, slots=True)
+class Hash:
+    """A commit by its record's hash: the one word for it where a restored line gave its number twice.
+
+    Args:
+        commit: of a revision of the line.
+    """
+
+    commit: RecordHash
+
+    def __str__(self) -> str:
+        return self.commit.text
+
+
+Case = Number | Version | Label | Date | Hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +179,10 @@ def parse_case(text: str) -> Case:
     match = _DATE.fullmatch(text)
     if match is not None:
         return Date(text, _moment(text, match))
+    try:
+        return Hash(RecordHash.parse(text))
+    except RecordError:
+        pass
     try:
         return Version.parse(text)
     except BadVersion:

@@ -28,6 +28,7 @@ __all__ = [
     "Relation",
     "ReleaseInfo",
     "ReleasesShown",
+    "as_head",
     "changed_paths",
     "commit_info",
     "commit_time",
@@ -43,6 +44,7 @@ __all__ = [
     "releases_shown",
     "releases_since",
     "revision",
+    "revision_of",
     "revisions",
     "sealed_record",
     "shown_version",
@@ -141,10 +143,10 @@ def _line_head(store: Store, node: str, desk: str) -> Head | None:
         desk,
     )
     if not row or node == store.meta("node"):
-        return _head(node, desk, row[0]) if row else None
+        return as_head(node, desk, row[0]) if row else None
     numbers = store.rows("SELECT count(DISTINCT number) FROM rev WHERE node = ? AND desk = ?", node, desk)
     if numbers == [(row[0][0],)]:
-        return _head(node, desk, row[0])
+        return as_head(node, desk, row[0])
     last = store.rows(_BEFORE_GAP, node, desk)[0][0]
     return revision(store, node, desk, int(last)) if last else None
 
@@ -156,16 +158,19 @@ def revision(store: Store, node: str, desk: str, number: int) -> Head | None:
 
 def revisions(store: Store, node: str, desk: str, number: int) -> list[Head]:
     """Return what has a number in a node's line, by hash: more than one where a restored backup was worked in."""
-    rows = store.rows(
-        "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number = ? ORDER BY hash",
-        node,
-        desk,
-        number,
-    )
-    return [_head(node, desk, row) for row in rows]
+    query = "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number = ? ORDER BY hash"
+    return [as_head(node, desk, row) for row in store.rows(query, node, desk, number)]
 
 
-def _head(node: str, desk: str, row: tuple[Any, ...]) -> Head:
+def revision_of(store: Store, node: str, desk: str, commit: RecordHash) -> Head | None:
+    """Return the first revision of a node's line that is a commit, or None."""
+    query = "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND commit_hash = ? ORDER BY number"
+    row = store.rows(query, node, desk, commit.text)
+    return as_head(node, desk, row[0]) if row else None
+
+
+def as_head(node: str, desk: str, row: tuple[Any, ...]) -> Head:
+    """Return a row of number, hash and commit hash as the revision of a line."""
     number, rev, commit = row
     return Head(node, desk, int(number), RecordHash.parse(str(rev)), RecordHash.parse(str(commit)))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vault.commands import as_typed
 from vault.errors import CallerError
-from vault.history import Head, line_head, revision
+from vault.history import Head, as_head, line_head, revision_of
 from vault.profile import LabelRecord
 from vault.records import RecordHash
 from vault.store import Store
@@ -20,7 +20,8 @@ from vault.writer import Writer
 __all__ = ["LabelTaken", "Labelled", "NothingToLabel", "labelled", "labels", "set_label", "unshared_labels"]
 
 _FIND = """
-    SELECT r.number FROM label l JOIN rev r ON r.hash = l.rev AND r.node = l.node AND r.desk = l.desk
+    SELECT r.number, r.hash, r.commit_hash FROM label l
+    JOIN rev r ON r.hash = l.rev AND r.node = l.node AND r.desk = l.desk
     WHERE l.node = ? AND l.desk = ? AND l.label = ? ORDER BY r.number, l.hash LIMIT 1"""
 
 
@@ -63,7 +64,7 @@ def labelled(store: Store, node: str, desk: str, label: str) -> Head | None:
     Two of one name can only come from a copied key; then the lowest number counts, in every vault.
     """
     row = store.rows(_FIND, node, desk, label)
-    return revision(store, node, desk, int(row[0][0])) if row else None
+    return as_head(node, desk, row[0]) if row else None
 
 
 def labels(store: Store, node: str, desk: str) -> dict[str, int]:
@@ -78,8 +79,8 @@ def labels(store: Store, node: str, desk: str) -> dict[str, int]:
     return {str(label): int(number) for label, number in rows}
 
 
-def set_label(vault: Vault, label: str, desk: str, number: int | None = None) -> Labelled:
-    """Give a revision of my line a name: the head's, or that of `number`.
+def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = None) -> Labelled:
+    """Give a revision of my line a name: the head, or the one that is a commit.
 
     Raises:
         BadName: the label cannot be one.
@@ -88,9 +89,9 @@ def set_label(vault: Vault, label: str, desk: str, number: int | None = None) ->
     """
     with vault.writing() as w:
         me = vault.node.text
-        head = line_head(w.store, me, desk) if number is None else revision(w.store, me, desk, number)
+        head = line_head(w.store, me, desk) if commit is None else revision_of(w.store, me, desk, commit)
         if head is None:
-            which = "no revision" if number is None else f"no revision {number}"
+            which = "no revision" if commit is None else f"no revision {commit}"
             raise NothingToLabel(f"Your line of {desk} has {which} yet.")
         plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
         other = labelled(w.store, me, desk, label)

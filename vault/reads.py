@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from vault.history import commit_info, line_head, revision
+from vault.history import Head, commit_info, line_head, revision, revision_of
 from vault.labels import labels
 from vault.nodes import EMPTY, Node, NodeReader
 from vault.records import RecordHash, Tai
@@ -62,7 +62,15 @@ NOT_YET = Answer(Outcome.NOT_YET)
 
 
 def read_line(
-    store: Store, node: str, desk: str, number: int | None, care: Care, path: str = "", reader: NodeReader | None = None
+    store: Store,
+    node: str,
+    desk: str,
+    number: int | None,
+    care: Care,
+    path: str = "",
+    reader: NodeReader | None = None,
+    *,
+    commit: RecordHash | None = None,
 ) -> Answer:
     """Answer a read of a line.
 
@@ -74,6 +82,7 @@ def read_line(
         care: what is asked.
         path: relative to the desk; empty for the whole.
         reader: keeps nodes between reads.
+        commit: which revision is meant, where several have the number; else the first by hash.
 
     Raises:
         CommitMissing, TreeError, NodeTooLarge: what is there cannot be read.
@@ -88,13 +97,14 @@ def read_line(
         number = head.number if head else 0
     if number == 0:
         return _empty(care, node, desk)
-    return _at_revision(store, node, desk, number, care, path, reader or NodeReader(store))
+    found = revision(store, node, desk, number) if commit is None else revision_of(store, node, desk, commit)
+    return _at_revision(store, found, care, path, reader or NodeReader(store))
 
 
-def _at_revision(store: Store, node: str, desk: str, number: int, care: Care, path: str, reader: NodeReader) -> Answer:
-    found = revision(store, node, desk, number)
+def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader: NodeReader) -> Answer:
     if found is None:
         return NOT_YET  # CLAY-14
+    node, desk, number = found.node, found.desk, found.number
     info = commit_info(store, found.commit)
     if care is Care.NUMBER:
         return _value(number, {"number": number, "date": Tai.parse(info.tai).to_utc_iso(), "tai": info.tai})

@@ -33,7 +33,7 @@ from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
-from vault.history import line_head, releases, shown_version, unreleased
+from vault.history import line_head, releases, revision_of, shown_version, unreleased
 from vault.keeping import explained
 from vault.labels import labels, set_label
 from vault.vault import Vault
@@ -153,8 +153,9 @@ def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
 
 
 def _standing(vault: Vault, desk: str) -> str:
-    head = line_head(vault.store, vault.node.text, desk)
-    return f"{desk}@{head.number}" if head else "nothing"
+    base = checkout_of(vault, desk)
+    found = revision_of(vault.store, vault.node.text, desk, base.commit) if base else None
+    return f"{desk}@{found.number}" if found else "nothing"
 
 
 def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

@@ -10,7 +10,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.address import case_number
+from lazy.address import case_number, one_of_several
 from lazy.people import label_of, node_of
 from vault.cases import Address, Case, parse_address, parse_case
 from vault.history import line_head
@@ -60,7 +60,8 @@ def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> A
         elif number == NEVER:
             found = Read(Outcome.NEVER)
         else:
-            found = read_line(vault.store, node, address.desk, number, care, path)
+            one = one_of_several(vault, address, node, number) if number else None
+            found = read_line(vault.store, node, address.desk, number, care, path, commit=one)
     data = {
         "care": care,
         "node": node,

@@ -34,6 +34,7 @@ from vault.desk_folders import desk_at
 from vault.history import line_head
 from vault.labels import Labelled, NothingToLabel, set_label
 from vault.profile import Release, Resolution
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import MAIN, Changes, Committed, Unchanged, changes, commit
@@ -242,7 +243,7 @@ class History(Listing):
             if name:
                 command = f"lace label {shlex.quote(name)}{meant.option}" if meant.is_newest else ""
                 self.lace.begin(
-                    "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.number), _labelled, command
+                    "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.commit), _labelled, command
                 )
 
         text = f"It starts with a letter, is used once, and names {meant.desk}@{meant.number} for good."
@@ -253,6 +254,7 @@ class _Nameless(NamedTuple):
     """A revision of mine that a label may name, whether it is the newest, and how `lace label` is told its desk."""
 
     desk: str
+    commit: RecordHash
     number: int
     is_newest: bool
     option: str
@@ -275,9 +277,9 @@ def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
     newest = line_head(vault.store, vault.node.text, desk)
     if newest is None:
         raise NothingToLabel(f"Your line of {desk} has no revision yet.")
-    number = int(str(rows[0][1])) if rows else newest.number
+    meant, number = (found, int(str(rows[0][1]))) if found and rows else (newest.commit, newest.number)
     option = "" if desk == there == MAIN else f" {as_option('--desk', desk)}"
-    return _Nameless(desk, number, number == newest.number, option)
+    return _Nameless(desk, meant, number, meant == newest.commit, option)
 
 
 def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:

@@ -104,15 +104,15 @@ def _of_entry(vault: Vault, key: str) -> ResolvedCommit:
     if commit is None:
         raise NoFiles("This entry has no files of its own.")
     rows = vault.store.rows(
-        "SELECT node, desk, number FROM rev WHERE commit_hash = ? ORDER BY node <> ?, node LIMIT 1",
+        "SELECT node, desk FROM rev WHERE commit_hash = ? ORDER BY node <> ?, node LIMIT 1",
         commit.text,
         vault.node.text,
     )
     info = commit_info(vault.store, commit)
     if rows:
-        node, desk, number = str(rows[0][0]), str(rows[0][1]), int(str(rows[0][2]))
+        node, desk = str(rows[0][0]), str(rows[0][1])
         owner = SELF if node == vault.node.text else label_of(vault, node)
-        return resolve(vault, f"{owner}/{desk}@{number}")
+        return resolve(vault, f"{owner}/{desk}@{commit}")
     if not vault.store.have([info.tree]):
         raise NotShared("The content of this commit is not shared: it was never released.")
     return ResolvedCommit(commit, info.tree, info.signer, info.desk, f"{info.desk}, a commit of its own", None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
+from lazy.address import SeveralRevisions
 from tests.people import Person
 from vault.apart import OwnWorkApart
 
@@ -28,6 +30,7 @@ def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(
         "! Not taken in, for its content is not here: main 2.0.0, which is yours: lace sync --all\n"
     )
     ann.write("list.md", "milk and honey\n")
+    assert ann.lace("diff")["before"] == "main@1", "what the folder stands on, wherever the line is"
     ann.lace("commit", "-m", "kept")
     error = ann.lace("release", "--yes", expect=2)["error"]
     assert (error["code"], "main 2.0.0" in error["message"]) == (OwnWorkApart.code, True)
@@ -37,3 +40,42 @@ def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(
     assert (done["written"], done["next"]) == (["song.txt"], "lace update")
     assert ann.lace("update")["written"] == ["bob.txt"]
     assert ann.lace("release", "--yes")["version"] == "2.1.1"
+
+
+def test_two_revisions_with_one_number_are_both_named(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CLAY-13, CLAY-23: neither is taken for the other, by its number, label or date; log names what can be typed."""
+    ann, bob = pair
+    kept = (ann.folder, ann.home)
+    for at, part in enumerate(kept):
+        shutil.copytree(part, tmp_path / f"backup-{at}")
+    ann.write("song.txt", "la la\n")
+    ann.lace("release", "2.0.0", "-m", "before the backup came back")
+    ann.lace("sync", "stick")
+    for at, part in enumerate(kept):
+        shutil.rmtree(part)
+        shutil.copytree(tmp_path / f"backup-{at}", part)
+    ann.write("new.txt", "new\n")
+    ann.lace("commit", "-m", "after it")
+    ann.lace("label", "after")
+    ann.lace("sync", "stick")
+    for words in (["cat", "main@2", "new.txt"], ["diff", "main@1", "main@2"], ["read", "y", "main@2"]):
+        error = ann.lace(*words, expect=2)["error"]
+        assert error["code"] == SeveralRevisions.code
+    named = [word for word in shlex.split(error["hint"]) if word.startswith("main@S.")]
+    held = {word: set(ann.lace("read", "y", word)["value"]["children"]) for word in named}
+    assert sorted(min({"new.txt", "song.txt"} & files) for files in held.values()) == ["new.txt", "song.txt"]
+    after, before = sorted(named, key=lambda word: "song.txt" in held[word])
+    assert ann.run("cat", after, "new.txt").out == b"new\n"
+    assert ann.run("cat", before, "song.txt").out == b"la la\n"
+    assert (ann.lace("diff", before, after)["added"], ann.lace("diff", "main@1", after)["added"]) == (
+        ["new.txt"],
+        ["new.txt"],
+    )
+    assert ann.run("cat", "main@after", "new.txt").out == b"new\n"
+    log = ann.text("log")
+    assert all(word in log for word in named)
+    bob.lace("sync", "stick")
+    assert bob.run("cat", "alice/main@2", "song.txt").out == b"la la\n", (
+        "what is not shared doubles nothing for friends"
+    )
+    assert ann.lace("cat", f"main@{'S.' + 42 * 'A' + '0.H3'}", "song.txt", expect=2)["error"]["code"] == "not-yet"

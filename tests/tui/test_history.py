@@ -25,6 +25,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.screenshots import Story
 from tests.tui.conftest import is_showing, settle
+from vault.history import revisions
 from vault.labels import set_label
 from vault.vault import Vault
 from vault.work import changes, commit
@@ -135,7 +136,8 @@ async def test_the_selected_row_of_a_16_colour_terminal_is_reversed_as_one(app: 
 async def test_an_old_revision_is_read_by_number_version_label_and_date(app: LaceApp, story: Story) -> None:
     """CLAY-13 to CLAY-16: four ways to name a time, each shows the files as they were."""
     with Vault(story.folder("alice"), story.around("alice")) as vault:
-        set_label(vault, "first-menu", "main", 1)
+        (first,) = revisions(vault.store, vault.node.text, "main", 1)
+        set_label(vault, "first-menu", "main", first.commit)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("5")
         await settle(pilot)

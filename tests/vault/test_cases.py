@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.cases import Address, BadCase, Date, Label, Number, parse_address, parse_case, parse_side
+from vault.cases import Address, BadCase, Date, Hash, Label, Number, parse_address, parse_case, parse_side
 from vault.errors import CallerError
 from vault.names import BadName, Version
-from vault.records import Tai
+from vault.records import RecordHash, Tai
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,8 @@ from vault.records import Tai
         ("bob/main@1.2.3", Address("bob", "main", Version(1, 2, 3))),
         ("bob/main@1.2.3-merged", Address("bob", "main", Version(1, 2, 3, merged=True))),
         ("Bob Ross/my songs@draft 2", Address("Bob Ross", "my songs", Label("draft 2"))),
+        (f"bob/main@S.{'0' * 43}.H3", Address("bob", "main", Hash(RecordHash("S", bytes(32))))),
+        (f"main@S.{'0' * 42}.H3", Address(None, "main", Label(f"S.{'0' * 42}.H3"))),
     ],
 )
 def test_addresses(text: str, expected: Address) -> None:
