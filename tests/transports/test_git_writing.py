@@ -15,6 +15,7 @@ from tests.transports.helpers import GROUP, additions, key, make_head, put, seal
 from transports.errors import (
     AccessRefused,
     NotAGitPlace,
+    PlaceFull,
     PlaceUnreachable,
     PushRejected,
     WriteNotKept,
@@ -22,6 +23,7 @@ from transports.errors import (
 from transports.git import command
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.git.refusals import Moved, refusal
 from transports.git.remote import GitRemote, git_uri
 from transports.git.tree import PIECE
 from transports.publishing import publish, recover_bundles
@@ -246,6 +248,14 @@ def test_what_the_host_says_of_a_push_that_it_refuses_is_told(tmp_path: Path) ->
         hook.chmod(0o755)
         with pytest.raises(PushRejected, match=r"hook declined\): GitLab: You may not push to this project\.$"):
             place.writer(GROUP, NODE).put_request(b"x")
+
+
+def test_a_greeting_that_speaks_of_a_quota_makes_no_lost_race_a_full_place() -> None:
+    """APP-14: what git here refuses, as another one was first, is tried again, whatever ssh showed before."""
+    greeting = "40% of your disk quota is used\n"
+    for reason, means in (("[rejected] (fetch first)", Moved), ("[remote rejected] (unpacker error)", PlaceFull)):
+        answer = f"To host\n!\tabc:refs/heads/lace/x\t{reason}\nDone\n"
+        assert type(refusal(answer.encode(), greeting, "host")) is means
 
 
 def test_the_road_over_a_daemon(tmp_path: Path) -> None:

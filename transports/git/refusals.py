@@ -53,7 +53,8 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
             continue
         reason = line.rpartition("\t")[2]
         fault = fault_of_git(complaints + reason, shown)
-        if isinstance(fault, PlaceFull):
+        # What git here refuses is no matter of room, whatever a host greets with: "80% of your quota is used".
+        if isinstance(fault, PlaceFull) and not (reason.startswith("[rejected]") and _MOVED.search(reason)):
             return fault
         said = _said(complaints)
         told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
