@@ -364,6 +364,7 @@ class PrivateRepository:
             "--stdin",
         ]
         with upkeep.turn(self.path / _FETCHING, self._git.remote.shown):
+            upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
             before, code = upkeep.packs(self.path), -1
             arrival = upkeep.Arrival(self._arriving, limit, self._git.remote.shown)
             try:
@@ -377,7 +378,7 @@ class PrivateRepository:
             finally:
                 self._seen = None
                 if code:
-                    upkeep.alone(self._held, lambda: upkeep.clear_partial(self.path))
+                    upkeep.clear_partial(self.path)
             came = upkeep.packs(self.path) - before
         self._count.read += len(answer) + sum(pack.stat().st_size for pack in came)
         if code and "unadvertised object" in complaints:

@@ -20,7 +20,7 @@ from vault.lock import Locked, VaultLock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Arrival", "alone", "clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
+__all__ = ["Arrival", "clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
 __all__ += ["packs", "tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
@@ -47,25 +47,18 @@ def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
     if sys.platform == "win32":
         return None
     file = (path / _HOLD).open("ab")
-    alone(file, when_alone)
-    return file
-
-
-def alone(held: BinaryIO | None, act: Callable[[], None]) -> None:
-    """Act where nobody else holds a private repository, and hold it on."""
-    if sys.platform == "win32" or held is None:
-        return
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        act()
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        when_alone()
     except OSError:
         pass  # somebody else is here, or the file system has no locks
     with contextlib.suppress(OSError):
-        fcntl.flock(held, fcntl.LOCK_SH)
+        fcntl.flock(file, fcntl.LOCK_SH)
+    return file
 
 
 def clear_partial(path: Path) -> None:
-    """Clear what a fetch that was cut left of a pack."""
+    """Clear what a fetch that was cut left of a pack; only in the turn of a fetch, or where nobody else is."""
     for leftover in (path / "objects" / "pack").glob("tmp_*"):
         with contextlib.suppress(OSError):
             leftover.unlink()
