@@ -178,7 +178,7 @@ class Working(App[None]):
             raise NoVault("There is no vault here any more.")
         around = self._world()
         if job is not None:  # waiting for another process that holds the vault can be stopped too
-            around = replace(around, sleep=job.patient(around.sleep))
+            around = replace(around, sleep=job.patient(around.sleep), waits=job.waits)
         return Vault(self._folder, around)
 
     def _work(

@@ -24,6 +24,7 @@ __all__ = ["Holder", "Locked", "VaultLock", "lock_now"]
 
 _FIRST_PAUSE = 0.002  # seconds
 _LONGEST_PAUSE = 0.1  # seconds: what a person does not notice after the other one has finished
+_UNTOLD = 1.0  # seconds of waiting that nobody need hear of
 _HOLDER_LIMIT = 1024  # bytes
 _HOLDER = r"pid ([0-9]{1,10})\nsince ([^\n]{0,64})\n"  # compiled when somebody is waited for
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -92,6 +93,7 @@ class VaultLock:
         now: gives the text that other processes show as "since"; no such text when absent.
         sleep: waits that many seconds between two tries.
         monotonic: seconds on a clock that never goes back.
+        waits: called once in each waiting that takes more than a second, with the holder if known.
     """
 
     def __init__(
@@ -101,8 +103,10 @@ class VaultLock:
         now: Callable[[], str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
+        waits: Callable[[Holder | None], None] | None = None,
     ) -> None:
         self.path = Path(path)
+        self._waits = waits
         self._now = now
         self._sleep = sleep
         self._monotonic = monotonic
@@ -171,7 +175,7 @@ class VaultLock:
             raise
 
     def _lock_file(self, deadline: float | None, on_wait: Callable[[Holder | None], None] | None) -> None:
-        pause = _FIRST_PAUSE
+        pause, slept, waits = _FIRST_PAUSE, 0.0, self._waits
         while not self._try():
             if on_wait is not None:
                 on_wait(self.holder())
@@ -179,7 +183,11 @@ class VaultLock:
             left = pause if deadline is None else deadline - self._monotonic()
             if left <= 0:
                 raise self._refusal()
+            if waits is not None and slept > _UNTOLD:
+                waits(self.holder())
+                waits = None
             self._sleep(min(pause, left))
+            slept += pause
             pause = min(pause * 1.5, _LONGEST_PAUSE)
         self._sign()
 

@@ -34,6 +34,7 @@ class Surroundings:
             and a large folder is looked at in shares.
         here: the folder in which the person types, for which a command that is offered is spelled; None for the
             shared one.
+        waits: told who is writing to the vault, where that has been waited for longer than a second.
     """
 
     data_root: Path
@@ -48,6 +49,7 @@ class Surroundings:
     media: tuple[Path, ...] = ()
     processors: int = 1
     here: Path | None = None
+    waits: Callable[[str], None] = lambda _who: None
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI, or the nearest instant to it that can be written."""

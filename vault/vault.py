@@ -62,7 +62,12 @@ class VaultUnfinished(EnvironmentFault):
 
 
 def _lock(dot: Path, around: Surroundings) -> VaultLock:
-    return VaultLock(dot / "lock", now=lambda: around.tai().to_utc_iso(), sleep=around.sleep)
+    return VaultLock(
+        dot / "lock",
+        now=lambda: around.tai().to_utc_iso(),
+        sleep=around.sleep,
+        waits=lambda holder: around.waits(str(holder or "another lace")),
+    )
 
 
 @lru_cache(maxsize=64)

@@ -132,6 +132,8 @@ class Context:
             paint=Paint(not json and world.colour_allowed()),
         )
         self._passphrase: bytes | None = None
+        self._token: CancelToken | None = None
+        self._has_waited = False
         # Shortcuts that nearly every verb uses.
         self.say = self.output.say
         self.detail = self.output.detail
@@ -214,7 +216,11 @@ class Context:
             self.say("Stopping at the next safe point. Press Ctrl-C again to stop at once.")
 
         with CancelToken(on_request) as token:
-            yield token
+            before, self._token = self._token, token
+            try:
+                yield token
+            finally:
+                self._token = before
 
     @contextmanager
     def watching(self) -> Iterator[Watch]:
@@ -275,14 +281,27 @@ class Context:
             host=self.host(),
             now_ns=self.now_ns,
             entropy=self.entropy,
-            sleep=self.world.sleep,
+            sleep=self._pause,
             passphrase=self.passphrase_source(),
             program=__version__,
             free_bytes=self.world.free_bytes,
             media=self.media(),
             processors=processors(),
             here=self.cwd.absolute(),
+            waits=self._say_waiting,
         )
+
+    def _pause(self, seconds: float) -> None:
+        """Wait for another process, unless the person stopped that."""
+        if self._token is not None:
+            self._token.check()
+        self.world.sleep(seconds)
+
+    def _say_waiting(self, who: str) -> None:
+        """Say once what a command waits for, which else would look as if it hung."""
+        if not self._has_waited:
+            self._has_waited = True
+            self.say(f"Waiting for {who}, which is writing to this vault. Ctrl-C stops that.")
 
     def media(self) -> tuple[Path, ...]:
         """Where the system shows what is plugged in: LACE_MEDIA, or where systems do."""

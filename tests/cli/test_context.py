@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from lace_tui.cli import context as context_module
 from lace_tui.cli.context import Context, World
 from lace_tui.cli.errors import BadPassphraseSource
 from tests.people import Person
+from vault.lock import VaultLock
 from vault.vault import NoVault, Vault
 from vault.watch import Watch
 
@@ -35,6 +38,32 @@ def test_machine_without_a_system_id_makes_and_keeps_one(
     kept = alice.home / "lace" / "machine-id"
     assert kept.read_text() == "01" * 16 + "\n"
     assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_a_command_that_waits_for_another_says_so(alice: Person) -> None:
+    """APP-13: on standard error and once, where it took more than a second; Ctrl-C ends the waiting."""
+    alice.lace("init", "--name", "alice")
+    slept = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal slept
+        slept += seconds
+        if slept > enough:
+            if stops:
+                signal.raise_signal(signal.SIGINT)
+            else:
+                holding.close()
+
+    alice.world["sleep"] = sleep
+    for enough, stops, words in ((0.5, False, 0), (3.0, False, 1), (3.0, True, 1)):
+        slept = 0.0
+        alice.write("a.md", f"{enough} {stops}\n")
+        with ExitStack() as holding:
+            holding.enter_context(VaultLock(alice.folder / ".vault" / "lock").held())
+            done = alice.run("--json", "commit", "-m", "while another writes")
+        said = f"Waiting for process {os.getpid()}, which is writing to this vault. Ctrl-C stops that."
+        assert (done.err.count(said), done.err.count("Waiting")) == (words, words)
+        assert (done.code, done.json.get("error", {}).get("code")) == ((130, "cancelled") if stops else (0, None))
 
 
 def test_passphrase_from_a_descriptor_is_read_once(alice: Person) -> None:

@@ -87,6 +87,16 @@ def test_waits_with_growing_pauses_until_the_time_is_over(path: Path) -> None:
     assert max(clock.pauses) <= 0.1
 
 
+def test_a_waiting_of_more_than_a_second_is_told_once(path: Path) -> None:
+    clock, told = Clock(), list[float]()
+    lock = VaultLock(path, sleep=clock.sleep, monotonic=clock.read, waits=lambda _holder: told.append(clock.now))
+    for seconds, count in ((0.9, 0), (5.0, 1)):
+        with VaultLock(path).held(), pytest.raises(Locked), lock.held(timeout=seconds):
+            pass
+        assert len(told) == count
+    assert 1.0 < told[0] - 0.9 < 1.3
+
+
 def test_gets_the_lock_when_the_holder_leaves(path: Path) -> None:
     first = VaultLock(path)
     holding = first.held()
