@@ -320,10 +320,13 @@ def test_nothing_is_kept_of_a_branch_behind_a_gap() -> None:
     lost = end = life.log(BOB, first, life.card(BOB))
     for number in range(2, 5):
         end = life.log(BOB, end, life.releases(BOB, number))
-    life.log(after, None, one, end, lamport=9)
+    between = life.log(after, life.log(after, None, life.card(after)), life.card(after))
+    life.log(after, between, one, end, lamport=9)
     here = [record for record in life.records if record is not lost]
     found = agree([here], me=KEYS[3])
     assert sorted(row[3] for row in found["release"]) == [0, 0, 0, 1]
+    found = agree([[record for record in life.records if record is not between]], me=KEYS[3])
+    assert sorted(row[3] for row in found["release"]) == [0, 0, 0, 0], "nor of a log that keeps it"
     agree([here, [lost]], [life.records], me=KEYS[3])
 
 
@@ -365,6 +368,31 @@ def test_a_decision_that_only_somebody_revoked_shared_counts_no_more() -> None:
     life.log(ALICE, founder, life.revokes(ALICE, carol, first))
     found = agree([known, life.records[len(known) :]], [life.records], me=KEYS[3])
     assert [row[1] for row in found["resolution"]] == [0]
+
+
+def test_a_release_that_is_shared_twice_has_the_number_of_the_first_time() -> None:
+    """LAZ-64: whichever of the two entries came first."""
+    life = Life()
+    first = life.log(ALICE, None, life.card(ALICE))
+    released = life.releases(ALICE, 1)
+    second = life.log(ALICE, first, released)
+    third = life.log(ALICE, second, released)
+    rest = [record for record in life.records if record not in (second, third)]
+    found = agree([life.records], [[*rest, third], [second]], [[*rest, second], [third]], me=KEYS[3])
+    assert [row[1:] for row in found["release"]] == [(2, 2, 1)]
+
+
+@pytest.mark.parametrize("what", ["an entry is lost", "another content"])
+def test_of_a_cut_log_nothing_is_shown_before_it_is_whole_nor_what_is_not_true(what: str) -> None:
+    """LAZ-70: what still comes of it is judged when all is here that leads to the cut, and by its content as well."""
+    life = Life()
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    first = life.log(BOB, None, life.card(BOB))
+    second = life.log(BOB, first, life.card(BOB))
+    third = life.log(BOB, second, life.releases(BOB, 1, SUM if "lost" in what else "sha512:" + "0f" * 64))
+    life.log(ALICE, founder, life.revokes(ALICE, BOB, third if "lost" in what else second))
+    here = [record for record in life.records if "lost" not in what or record is not second]
+    assert [row[3] for row in agree([here], me=KEYS[3])["release"]] == [0]
 
 
 def statements(tmp_path: Path, count: int, *, is_line: bool) -> list[int]:
