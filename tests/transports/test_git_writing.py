@@ -192,6 +192,19 @@ def test_a_history_begun_anew_keeps_what_is_alive(bare: Path, at: Callable[[str]
     assert len(got(at("b"))) == len(found) + 1
 
 
+def test_a_history_is_begun_anew_before_it_grows_without_end(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decision 7a: publishing sees to it by itself."""
+    monkeypatch.setattr("transports.git.compaction._COMMITS", 3)
+    place, seen = at("a"), None
+    for number in range(5):
+        _, seen = put(place, key(1), additions(some_records(2, 10 * number)), previous=seen)
+    tip = refs(bare)[f"refs/heads/lace/{place.ref(GROUP, NODE)}"]
+    assert int(git(bare, "rev-list", "--first-parent", "--count", tip)) <= 3
+    assert len(got(at("b"))) == 10
+
+
 def test_a_host_that_refuses_every_change_is_named(bare: Path, at: Callable[[str], GitPlace]) -> None:
     place = at("a")
     git(bare, "config", "transfer.hideRefs", "refs/heads/lace")
