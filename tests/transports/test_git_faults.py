@@ -483,6 +483,7 @@ _NO_REASON = (
             "bare",
         ),
         ("remote: \nremote: You may not have access to this repository.\nremote: ", NotAGitPlace, "You may", "bare"),
+        ("fatal: detected dubious ownership in repository at '/v'", NotAGitPlace, "dubious ownership", "chown -R"),
         ("Forgejo: Unauthorized", AccessRefused, "Forgejo: Unauthorized.", "ssh key"),
         ("ssh -oBatchMode=yes: 1: ssh: not found", GitMissing, "ssh: not found", "Install"),
     ],

@@ -91,7 +91,7 @@ _USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
 _FULL = r"no space left|quota|disk full|exceeds .*limit"
 _ABSENT = (
     r"access denied or repository not exported|does not appear to be a git|not a git repository"
-    r"|repository .*not (found|exported)|dubious ownership|mismatched algorithms|is this a git repository"
+    r"|repository .*not (found|exported)|mismatched algorithms|is this a git repository"
     r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
     r"|could not be found or you don't have permission|may not have access to this repository"
 )
@@ -116,6 +116,10 @@ _SENT_ON = (
     "The host sends on to another address, as for a repository that was renamed, and lace follows nobody there. Ask its"
     " owner for the present one; for a place that you have: lace place remove NAME, then lace place add NAME URI"
 )
+_NOT_YOURS = (
+    "It belongs to another account of that machine, and git goes by nobody else's settings: let its owner give it to"
+    " yours with chown -R, or reach it by ssh or https."
+)
 _SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
 # Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
 _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
@@ -126,6 +130,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
         (r"permission denied \(", AccessRefused, _BY_KEY),
         (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
         (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
+        (r"dubious ownership", NotAGitPlace, _NOT_YOURS),
         (_FULL, PlaceFull, ""),
         (_ABSENT, NotAGitPlace, ""),
         (_REFUSED, AccessRefused, ""),
