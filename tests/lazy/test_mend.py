@@ -19,6 +19,7 @@ from lazy.refusals import AFTER_CUT, Refusal, remember
 from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
 from lazy.turns import turn
+from tests.vault.test_showing import sealed_again
 from tests.vault.vaults import around, lived_in, write
 from transports.drop import Drop
 from transports.errors import PlaceNotWritable
@@ -32,7 +33,7 @@ from vault.audit_trail import trail, verify_trail
 from vault.errors import Cancelled
 from vault.fsck import FsckReport, check
 from vault.history import releases
-from vault.records import RecordHash, Verifier
+from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.releasing import release
 from vault.vault import Vault
 from vault.watch import Watch
@@ -173,6 +174,27 @@ def test_entries_of_logs_that_are_gone_without_a_trace_come_back_with_the_next_s
     sync(alice, ["stick"])
     assert examine(alice).ok
     assert alice.store.rows("SELECT node, seq FROM vector ORDER BY node") == logs
+
+
+def test_a_second_seal_that_an_earlier_version_did_not_share_is_shared_after_a_repair(alice: Vault) -> None:
+    """APP-13, LAZ-64: two Seals over one log entry both travel."""
+    with Vault(alice.folder.parent / "bob", around(alice.folder.parent, "bob")) as bob:
+        ((entry,),) = alice.store.rows("SELECT hash FROM log WHERE node = ? AND seq = 1", bob.node.text)
+        first = parse_record(alice.store.stored(RecordHash.parse(str(entry))) or b"")
+        assert isinstance(first, Seal)
+        again = sealed_again(first, bob.key())
+    with alice.writing(receiving=True) as w:
+        w.put([again])
+    p = alice.store.position(again.hash)
+    with alice.store.transaction():
+        alice.store.run("DELETE FROM shared WHERE p = ?", p)
+        alice.store.run("DELETE FROM exposure WHERE p = ?", p)
+    sync(alice, ["stick"])
+    assert {(bad.kind, bad.name) for bad in examine(alice).bad} == {("view", "shared")}
+    assert mend(alice).ok
+    (result,) = sync(alice, ["stick"])
+    assert result.sent > 0
+    assert alice.store.rows("SELECT 1 FROM exposure WHERE p = ?", p)
 
 
 def test_files_that_nothing_names_go_and_a_bundle_only_at_the_second_look(alice: Vault) -> None:
