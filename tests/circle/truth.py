@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any
 
 from lazy.conflicts import conflicts
@@ -38,7 +39,7 @@ def sound(circle: Circle, seen: dict[str, set[str]]) -> None:
         with open_vault(circle.people[name]) as vault:
             shown = releases(vault.store)
             for release in shown:
-                _read_whole(vault, name, release.commit)
+                _content(vault, name, release.commit)
             seen.setdefault(name, set()).update(release.hash.text for release in shown)
             for gone in seen[name] - {release.hash.text for release in shown}:
                 stored = vault.store.stored(RecordHash.parse(gone))
@@ -55,15 +56,18 @@ def _demand(holds: bool, otherwise: str) -> None:
         raise NotConverged(otherwise)
 
 
-def _read_whole(vault: Vault, name: str, commit: RecordHash) -> None:
-    """Read every byte of a version."""
+def _content(vault: Vault, name: str, commit: RecordHash) -> str:
+    """Read every byte of a version; return a digest of it."""
+    total = blake2b()
     try:
         for path, entry in walk(vault.store, commit_info(vault.store, commit).tree):
             if not entry.is_dir:
-                size = sum(len(piece) for piece in entry_pieces(vault.store, entry))
-                _demand(size == entry.size, f"{path} has {size} of {entry.size} bytes")
+                read = b"".join(entry_pieces(vault.store, entry))
+                _demand(len(read) == entry.size, f"{path} has {len(read)} of {entry.size} bytes")
+                total.update(f"{path} {entry.size}\n".encode() + read)
     except DataError as error:
         raise NotConverged(f"{name} cannot read {commit}: {error!r}") from error
+    return total.hexdigest()
 
 
 def _no_silence(vault: Vault, name: str) -> None:
@@ -159,6 +163,7 @@ def _known(person: Person) -> dict[str, list[Any]]:
                 "SELECT node, desk, max(seq), hash FROM release WHERE visible = 1 GROUP BY node, desk ORDER BY node"
             ),
             "releases": rows("SELECT hash, version FROM release WHERE visible = 1 ORDER BY hash"),
+            "contents": sorted((r.hash.text, _content(vault, person.name, r.commit)) for r in releases(vault.store)),
             "resolutions": rows("SELECT hash FROM resolution WHERE visible = 1 ORDER BY hash"),
             "conflicts": sorted((c.id, str(sorted(str(side.release) for side in c.sides))) for c in told),
             "records": sorted(_apps(vault)),

@@ -39,7 +39,7 @@ _ALLOWED: Final[dict[str, frozenset[str]]] = {
     "commit": frozenset({"nothing-to-commit", "own-work-apart"}),
     "release": frozenset({"nothing-to-release", "own-work-apart", "version-taken"}),
     "resolve": frozenset({"no-such-side", "no-such-conflict", "own-work-apart", "path-undecided", "version-taken"}),
-    "revoke": frozenset({"already-revoked", "no-such-peer", "revoker-not-member"}),
+    "revoke": frozenset({"already-revoked", "no-such-entry", "no-such-peer", "revoker-not-member"}),
     "invite": frozenset({"not-member"}),
     "admit": frozenset({"already-member", "not-member", "no-such-peer", "already-revoked"}),
     "leave": frozenset({"no-such-peer"}),
@@ -292,12 +292,30 @@ class Circle:
             if person.name != "alice":  # somebody has to be left who can let the others in again
                 self.run(person, "revoke", "self", "--yes")
             return
-        alive = {str(self.run(self.people[name], "id")["node"]) for name in self.begun if name == "alice"}
-        below = [m for m in self.run(person, "members")["members"] if m["node"] not in alive and not m.get("me")]
+        founder = str(self.run(self.people["alice"], "id")["node"])
+        below = [m for m in self.run(person, "members")["members"] if m["node"] != founder and not m.get("me")]
         if below:
-            chosen = str(below[number % len(below)]["node"])
-            if not self.run(person, "revoke", chosen, "--dry-run").get("waits", True):
-                self.run(person, "revoke", chosen, "--yes")
+            self._cut(person, str(below[number % len(below)]["node"]), number // 3 % 4)
+
+    def quarrel(self, person: Person, number: int) -> None:
+        """Revoke somebody, while another who has not heard of it revokes them, or the first, at another entry."""
+        nodes = {name: str(self.run(self.people[name], "id")["node"]) for name in self.begun}
+        targets = [name for name in self.begun if name not in {"alice", person.name}]
+        if not targets:
+            return
+        target = targets[number % len(targets)]
+        others = [name for name in self.begun if name not in {person.name, target}]
+        self._cut(person, nodes[target], number % 3)
+        if others:
+            other = others[number // 2 % len(others)]
+            cut = person.name if number % 4 == 3 and person.name != "alice" else target
+            self._cut(self.people[other], nodes[cut], number // 3 % 3)
+
+    def _cut(self, person: Person, node: str, back: int) -> None:
+        """Revoke a node so many entries before the last one that is known, if the word counts at once."""
+        plan = self.run(person, "revoke", node, "--dry-run")
+        if not plan.get("waits", True):
+            self.run(person, "revoke", node, "--last", str(max(0, int(plan["last_seq"]) - back)), "--yes")
 
     def comeback(self, person: Person, number: int) -> None:
         """Come back with a new key after a revocation, let in by whom the others believe."""
@@ -362,6 +380,7 @@ ACTS: Final[dict[str, Callable[[Circle, Person, int], None]]] = {
         "restore",
         "admit",
         "revoke",
+        "quarrel",
         "comeback",
         "invite",
     ]
