@@ -18,6 +18,7 @@ from lazy.places import NoSuchPlace, places
 from lazy.results import PlaceResult
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync
+from vault.desk_folders import MAIN
 from vault.names import check_name
 from vault.vault import Vault
 
@@ -130,7 +131,8 @@ def _scope(context: Context, vault: Vault, args: argparse.Namespace, *, looks: b
         check_name(desk, "name of a desk")
     named = desks or [desk_of(context, vault, None)]
     found = frozenset(desk_path(context, vault, path, desk) for path in paths for desk in named)
-    scope = Scope(frozenset(desks), frozenset() if "" in found else found)  # the whole desk holds every path
+    within = desks or [desk for desk in named if desk != MAIN]  # from the root, a path is one of any desk
+    scope = Scope(frozenset(within), frozenset() if "" in found else found)  # the whole desk holds every path
     return None if scope.is_everything else scope
 
 

@@ -116,5 +116,11 @@ def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:
     ):
         said = alice.run(*words)
         assert (said.code, part in said.err) == (2, True), said.err
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write("songs/one.md", "one\n")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    for path, paths in ((".", []), ("one.md", ["one.md"])):  # from a desk's folder it is one of that desk
+        scope = alice.lace("-C", "songs", "pull", "stick", "--path", path)["scope"]
+        assert (scope["desks"], scope["paths"]) == (["songs"], paths)
     told = alice.run("--json", "pull", "stick", "--desk", "lyrics").json
     assert "called lyrics" in told["problems"][0]["message"]
