@@ -106,6 +106,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> 
         "sftp://alice:geheim@h/x",
         "file://alice:geheim@h/x",
         "alice:geheim@h:v.git",
+        "oauth2:geheim@example.org/v.git",
     ):
         for words in (
             ("place", "add", "host", address),

@@ -18,7 +18,8 @@ __all__ = ["GitRemote", "git_uri", "is_alias", "parse_remote"]
 
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
 _ALIAS = re.compile(r"(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]+):(?!//)(?P<path>[^-\s:][^\0\n]*\.git/?)", re.ASCII)
-_LOGIN = re.compile(r"@[^/]*:")  # in what would be the path: NAME:PASSWORD@HOST:PATH names no host of one's own
+# In what would be the path. NAME:PASSWORD@HOST:PATH, and such a one that lost its https://, names no host of one's own.
+_LOGIN = re.compile(r"@[^/]*:|^[^/@]+@[^/]*\.[^/]*/")
 _HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
 _SCHEMES = {
     "https": "https",
