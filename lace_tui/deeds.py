@@ -49,7 +49,7 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
                 raise
             found[desk.name] = error
             continue
-        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting:
+        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting or plan.away:
             found[desk.name] = plan
         elif desk.name == MAIN:
             nothing = plan

@@ -16,6 +16,7 @@ from lazy.people import label_of
 from lazy.permitted import Refused
 from lazy.saving import save_first, unsaved
 from lazy.written import as_written, follow, refuse_blocked
+from vault.apart import away
 from vault.desks.diff import diff_trees
 from vault.desks.merge import PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects, Source
@@ -61,6 +62,7 @@ class Updated:
         refused: heads that stay out because their signers may not write what they changed.
         deleted: paths deleted in the folder.
         kept: paths left as they are, since they were saved while the folder was written.
+        away: what of my own line stays out, since its content is not here, in words.
     """
 
     relation: Relation
@@ -78,6 +80,7 @@ class Updated:
     refused: tuple[Refused, ...] = ()
     deleted: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    away: str = ""
 
 
 def update(
@@ -101,9 +104,11 @@ def update(
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
     if dry_run:
-        return _plan(vault, desk, peer, version, watch)
-    finish_checkouts(vault, watch)
-    return as_written(vault, desk, _update(vault, desk, peer, version, watch))
+        done = _plan(vault, desk, peer, version, watch)
+    else:
+        finish_checkouts(vault, watch)
+        done = as_written(vault, desk, _update(vault, desk, peer, version, watch))
+    return replace(done, away=away(vault, desk))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:

@@ -169,6 +169,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         **update_data(done),
         "waiting": list(done.waiting),
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
+        "away": done.away or None,
         "sources": list(done.sources),
         "versions": list(done.versions),
         "unmapped": other,
@@ -218,9 +219,7 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
 def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
-    from vault.apart import away  # noqa: PLC0415 - each verb loads what it needs
-
-    lines, lacking = [], away(vault, desk)
+    lines = []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
     source = _source(done)
@@ -233,7 +232,7 @@ def _update_lines(
     elif done.relation is Relation.MERGEABLE:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
-    elif not done.waiting and not done.refused and not lacking:
+    elif not done.waiting and not done.refused and not done.away:
         of_desk = f" of {desk}." if other or news else "."
         lines.append("Nothing new: your folder has everything that was released" + of_desk)
     lines += [
@@ -246,8 +245,9 @@ def _update_lines(
     lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
-    if lacking:
-        lines.append(f"! Not taken in, for its content is not here: {inert(lacking)}, which is yours: lace sync --all")
+    if done.away:
+        what = f"{inert(done.away)}, which is yours"
+        lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")
     for out in done.refused:
         lines.append(f"! Not taken in: {inert(out.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]

@@ -269,16 +269,17 @@ def plan_lines(plan: Updated) -> list[Content]:
     """Return what an update would do, for a person to agree to."""
     from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
-    from_whom = ", ".join(plan.sources) or "your friends"
-    versions = ", ".join(str(version) for version in plan.versions)
+    decided = ", ".join(map(str, plan.decided))
+    from_whom = ", ".join(plan.sources) or (f"the decision on {decided}" if decided else "another line of yours")
+    from_whom += f" {', '.join(map(str, plan.versions))}" if plan.versions else ""
     lines: list[Content] = []
     match plan.relation:
         case Relation.BEHIND:
-            lines.append(mark(f"Your folder follows {from_whom} {versions}."))
+            lines.append(mark(f"Your folder follows {from_whom}."))
         case Relation.MERGEABLE:
-            lines.append(mark(f"Your work and that of {from_whom} ({versions}) are merged into one commit."))
+            lines.append(mark(f"Your work and that of {from_whom} are merged into one commit."))
         case Relation.CONFLICTING:
-            lines.append(mark(f"! These do not merge by themselves with {from_whom} {versions}:", BAD))
+            lines.append(mark(f"! These do not merge by themselves with {from_whom}:", BAD))
             lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
         case _:
@@ -291,6 +292,8 @@ def plan_lines(plan: Updated) -> list[Content]:
         lines.append(
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
         )
+    if plan.away:
+        lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
     return lines
 
 

@@ -29,6 +29,7 @@ def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(
     assert ann.text("update") == (
         "! Not taken in, for its content is not here: main 2.0.0, which is yours: lace sync --all\n"
     )
+    assert ann.lace("update")["away"] == "main 2.0.0"
     ann.write("list.md", "milk and honey\n")
     assert ann.lace("diff")["before"] == "main@1", "what the folder stands on, wherever the line is"
     ann.lace("commit", "-m", "kept")
