@@ -363,6 +363,22 @@ def test_the_owner_puts_a_damaged_mailbox_right(bare: Path, at: Callable[[str], 
     assert len(got(at("c"))) == 3
 
 
+def test_no_mailbox_is_written_where_nobody_looks_for_it(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """Faults 34: whoever may push begins the last generation of a mailbox, at a host that replaces nothing."""
+    git(bare, "config", "receive.denyNonFastForwards", "true")
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"lace-pieces/0\nsize 5\n")
+    tree = git(bare, "mktree", stdin=f"100644 blob {blob}\tr-{'0' * 32}.run\n".encode())
+    tree = git(bare, "mktree", stdin=f"040000 tree {tree}\tfiles\n".encode())
+    last = f"refs/heads/lace/{at('a').ref(GROUP, NODE)}-9999"
+    git(bare, "update-ref", last, git(bare, "commit-tree", tree, "-m", "x"))
+    with pytest.raises(PushRejected, match="-9999 is damaged") as caught:
+        put(at("a"), key(1), additions(some_records(3)))
+    assert "delete that branch" in caught.value.hint
+    git(bare, "update-ref", "-d", last)
+    put(at("a"), key(1), additions(some_records(3)))
+    assert len(got(at("b"))) == 3
+
+
 def test_what_is_taken_away_while_it_is_written_is_noticed(bare: Path, at: Callable[[str], GitPlace]) -> None:
     place = at("a")
     writer = place.writer(GROUP, NODE)

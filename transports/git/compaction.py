@@ -25,6 +25,7 @@ _COMMITS = 256  # of one ref, after which it is begun anew
 _DEAD = 128  # pieces that no file is made of, and as many as live ones
 _MANY = 16  # live pieces that make a commit worth keeping as it is
 _PARENTS = 50  # of one commit
+_GENERATIONS = 9999  # the name of a ref has four digits for them
 
 
 def is_due(box: Mailbox) -> bool:
@@ -89,6 +90,13 @@ def _joined(private: PrivateRepository, commits: list[str]) -> list[str]:
 
 
 def next_generation(name: str) -> str:
-    """Return the name of the ref that follows one which the host does not let go."""
+    """Return the name of the ref that follows one which the host does not let go.
+
+    Raises:
+        PushRejected: it would be one that nobody looks for; whoever may push can have begun the last that is.
+    """
     first, _, number = name.partition("-")
+    if int(number or 0) >= _GENERATIONS:
+        told = f"The branch lace/{name} is damaged, cannot be replaced, and is the last that a mailbox may have."
+        raise PushRejected(told, hint="Let the owner of the repository delete that branch, and sync again.")
     return f"{first}-{int(number or 0) + 1}"
