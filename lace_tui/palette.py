@@ -31,8 +31,8 @@ def commands(app: LaceApp, screen: Screen[object]) -> Iterable[SystemCommand]:
             extra = f"  ({shown_keys(action, app.taste.keys).split()[0]}{', ' + action.cli if action.cli else ''})"
             yield SystemCommand(action.title, action.sentence + extra, run)
     for name in THEME_NAMES:
-        now = ", as it is now" if name == app.taste.theme else ""
-        yield SystemCommand(f"Theme: {name}", f"Take these colours from now on{now}.", partial(app.choose_theme, name))
+        what = "These are the colours now." if name == app.taste.theme else "Take these colours from now on."
+        yield SystemCommand(f"Theme: {name}", what, partial(app.choose_theme, name))
 
 
 def _runner(app: LaceApp, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:

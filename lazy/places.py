@@ -19,6 +19,7 @@ from lazy.results import hint_at
 from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted, seen_first
 from vault.commands import as_typed
 from vault.errors import CallerError, LaceError, PlaceError
+from vault.files import keep_out
 from vault.names import check_name
 from vault.records import Verifier
 from vault.vault import Vault
@@ -229,8 +230,7 @@ def serving(vault: Vault, name: str) -> list[Place]:
 def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:
     """Return the command by which somebody who was left is synced with again, at an address or at a shared place."""
     shared = [place.uri for place in hopeful(vault, places(vault)) if place.peer is None and place.kind not in _OF_ONE]
-    where = uri or next(iter(shared), "")
-    return as_typed("join", name, where or "URI", options=f"--key {node}")
+    return as_typed("join", name, uri or next(iter(shared), "URI"), options=f"--key {node}")
 
 
 def add_place(
@@ -257,7 +257,7 @@ def add_place(
     Raises:
         NameTaken, BadName: the name cannot be used.
         PlaceKnown: it is a place already, under another name.
-        PlaceError: the directory is something else.
+        PlaceError, InTheVault: the directory is something else, or lies where only lace keeps files.
     """
     if name == vault.name:
         raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
@@ -286,18 +286,18 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     from transports.errors import PlaceNotWritable  # noqa: PLC0415
 
     address = parse_address(uri, cwd)
+    made = partial(Place, name, address.kind.value, address.uri)
     if address.kind is AddressKind.GIT:
-        place_id = _git_place_id(vault, address.uri, create=create)
-        return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _GIT)
+        return made(_git_place_id(vault, address.uri, create=create), node, vault.dot / _GIT)
     if address.kind is AddressKind.HTTP:
-        place_id = _web_place(address.uri).place_id if create else ""
-        return Place(name, address.kind.value, address.uri, place_id, node, vault.dot / _WEB)
+        return made(_web_place(address.uri).place_id if create else "", node, vault.dot / _WEB)
     if address.kind is AddressKind.LIVE:
-        return Place(name, address.kind.value, address.uri, "", node)
+        return made("", node)
     if address.kind is AddressKind.VAULT and address.path is not None:
-        return Place(name, address.kind.value, address.uri, _vault_beside(vault, address.path), node)
+        return made(_vault_beside(vault, address.path), node)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
+    keep_out(vault.dot, address.path)
     place_id = ""
     if create:
         try:
@@ -307,7 +307,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     elif address.path.is_dir():
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
             place_id = Drop.open(address.path).place_id
-    return Place(name, address.kind.value, address.uri, place_id, node)
+    return made(place_id, node)
 
 
 def _refuse_taken(store: Store, name: str) -> None:

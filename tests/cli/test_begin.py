@@ -482,6 +482,8 @@ def test_a_place_that_cannot_be_one(alice: Person, stick: Path) -> None:
     alice.lace("place", "add", "s", "../x")
     error_of(alice.run("--json", "place", "add", "s", "../y"), "name-taken")
     assert "inside your shared folder" in alice.run("place", "add", "in", "inner").err
+    error_of(alice.run("--json", "place", "add", "own", ".vault/inner"), "in-the-vault")
+    assert not (alice.folder / ".vault" / "inner").exists()
 
 
 # adopt
