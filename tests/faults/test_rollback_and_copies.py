@@ -520,6 +520,28 @@ def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp
     assert shown == {"a.txt", "bob.txt", "song.txt", "more.txt"} | new
 
 
+def test_a_restored_folder_misses_commits_that_were_shared_and_never_released(tmp_path: Path) -> None:
+    # LAZ-65, H-29: of two revisions with one number the one that the folder has not is known by that
+    alice = found(tmp_path)
+    alice.settings.set("share", "commits").save()
+    for part in ("f", "home"):
+        shutil.copytree(tmp_path / "alice" / part, tmp_path / "backup" / part)
+    write(alice, "song.txt", "la la\n")
+    lost = work.commit(alice, "shared")
+    assert lost
+    visit(alice)
+    alice.close()
+    for part in ("f", "home"):
+        _replace_tree(tmp_path / "backup" / part, tmp_path / "alice" / part)
+    with Vault(alice.folder, alice.around) as back:
+        back.settings.set("share", "releases").save()
+        for number in range(3):
+            write(back, f"new-{number}.txt", "new\n")
+            work.commit(back, f"after {number}")
+        visit(back)
+        assert apart(back) == [lost.commit]
+
+
 def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp_path: Path) -> None:
     # LAZ-65, LAZ-66: what is uncommitted lengthens the line, and what was released before is apart all the same
     alice = found(tmp_path)
