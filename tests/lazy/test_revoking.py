@@ -17,6 +17,7 @@ from lazy.people import NoSuchPeer, formers, members, peers
 from lazy.places import add_place, place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
+from lazy.receive import Receiver
 from lazy.reputation import reputation
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
@@ -33,7 +34,7 @@ from vault.audit_trail import verify_trail
 from vault.fsck import check
 from vault.history import releases
 from vault.names import Version
-from vault.records import Verifier
+from vault.records import RecordHash, Verifier
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -290,6 +291,26 @@ def test_who_moves_a_cut_asks_again_for_what_they_refused(tmp_path: Path) -> Non
     sync(alice, ["usb"], push=False)
     assert released(alice) == released(carol)
     assert quarantined(alice) == []
+
+
+def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path) -> None:
+    """LAZ-70: the entry that the cut names came first, and then one after the other those below it."""
+    alice, _, carol = three(tmp_path)
+    cut(alice, "carol")
+    dave, _ = accept(tmp_path / "dave", vaults.around(tmp_path, "dave"), invite(alice, "dave").encode())
+    shared = {int(p) for (p,) in alice.store.rows("SELECT p FROM shared")}
+    sealed = {record: stored for p, record, stored in alice.store.bodies() if p in shared and record.kind == "S"}
+    rows = alice.store.rows("SELECT hash FROM log WHERE node = ? ORDER BY seq DESC", carol.node.text)
+    below = [RecordHash.parse(str(text)) for (text,) in rows][1:]
+    assert below
+    receiver = Receiver(dave, "stick")
+    receiver.take([pair for pair in sealed.items() if pair[0] not in below])
+    for entry in below:
+        receiver.take([(entry, sealed[entry])])
+    with dave.writing() as w:
+        receiver.finish(w)
+    assert receiver.refusals == []
+    assert my_vector(dave)[carol.node.text] == my_vector(alice)[carol.node.text]
 
 
 def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path) -> None:
