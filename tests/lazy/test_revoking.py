@@ -18,6 +18,7 @@ from lazy.places import add_place, place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
 from lazy.receive import Receiver
+from lazy.refusals import UNPROVEN
 from lazy.reputation import reputation
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
@@ -294,16 +295,23 @@ def test_who_moves_a_cut_asks_again_for_what_they_refused(tmp_path: Path) -> Non
 
 
 def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path) -> None:
-    """LAZ-70: the entry that the cut names came first, and then one after the other those below it."""
+    """LAZ-70: without the entry that the cut names those below it count not yet; with it, in whatever batch."""
     alice, _, carol = three(tmp_path)
     cut(alice, "carol")
     dave, _ = accept(tmp_path / "dave", vaults.around(tmp_path, "dave"), invite(alice, "dave").encode())
     shared = {int(p) for (p,) in alice.store.rows("SELECT p FROM shared")}
     sealed = {record: stored for p, record, stored in alice.store.bodies() if p in shared and record.kind == "S"}
     rows = alice.store.rows("SELECT hash FROM log WHERE node = ? ORDER BY seq DESC", carol.node.text)
-    below = [RecordHash.parse(str(text)) for (text,) in rows][1:]
+    last, *below = [RecordHash.parse(str(text)) for (text,) in rows]
     assert below
+    early = Receiver(dave, "stick")
+    early.take([pair for pair in sealed.items() if pair[0] != last])
+    with dave.writing() as w:
+        early.finish(w)
+    unproven = {refusal.hash for refusal in early.refusals if refusal.code == UNPROVEN}
+    assert unproven == set(below)
     receiver = Receiver(dave, "stick")
+    assert not unproven & receiver.refused_before(), "nobody knows yet what leads there"
     receiver.take([pair for pair in sealed.items() if pair[0] not in below])
     for entry in below:
         receiver.take([(entry, sealed[entry])])
