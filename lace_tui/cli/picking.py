@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
 from lazy.conflicts import conflict_named
+from vault.desks.paths import BadPath
+from vault.desks.tree import lookup
 from vault.files import FileTooLarge, read_bounded
+from vault.history import commit_info
+from vault.records import RecordHash
 from vault.vault import Vault
 
 __all__ = ["Pick", "choices_of", "require_fitting"]
@@ -79,6 +84,8 @@ def require_fitting(args: argparse.Namespace) -> None:
 def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict[str, Any]:
     """Return what was chosen by path, typed from where the person stands, by region and in files.
 
+    A path that no side has there is as the desk calls it, where a side has that.
+
     Raises:
         NoSuchConflict: as `resolve_merged`.
         OutsideFolder, BadArguments: a path leads out of the conflict's desk, or is none.
@@ -86,9 +93,12 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
     """
     picks: list[_Picked] = args.picks
     if picks:
-        desk = conflict_named(vault, args.conflict).desk
+        conflict = conflict_named(vault, args.conflict)
+        trees = [commit_info(vault.store, side.commit).tree for side in conflict.sides]
         for pick in picks:
-            pick.path = desk_path(context, vault, pick.path, desk)
+            typed, pick.path = pick.path, desk_path(context, vault, pick.path, conflict.desk)
+            if not _has(vault, trees, pick.path) and _has(vault, trees, typed):  # as the app writes its command
+                pick.path = typed
     folder = place_of(context, args.files) if args.files else None
     if folder is not None and not folder.is_dir():
         raise FolderMissing(f"There is no folder {folder}.")
@@ -97,6 +107,13 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
         "regions": {pick.path: pick.regions for pick in picks if pick.regions},
         "edited": partial(_edited, folder),
     }
+
+
+def _has(vault: Vault, trees: Sequence[RecordHash], path: str) -> bool:
+    try:
+        return any(path and lookup(vault.store, tree, path) is not None for tree in trees)
+    except BadPath:
+        return False
 
 
 def _edited(folder: Path | None, path: str) -> bytes | None:

@@ -318,12 +318,15 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     bob.write("x.txt", "bob\n")
     bob.lace("release", "2.0.0")
     _meet(alice, bob)
-    wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", "nowhere.txt", "--take", "bob")
-    assert (wrong.code, "See what disagrees with: lace conflicts" in wrong.err) == (2, True)
+    for path in ("nowhere.txt", f"{alice.folder}/nowhere.txt"):
+        wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", path, "--take", "bob")
+        assert (wrong.code, "See what disagrees with: lace conflicts" in wrong.err) == (2, True)
     outside = alice.run("--json", "resolve", "2.0.0", "--merged", "2.1.0", "--path", "../a.txt", "--take", "bob")
     assert outside.json["error"]["code"] == "outside-folder"
     assert alice.lace("conflicts")["conflicts"]
     (alice.folder / "sub").mkdir()  # a path is named from where one stands
+    called = ("--path", "a.txt", "--take", "bob", "--dry-run")  # as the app writes it, whatever folder that began in
+    assert alice.run("-C", "sub", "resolve", "2.0.0", "--merged", "2.1.0", *called).code == 0
     takes = ("--path", "../a.txt", "--take", "bob", "--path", f"{alice.folder}/x.txt", "--take", "alice")
     alice.lace("-C", "sub", "resolve", "2.0.0", "--merged", "2.1.0", *takes)
     assert _text(alice, "a.txt") == "bob\n"
