@@ -93,6 +93,17 @@ def test_trust_brings_it_in_without_another_visit(alice: Vault) -> None:
     assert quarantined(alice) == []
 
 
+def test_what_is_kept_stays_listed_and_is_told_once(alice: Vault) -> None:
+    """LAZ-71, decision 10: it comes again, and somebody else is let in."""
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    arrive(alice, strange)
+    admit(alice, "max", MAX.verifier.text)
+    take(alice)
+    assert [one.hash for one in quarantined(alice)] == [strange.hash.text]
+    assert alice.store.rows("SELECT count(*) FROM audit WHERE verb = 'lace-refuse'") == [(1,)]
+
+
 def test_a_person_judges_one_again(alice: Vault) -> None:
     strange = card(alice, "eve", EVE)
     arrive(alice, strange)
