@@ -125,6 +125,8 @@ def test_a_visit_that_does_not_end_keeps_nobody_from_the_other_places(alice: Vau
         assert PLACE in problem.message
         with pytest.raises(PlaceBusy, match=holder):
             sync(later, [PLACE])
+        with pytest.raises(PlaceBusy, match=holder):
+            move(later, prepare(later, [PLACE]))
     assert told.count(f"wait for {holder} at {PLACE}") == 1
     assert visit(alice).sent > 0
 
