@@ -265,10 +265,11 @@ def leave(vault: Vault, name: str) -> str:
 def adopt(vault: Vault, *, name: str = "") -> bool:
     """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
 
-    With the old key here, and not revoked, the old node admits the new one, so that nobody has to; else the new node is
-    an ordinary request. Nothing that was stored is lost, and the line goes on where the folder stands. Where the old
-    log forked, the new one links the end of each branch that is here, so that what was released on any of them counts
-    again. Cut off, the vault is the old node still, and the same call begins anew.
+    With the old key here, and not revoked, the old node admits the new one, so that nobody has to; else, and where the
+    old one waits to be admitted by hand itself, the new node is an ordinary request. Nothing that was stored is lost,
+    and the line goes on where the folder stands. Where the old log forked, the new one links the end of each branch
+    that is here, so that what was released on any of them counts again. Cut off, the vault is the old node still, and
+    the same call begins anew.
 
     Returns:
         Whether the new node is a member by the word of the old key.
@@ -286,7 +287,9 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
         old_key = None
     is_cut = former(vault, old.text) is not None
     was_member = is_cut or is_member(vault, old.text)
-    by_hand = (old_key is None or is_cut) and (was_member or not vault.store.meta("invitation"))
+    waits = bool(vault.store.meta(ASKS)) and not was_member  # adopted, and let in by nobody: its word is none
+    speaks = old_key is not None and not is_cut and not waits
+    by_hand = waits or (not speaks and (was_member or not vault.store.meta("invitation")))
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
     anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
@@ -297,7 +300,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
         with vault.writing(anew=anew) as w:
             w.store.run("DELETE FROM published")
             entries = [_card(w, vault, name)]
-            if old_key is not None and not is_cut:
+            if old_key is not None and speaks:
                 entries.append(_admit_myself(w, vault, name, old_key))
             entries += fork_ends(vault, old.text)[: MAX_ENTRIES - len(entries)]
             _go_on(w, vault)

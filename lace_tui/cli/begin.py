@@ -16,7 +16,7 @@ from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
 from lazy.admitting import admit
 from lazy.invitations import Invitation
-from lazy.people import former, formers, label_of, members
+from lazy.people import former, formers, is_member, label_of, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
 from vault.apart import away
@@ -187,6 +187,8 @@ def _asks(vault: Vault, was: Verifier) -> str:
         why = "Your old key was revoked, so its word lets nobody in"
     elif vault.store.meta("admission"):
         why = "Your old key admitted it, and is no member itself, as far as is known here"
+    elif not is_member(vault, was.text):
+        why = "Nobody has admitted your old key, so its word lets nobody in"
     else:
         why = "The old key is not on this machine"
     if not members(vault):

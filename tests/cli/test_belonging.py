@@ -94,8 +94,11 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     late = bob.text("release", "4.0.0")
     assert "counts for nobody else" in late
     assert late.endswith("Next: lace adopt\n")
-    told = bob.text("adopt", "--name", "bob2")
+    told = bob.text("adopt", "--name", "bob0")
     assert "Your old key was revoked" in told
+    assert "a friend must admit you with lace admit bob0" in told
+    told = bob.text("adopt", "--name", "bob2")  # a key that waits itself is no way in
+    assert "Nobody has admitted your old key" in told
     assert "a friend must admit you with lace admit bob2" in told
     assert "lace admit bob2" in bob.text("status")
     bob.write("early.txt", "early\n")
