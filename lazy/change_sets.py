@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lazy.written import follow
-from vault.apart import check_apart
+from vault.apart import refuse_apart
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.history import line_head
@@ -28,7 +28,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        check_apart(vault, desk, is_kept=True)
+        refuse_apart(w, vault, desk, is_kept=True)
         base = checkout_of(vault, desk)
         before = base.tree if base else None
         root = apply_set(vault.store, w, vault.group, before, changes)

@@ -12,7 +12,7 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.graph import is_ancestor, newest, tree_is_here
-from vault.history import DOUBLED, Head, ReleaseInfo, line_head, revisions
+from vault.history import CROSSED, DOUBLED, Head, ReleaseInfo, line_head, revisions
 from vault.records import RecordHash
 from vault.standing import checkout_of
 from vault.store import Store
@@ -78,8 +78,8 @@ def away(vault: Vault, desk: str = MAIN) -> str:
     return ", ".join(named)
 
 
-def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> None:
-    """Refuse to lengthen my line on a folder that does not contain it.
+def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> bool:
+    """Refuse to lengthen my line on a folder that does not contain it; tell whether it contains all.
 
     Args:
         vault: whose line.
@@ -90,7 +90,7 @@ def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> None:
         OwnWorkApart: it does not.
     """
     if not (found := apart(vault, desk)):
-        return
+        return True
     command = "lace update" if desk == MAIN else as_typed("update", desk)
     if any(tree_is_here(vault.store, one) for one in found):
         raise OwnWorkApart(
@@ -104,13 +104,16 @@ def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> None:
             hint=f"Fetch it: lace sync --all - then: {command} - lace commit keeps your work meanwhile. Only if nobody"
             " has it any more: lace adopt - this folder goes on without it, under a new key.",
         )
+    return False
 
 
-def refuse_apart(w: Writer, vault: Vault, desk: str) -> None:
-    """Do as `check_apart` inside the write that releases the line: what comes now contains all that was looked at."""
-    check_apart(vault, desk)
-    if w.store.meta(DOUBLED + desk):
-        w.store.set_meta(DOUBLED + desk, "")
+def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_kept: bool = False) -> None:
+    """Do as `check_apart` inside a write that lengthens the line: what comes now contains all that was looked at."""
+    if not check_apart(vault, desk, is_kept=is_kept):
+        return
+    for key in (DOUBLED,) if is_kept else (DOUBLED, CROSSED):
+        if w.store.meta(key + desk):
+            w.store.set_meta(key + desk, "")
 
 
 def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordHash]) -> None:
@@ -124,7 +127,7 @@ def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordH
     """
     if head.commit not in heads and not is_ancestor(w.store, head.commit, *heads):
         known = int(w.store.meta(DOUBLED + desk) or head.number)
-        w.store.set_meta(DOUBLED + desk, str(min(known, head.number)))
+        _note(w, desk, min(known, head.number))
 
 
 def note_doubled(w: Writer, me: str, after: int) -> None:
@@ -137,7 +140,12 @@ def note_doubled(w: Writer, me: str, after: int) -> None:
     """
     for (desk,) in w.store.rows(_MINE_CAME, me, after):
         for (number,) in w.store.rows(_FIRST_DOUBLED, me, desk):
-            w.store.set_meta(DOUBLED + desk, str(number))
+            _note(w, desk, int(number))
+
+
+def _note(w: Writer, desk: str, number: int) -> None:
+    w.store.set_meta(DOUBLED + desk, str(number))
+    w.store.set_meta(CROSSED + desk, "1")
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:

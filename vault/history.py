@@ -22,6 +22,7 @@ from vault.store.schema import VERSION_ORDER
 from vault.vault import Vault
 
 __all__ = [
+    "CROSSED",
     "DOUBLED",
     "CommitInfo",
     "Head",
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 
+CROSSED: Final = "crossed "  # setting of the store: given while numbers do not order my line of a desk
 DOUBLED: Final = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
 # The end of what is whole of a line, from its first revision on.
 _BEFORE_GAP: Final = """
@@ -368,7 +370,7 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
 
     A release that counts for nobody releases nothing: after the cut of my old node it is released anew by the next.
     """
-    query = _OUTSIDE if vault.store.meta(DOUBLED + desk) else _LATER
+    query = _OUTSIDE if vault.store.meta(CROSSED + desk) else _LATER
     return int(vault.store.rows(query, vault.node.text, desk)[0][0])
 
 

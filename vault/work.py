@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from vault.apart import check_apart, note_left_behind
+from vault.apart import note_left_behind, refuse_apart
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import MemoryObjects
@@ -154,7 +154,7 @@ def commit(
     waiting = left_as_they_are(vault, desk) if finished else ()
     told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
     with vault.writing() as w:
-        check_apart(vault, desk, is_kept=True)
+        refuse_apart(w, vault, desk, is_kept=True)
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
             from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
