@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -40,6 +41,8 @@ __all__ = [
     "listing_of",
     "open_stick",
     "records_in",
+    "release_text",
+    "replace_tree",
     "visit",
     "write",
 ]
@@ -214,3 +217,15 @@ class Hostile:
 
 def _app(record: Seal | Plex) -> str:
     return record.plex.app if isinstance(record, Seal) else record.app
+
+
+def replace_tree(source: Path, target: Path) -> None:
+    """Put a folder in place of another, as whoever restores a backup does."""
+    shutil.rmtree(target)
+    shutil.copytree(source, target)
+
+
+def release_text(vault: Vault, text: str) -> RecordHash:
+    """Release another text of the one file that is called after its owner."""
+    write(vault, f"{vault.name}.txt", text)
+    return releasing.release(vault, None, text).release

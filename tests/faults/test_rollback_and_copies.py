@@ -9,13 +9,10 @@ import pytest
 
 from lazy import circle, places
 from lazy import update as lazy_update
-from lazy.conflicts import conflicts
 from lazy.interlace.scope import Scope
 from lazy.people import members
 from lazy.reputation import reputation
-from lazy.resolve import resolve_prefer
 from lazy.sync import sync
-from lazy.undo import undo
 from lazy.vectors import my_vector
 from tests.faults.circle import (
     PLACE,
@@ -26,32 +23,21 @@ from tests.faults.circle import (
     listing_of,
     open_stick,
     records_in,
+    release_text,
+    replace_tree,
     visit,
     write,
 )
 from vault import releasing, work
-from vault.apart import OwnWorkApart, apart, away
 from vault.audit import read_audit
 from vault.audit_trail import entries_of, verify_trail
 from vault.fsck import check
-from vault.graph import is_ancestor
-from vault.history import commit_info, line_head, releases, shown_version, unreleased
+from vault.history import commit_info, line_head, releases
 from vault.mark import OtherMachine, VaultBehindMark
 from vault.names import Version
 from vault.profile import NodeCard, Release
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
-
-
-def _release(vault: Vault, text: str) -> RecordHash:
-    write(vault, f"{vault.name}.txt", text)
-    return releasing.release(vault, None, text).release
-
-
-def _replace_tree(source: Path, target: Path) -> None:
-    shutil.rmtree(target)
-    shutil.copytree(source, target)
-
 
 # A medium that went back in time
 
@@ -61,12 +47,12 @@ def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
-    released = _release(alice, "second")
+    released = release_text(alice, "second")
     visit(alice)
     visit(bob)
     before = records_in(bob)
     vector = my_vector(bob)
-    _replace_tree(tmp_path / "old", tmp_path / PLACE)
+    replace_tree(tmp_path / "old", tmp_path / PLACE)
 
     result = visit(bob)
     assert [(problem.code, problem.peer) for problem in result.problems] == [("rolled-back", "alice")]
@@ -78,7 +64,7 @@ def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
     assert all(my_vector(bob)[node].seq >= mark.seq for node, mark in vector.items())  # never down
     assert released in {release.hash for release in releases(bob.store)}
 
-    third = _release(alice, "third")
+    third = release_text(alice, "third")
     assert visit(alice).sent > 0
     result = visit(bob)
     assert result.problems == []
@@ -119,7 +105,7 @@ def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path) -> Non
     assert sorted((p.peer, p.code) for p in result.problems) == [("alice", "bad-snapshot"), ("bob", "bad-snapshot")]
     assert before <= records_in(carol).keys()
     for vault in (alice, bob):
-        _release(vault, f"{vault.name} again")
+        release_text(vault, f"{vault.name} again")
         visit(vault)
     result = visit(carol)
     assert result.problems == []
@@ -163,14 +149,14 @@ def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, harm: str) ->
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
-    released = _release(alice, "second")
+    released = release_text(alice, "second")
     visit(alice)
     everything = {record for record, _ in listing_of(open_stick(tmp_path), alice).items()}
     mailbox = open_stick(tmp_path).mailbox_path(alice.group, alice.node)
     if harm == "wiped":
         shutil.rmtree(mailbox)
     elif harm == "rolled back":
-        _replace_tree(tmp_path / "old", tmp_path / PLACE)
+        replace_tree(tmp_path / "old", tmp_path / PLACE)
     elif harm == "cut bundle":
         for file in mailbox.glob("*.bnd"):
             file.write_bytes(file.read_bytes()[:-1])
@@ -196,16 +182,16 @@ def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path) -> N
     # CYB-18, LAZ-66: row 18; the owner adds nothing, and friends would be told of it at each visit, for ever
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
-    _release(bob, "second")
+    release_text(bob, "second")
     for vault in (bob, alice, bob):
         visit(vault)
     shutil.copytree(tmp_path / PLACE, tmp_path / "first")
-    _replace_tree(tmp_path / "first", tmp_path / PLACE)
+    replace_tree(tmp_path / "first", tmp_path / PLACE)
     drop = open_stick(tmp_path)
     shutil.rmtree(drop.mailbox_path(bob.group, bob.node))
     visit(bob)  # the same again, under a higher number
     visit(alice)
-    _replace_tree(tmp_path / "first", tmp_path / PLACE)
+    replace_tree(tmp_path / "first", tmp_path / PLACE)
     assert [problem.code for problem in visit(alice).problems] == ["rolled-back"]
     assert visit(bob).sent == 0
     assert [problem.code for problem in visit(alice).problems] == []
@@ -221,7 +207,7 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
     bob = befriend(tmp_path, alice, "bob")
     mallory = befriend(tmp_path, alice, "mallory")
     visit(bob)
-    _release(mallory, "honest so far")
+    release_text(mallory, "honest so far")
     for vault in (mallory, alice, bob):
         visit(vault)
     theirs = line_head(mallory.store, mallory.node.text, "main")
@@ -258,7 +244,7 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
         assert my_vector(friend)[mallory.node.text].seq == seq + 1
         assert not my_vector(friend)[mallory.node.text].forked
         assert release.hash in {shown.hash for shown in releases(friend.store)}
-        _replace_tree(tmp_path / f"before-{label}", tmp_path / PLACE)
+        replace_tree(tmp_path / f"before-{label}", tmp_path / PLACE)
     assert branches[0] <= records_in(alice).keys()
     assert not branches[1] & records_in(alice).keys()
 
@@ -276,7 +262,7 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
         assert check(vault).ok  # the views are what a fresh look at the records gives
     vector = {node: mark for node, mark in my_vector(alice).items() if mark.forked}
     assert vector == {node: mark for node, mark in my_vector(bob).items() if mark.forked}
-    _release(alice, "all the same")
+    release_text(alice, "all the same")
     visit(alice)
     assert [release.name for release in visit(bob).releases] == ["alice"]
 
@@ -297,7 +283,7 @@ def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path) -> None:
         assert (mark.seq, mark.forked) == (0, True)
         assert {card.hash, entry.hash} <= records_in(vault).keys()
         assert check(vault).ok
-    released = _release(alice, "all the same")
+    released = release_text(alice, "all the same")
     visit(alice)
     visit(bob)
     assert released in {release.hash for release in releases(bob.store)}
@@ -322,7 +308,7 @@ def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None
                 act()
         assert records_in(copy) == before
         assert {p: p.read_bytes() for p in (tmp_path / PLACE).rglob("*") if p.is_file()} == stick
-    _release(alice, "the real one goes on")
+    release_text(alice, "the real one goes on")
 
 
 def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
@@ -331,7 +317,7 @@ def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.folder, tmp_path / "copy")
     with Vault(tmp_path / "copy", alice.around) as copy:
-        first = _release(alice, "from the folder")
+        first = release_text(alice, "from the folder")
         visit(alice)
         before = records_in(copy)
         with pytest.raises(VaultBehindMark):
@@ -340,13 +326,13 @@ def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
         visit(copy)
         assert first in {release.hash for release in releases(copy.store)}
         lazy_update.update(copy)
-        second = _release(copy, "from the copy")
+        second = release_text(copy, "from the copy")
         visit(copy)
         with pytest.raises(VaultBehindMark):
             work.commit(alice, "too early")
         visit(alice)
         lazy_update.update(alice)
-        _release(alice, "from the folder again")
+        release_text(alice, "from the folder again")
         visit(alice)
     visit(bob)
     assert {first, second} <= {release.hash for release in releases(bob.store)}
@@ -358,12 +344,12 @@ def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
-    released = _release(alice, "after the backup")
+    released = release_text(alice, "after the backup")
     visit(alice)
     seq = my_vector(alice)[alice.node.text].seq
     everything = {record for record, _ in listing_of(open_stick(tmp_path), alice).items()}
     alice.close()
-    _replace_tree(tmp_path / "backup", alice.dot)
+    replace_tree(tmp_path / "backup", alice.dot)
 
     alice = Vault(alice.folder, alice.around)
     assert my_vector(alice)[alice.node.text].seq < seq
@@ -377,7 +363,7 @@ def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -
     assert everything <= records_in(alice).keys()
     assert released in {release.hash for release in releases(alice.store)}
     lazy_update.update(alice)
-    again = _release(alice, "and on")
+    again = release_text(alice, "and on")
     assert my_vector(alice)[alice.node.text].seq == seq + 1
     visit(alice)
     result = visit(bob)
@@ -393,19 +379,19 @@ def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path)
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
-    released = _release(alice, "after the backup")
+    released = release_text(alice, "after the backup")
     visit(alice)
     visit(bob)
     seq = my_vector(alice)[alice.node.text].seq
     alice.close()
-    _replace_tree(tmp_path / "backup", alice.dot)
+    replace_tree(tmp_path / "backup", alice.dot)
     alice = Vault(alice.folder, alice.around)
     (open_stick(tmp_path).mailbox_path(alice.group, alice.node) / "head.rec").unlink()
     visit(alice)
     assert my_vector(alice)[alice.node.text].seq == seq
     assert released in {release.hash for release in releases(alice.store)}
     lazy_update.update(alice)
-    _release(alice, "and on")
+    release_text(alice, "and on")
     assert not my_vector(alice)[alice.node.text].forked
 
 
@@ -414,10 +400,10 @@ def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_abou
     alice = found(tmp_path)
     shutil.copytree(alice.dot, tmp_path / "backup")
     write(alice, "song.txt", "la la\n" * 20_000)
-    released = _release(alice, "after the backup")
+    released = release_text(alice, "after the backup")
     visit(alice)
     alice.close()
-    _replace_tree(tmp_path / "backup", alice.dot)
+    replace_tree(tmp_path / "backup", alice.dot)
     alice = Vault(alice.folder, alice.around)
     (result,) = sync(alice, [PLACE], scope=Scope(paths=frozenset({"a.txt"})))
     assert result.left_out
@@ -435,9 +421,9 @@ def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) 
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
-    lost = _release(alice, "never left the machine")
+    lost = release_text(alice, "never left the machine")
     alice.close()
-    _replace_tree(tmp_path / "backup", alice.dot)
+    replace_tree(tmp_path / "backup", alice.dot)
     alice = Vault(alice.folder, alice.around)
     old = alice.node
     with pytest.raises(VaultBehindMark):
@@ -446,13 +432,13 @@ def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) 
 
     assert circle.adopt(alice)
     assert alice.node != old
-    released = _release(alice, "with a new key")
+    released = release_text(alice, "with a new key")
     assert visit(alice).problems == []
     result = visit(bob)
     assert result.problems == []
     assert released in {release.hash for release in releases(bob.store)}
     assert not any(mark.forked for mark in my_vector(bob).values())
-    _release(bob, "bob answers")
+    release_text(bob, "bob answers")
     visit(bob)
     assert [release.name for release in visit(alice).releases] == ["bob"]
     assert verify_trail(alice).ok
@@ -463,7 +449,7 @@ def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.folder, tmp_path / "copy")
-    released = _release(bob, "news")
+    released = release_text(bob, "news")
     visit(bob)
     with Vault(tmp_path / "copy", around(tmp_path, "alice", machine="z")) as copy:
         with pytest.raises(OtherMachine):
@@ -474,224 +460,3 @@ def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None
         assert released in {release.hash for release in releases(copy.store)}
     assert visit(alice).problems == []  # the old machine goes on as before, and knows its copy
     assert len(members(alice)) == 3
-
-
-@pytest.mark.parametrize("meanwhile", [0, 1, 3])
-def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp_path: Path, meanwhile: int) -> None:
-    # LAZ-65, LAZ-66: else 2.0.0 would be in nobody's folder who had not taken it, and no conflict would say so
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    lazy_update.update(bob)
-    _release(bob, "first")
-    visit(bob)
-    for part in ("f", "home"):
-        shutil.copytree(tmp_path / "bob" / part, tmp_path / "backup" / part)
-    write(bob, "song.txt", "la la\n")
-    work.commit(bob, "a commit between")
-    write(bob, "more.txt", "more\n")
-    lost = releasing.release(bob, Version(2, 0, 0), "second")
-    visit(bob)
-    bob.close()
-    restored = ("f", "home") if meanwhile else ("f",)  # without the mark nothing is known of it until a visit
-    for part in restored:
-        _replace_tree(tmp_path / "backup" / part, tmp_path / "bob" / part)
-    with Vault(tmp_path / "bob" / "f", bob.around) as back:
-        for number in range(meanwhile):
-            write(back, f"new-{number}.txt", "new\n")
-            work.commit(back, f"after {number}")
-        write(back, "new.txt", "new\n")
-        assert visit(back).next == "lace update"
-        assert apart(back) == [lost.commit]
-        assert unreleased(back) == meanwhile
-        for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, None, "no")):
-            with pytest.raises(OwnWorkApart):
-                act()
-        done = lazy_update.update(back)
-        assert set(done.written) == {"song.txt", "more.txt"}
-        assert apart(back) == []
-        assert shown_version(back) == f"2.0.0+{meanwhile + 2}", "what was saved first, and what merges it"
-        after = releasing.release(back, None, "third")
-        assert is_ancestor(back.store, lost.commit, after.commit)
-        visit(back)
-    visit(alice)
-    lazy_update.update(alice)
-    shown = {file.name for file in alice.folder.iterdir()} - {".vault"}
-    new = {f"new-{number}.txt" for number in range(meanwhile)} | {"new.txt"}
-    assert shown == {"a.txt", "bob.txt", "song.txt", "more.txt"} | new
-
-
-def test_a_restored_folder_misses_commits_that_were_shared_and_never_released(tmp_path: Path) -> None:
-    # LAZ-65, H-29: of two revisions with one number the one that the folder has not is known by that
-    alice = found(tmp_path)
-    alice.settings.set("share", "commits").save()
-    for part in ("f", "home"):
-        shutil.copytree(tmp_path / "alice" / part, tmp_path / "backup" / part)
-    write(alice, "song.txt", "la la\n")
-    lost = work.commit(alice, "shared")
-    assert lost
-    visit(alice)
-    alice.close()
-    for part in ("f", "home"):
-        _replace_tree(tmp_path / "backup" / part, tmp_path / "alice" / part)
-    with Vault(alice.folder, alice.around) as back:
-        back.settings.set("share", "releases").save()
-        for number in range(3):
-            write(back, f"new-{number}.txt", "new\n")
-            work.commit(back, f"after {number}")
-        visit(back)
-        assert apart(back) == [lost.commit]
-
-
-def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp_path: Path) -> None:
-    # LAZ-65, LAZ-66: what is uncommitted lengthens the line, and what was released before is apart all the same
-    alice = found(tmp_path)
-    write(alice, "b.txt", "base\n")
-    releasing.release(alice, None, "before")
-    visit(alice)
-    for part in ("f", "home"):
-        shutil.copytree(tmp_path / "alice" / part, tmp_path / "backup" / part)
-    write(alice, "b.txt", "released\n")
-    write(alice, "song.txt", "la la\n")
-    lost = releasing.release(alice, None, "released")
-    visit(alice)
-    alice.close()
-    _replace_tree(tmp_path / "backup" / "f", tmp_path / "alice" / "f")
-    with Vault(tmp_path / "alice" / "f", alice.around) as back:
-        write(back, "b.txt", "mine again\n")
-        visit(back)
-        for number in range(3):
-            assert lazy_update.update(back).conflicts
-            write(back, f"new-{number}.txt", "new\n")
-            assert apart(back) == [lost.commit]
-            for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, Version(2, 0, 0), "no")):
-                with pytest.raises(OwnWorkApart):
-                    act()
-
-
-def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_path: Path) -> None:
-    # LAZ-65: what is decided holds both, and is what friends get
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    lazy_update.update(bob)
-    shutil.copytree(bob.folder, tmp_path / "backup")
-    write(bob, "a.txt", "mine\n")
-    lost = releasing.release(bob, Version(2, 0, 0), "as it was")
-    visit(bob)
-    bob.close()
-    _replace_tree(tmp_path / "backup", bob.folder)
-    with Vault(bob.folder, bob.around) as back:
-        write(back, "a.txt", "other\n")
-        visit(back)
-        assert [clash.path for clash in lazy_update.update(back).conflicts] == ["a.txt"]
-        with pytest.raises(OwnWorkApart):
-            releasing.release(back, None, "no")
-        (conflict,) = conflicts(back)
-        resolve_prefer(back, conflict.id, lost.commit.text)
-        assert conflicts(back) == []
-        assert (back.folder / "a.txt").read_text() == "mine\n"
-        assert is_ancestor(back.store, lost.commit, releasing.release(back, None, "third").commit)
-
-
-@pytest.mark.parametrize("version", [Version(2, 0, 0), Version(2, 1, 0)])
-def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend_is_decided(
-    tmp_path: Path, version: Version
-) -> None:
-    # LAZ-65: one version released twice, or clashing changes; what is my own waits for nobody
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    lazy_update.update(bob)
-    shutil.copytree(bob.folder, tmp_path / "backup")
-    write(bob, "a.txt", "bob's\n")
-    lost = releasing.release(bob, Version(2, 0, 0), "as it was")
-    visit(bob)
-    bob.close()
-    write(alice, "a.txt", "alice's\n")
-    releasing.release(alice, version, "hers")
-    visit(alice)
-    _replace_tree(tmp_path / "backup", bob.folder)
-    with Vault(bob.folder, bob.around) as back:
-        write(back, "new.txt", "new\n")
-        visit(back)
-        done = lazy_update.update(back)
-        assert (done.written, done.conflicts, done.sources) == (("a.txt",), (), ())
-        write(back, "new.txt", "newer\n")
-        assert work.commit(back, "saved while the conflict is open")
-        noted = back.store.meta("doubled main"), back.store.meta("crossed main")
-        assert noted == ("", "1"), "each commit until a release would look at all of them"
-        again = lazy_update.update(back)
-        assert again.waiting or [clash.path for clash in again.conflicts] == ["a.txt"]
-        assert len(conflicts(back)) == 1
-        assert is_ancestor(back.store, lost.commit, releasing.release(back, Version(3, 0, 0), "on").commit)
-
-
-@pytest.mark.parametrize("comes", [True, False])
-def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here(tmp_path: Path, comes: bool) -> None:
-    # LAZ-65, LAZ-66: work is saved; a release waits for the content, or for a new key where nobody has it any more
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    lazy_update.update(bob)
-    shutil.copytree(bob.folder, tmp_path / "backup")
-    write(bob, "song.txt", "la la\n")
-    lost = releasing.release(bob, Version(2, 0, 0), "second")
-    visit(bob)
-    mailbox = open_stick(tmp_path).mailbox_path(bob.group, bob.node)
-    bob.close()
-    part = Scope(paths=frozenset({"a.txt"}))
-    sync(alice, [PLACE], scope=part)
-    mailbox.rename(tmp_path / "mailbox")
-    sync(alice, [PLACE], scope=part)
-    _replace_tree(tmp_path / "backup", bob.folder)
-    with Vault(bob.folder, bob.around) as back:
-        assert visit(back).next == ""
-        assert (apart(back), away(back)) == ([lost.commit], "main 2.0.0")
-        for number in range(2):
-            write(back, f"new-{number}.txt", "new\n")
-            assert work.commit(back, "kept")
-        assert undo(back).revision == 4
-        assert work.commit(back, "kept after all")
-        assert lazy_update.update(back).written == ()
-        with pytest.raises(OwnWorkApart, match=r"content is not here: main 2\.0\.0") as refusal:
-            releasing.release(back, None, "no")
-        assert "lace adopt" in refusal.value.hint
-        if comes:
-            _replace_tree(tmp_path / "mailbox", mailbox)
-            assert visit(back).next == "lace update"
-            assert lazy_update.update(back).written == ("song.txt",)
-        else:
-            assert circle.adopt(back)
-        after = releasing.release(back, None, "third")
-        assert is_ancestor(back.store, lost.commit, after.commit) is comes
-        visit(back)
-    visit(alice)
-    lazy_update.update(alice)
-    assert {"new-0.txt", "new-1.txt"} <= {file.name for file in alice.folder.iterdir()}
-    assert (alice.folder / "song.txt").exists() is comes
-
-
-def test_what_a_later_release_left_out_is_taken_in_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # LAZ-64: an earlier version went on from a restored folder without what was released before
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    carol = befriend(tmp_path, alice, "carol")
-    lazy_update.update(bob)
-    shutil.copytree(bob.folder, tmp_path / "backup")
-    write(bob, "song.txt", "la la\n")
-    releasing.release(bob, Version(2, 0, 0), "second")
-    visit(bob)
-    visit(carol)  # who gets both one after the other, and takes in neither yet
-    bob.close()
-    _replace_tree(tmp_path / "backup", bob.folder)
-    with Vault(bob.folder, bob.around) as back:
-        visit(back)
-        with monkeypatch.context() as earlier:
-            for name in ("check_apart", "refuse_apart"):
-                earlier.setattr(releasing, name, lambda *_: None)
-            for text in ("third", "fourth"):
-                _release(back, text)
-        visit(back)
-    for vault in (alice, carol):
-        visit(vault)
-        lazy_update.update(vault)
-        assert {file.name for file in vault.folder.iterdir()} == {".vault", "a.txt", "bob.txt", "song.txt"}
