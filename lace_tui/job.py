@@ -83,8 +83,8 @@ class Job:
         rate = (count - first) / (now - since)
         return is_known._replace(rate=rate, left=max(0, of - count) / rate if of else None)
 
-    def waits(self, who: str) -> None:
-        """Tell whose write to the vault the work waits for."""
+    def waits(self, who: str, _doing: str) -> None:
+        """Tell whom the work waits for."""
         self.progress = (0, 0, f"wait for {who.partition(',')[0]}", 0, 0)  # since when, a narrow header has no room for
 
     def patient(self, sleep: Callable[[float], None]) -> Callable[[float], None]:

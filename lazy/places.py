@@ -1,14 +1,13 @@
 """Places: where bytes lie. A place serves all members unless it is bound to one peer (architecture, section 2).
 
-Places and peers share one namespace of names. A place's id is kept with it, so that another stick under the same
-path is noticed.
+Places and peers share their names. A place's id is kept with it, so that another stick under its path is noticed.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from lazy.sealing import is_encrypted, is_found_encrypted, note_encrypted, seen_
 from vault.commands import as_typed
 from vault.errors import CallerError, LaceError, PlaceError
 from vault.files import keep_out
+from vault.lock import Patience
 from vault.names import check_name
 from vault.records import Verifier
 from vault.vault import Vault
@@ -288,7 +288,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     address = parse_address(uri, cwd)
     made = partial(Place, name, address.kind.value, address.uri)
     if address.kind is AddressKind.GIT:
-        return made(_git_place_id(vault, address.uri, create=create), node, vault.dot / _GIT)
+        return made(_git_place_id(vault, address.uri) if create else "", node, vault.dot / _GIT)
     if address.kind is AddressKind.HTTP:
         return made(_web_place(address.uri).place_id if create else "", node, vault.dot / _WEB)
     if address.kind is AddressKind.LIVE:
@@ -333,13 +333,13 @@ def _vault_beside(vault: Vault, folder: Path) -> str:
         return other.node.text
 
 
-def _git_place_id(vault: Vault, uri: str, *, create: bool) -> str:
+def _git_place_id(vault: Vault, uri: str) -> str:
     from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
-    if create:
-        with seen_first(uri), closing(GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy)) as made:
-            return made.place_id
-    return ""  # asked for when it is first used: an invitation is accepted without a network too
+    with seen_first(uri):
+        made = GitPlace.create(uri, vault.dot / _GIT, entropy=vault.around.entropy, patience=vault.around.patience)
+    made.close()
+    return made.place_id
 
 
 def keep_place(w: Writer, place: Place) -> None:
@@ -391,11 +391,11 @@ def remove_place(vault: Vault, name: str) -> Place:
     return place
 
 
-def open_place(place: Place) -> MailboxPlace:
+def open_place(place: Place, patience: Patience = Patience()) -> MailboxPlace:
     """Open the place for reading and writing; a drop also where it is plugged in now, by its id.
 
     Raises:
-        PlaceError: it is not there, or it is another medium under the same path.
+        PlaceError, Cancelled: it is not there, it is another medium, or the person would not wait for it.
     """
     from transports.address import AddressKind, parse_address  # noqa: PLC0415
     from transports.drop import Drop  # noqa: PLC0415
@@ -404,7 +404,7 @@ def open_place(place: Place) -> MailboxPlace:
     if address.kind is AddressKind.GIT and place.home is not None:
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
-        return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None)
+        return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None, patience=patience)
     if address.kind is AddressKind.HTTP:
         return _web_place(address.uri, place)
     if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:

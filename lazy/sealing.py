@@ -108,14 +108,14 @@ def open_medium(vault: Vault, place: Place) -> MailboxPlace:
     """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish.
 
     Raises:
-        PlaceError: as `open_place`.
+        PlaceError, Cancelled: as `open_place`.
     """
     from lazy.places import open_place  # noqa: PLC0415 - places know nothing of keys
     from transports.errors import DropEmptied, WrongDrop  # noqa: PLC0415 - whoever keeps notes only opens no road
     from transports.sealed import SealedPlace  # noqa: PLC0415
 
     try:
-        inner = open_place(place)
+        inner = open_place(place, vault.around.patience)
     except DropEmptied as error:
         hint = f"Plug the stick in. To begin anew where it was emptied: {_anew(vault, place)}"
         raise DropEmptied(error.message, hint=hint) from error

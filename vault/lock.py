@@ -20,7 +20,7 @@ from typing import NamedTuple
 from vault.errors import EnvironmentFault
 from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, reason_of
 
-__all__ = ["Holder", "Locked", "VaultLock", "lock_now"]
+__all__ = ["Holder", "Locked", "Patience", "VaultLock", "lock_now"]
 
 _FIRST_PAUSE = 0.002  # seconds
 _LONGEST_PAUSE = 0.1  # seconds: what a person does not notice after the other one has finished
@@ -80,6 +80,24 @@ class Holder(NamedTuple):
 
     def __str__(self) -> str:
         return f"process {self.pid}" + (f", since {self.since}" if self.since else "")
+
+
+class Patience(NamedTuple):
+    """How a person waits for another process, and for a program that talks with a machine far away.
+
+    Args:
+        sleep: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
+        waits: told whom it waits for and what that one does, "which is ...", where that takes more than a second.
+        silence: seconds without a byte after which a talk is given up.
+    """
+
+    sleep: Callable[[float], None] = time.sleep
+    waits: Callable[[str, str], None] = lambda _who, _doing: None
+    silence: float = 90.0
+
+    def told(self, doing: str) -> Callable[[Holder | None], None]:
+        """Return what tells who holds a lock, and what they do meanwhile."""
+        return lambda holder: self.waits(str(holder or "another lace"), doing)
 
 
 class VaultLock:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault.lock import Patience
 from vault.records import Tai
 
 __all__ = ["Surroundings"]
@@ -25,7 +26,7 @@ class Surroundings:
         host: the machine's name, shown to friends beside the person's.
         now_ns: wall clock in nanoseconds since 1970 UTC; display and `TAI` only, never a decision (LAZ-16).
         entropy: returns that many random bytes.
-        sleep: waits that many seconds; used while another process holds the vault.
+        sleep: waits that many seconds, unless the person asked to stop; used while another process holds the vault.
         passphrase: asks for the passphrase of a protected key, or None when nobody can be asked.
         program: version text of this program, for audit entries.
         free_bytes: bytes that this person may still write where a path lies, or None when that cannot be told.
@@ -34,7 +35,7 @@ class Surroundings:
             and a large folder is looked at in shares.
         here: the folder in which the person types, for which a command that is offered is spelled; None for the
             shared one.
-        waits: told who is writing to the vault, where that has been waited for longer than a second.
+        waits: told who is waited for and what they do, "which is ...", where that takes longer than a second.
     """
 
     data_root: Path
@@ -49,7 +50,12 @@ class Surroundings:
     media: tuple[Path, ...] = ()
     processors: int = 1
     here: Path | None = None
-    waits: Callable[[str], None] = lambda _who: None
+    waits: Callable[[str, str], None] = lambda _who, _doing: None
+
+    @property
+    def patience(self) -> Patience:
+        """How this person waits for another process."""
+        return Patience(self.sleep, self.waits)
 
     def tai(self) -> Tai:
         """Return the wall clock as TAI, or the nearest instant to it that can be written."""

@@ -66,7 +66,7 @@ def _lock(dot: Path, around: Surroundings) -> VaultLock:
         dot / "lock",
         now=lambda: around.tai().to_utc_iso(),
         sleep=around.sleep,
-        waits=lambda holder: around.waits(str(holder or "another lace")),
+        waits=around.patience.told("which is writing to this vault"),
     )
 
 

@@ -133,7 +133,7 @@ class Context:
         )
         self._passphrase: bytes | None = None
         self._token: CancelToken | None = None
-        self._has_waited = False
+        self._waited_for: set[str] = set()
         # Shortcuts that nearly every verb uses.
         self.say = self.output.say
         self.detail = self.output.detail
@@ -297,11 +297,11 @@ class Context:
             self._token.check()
         self.world.sleep(seconds)
 
-    def _say_waiting(self, who: str) -> None:
+    def _say_waiting(self, who: str, doing: str) -> None:
         """Say once what a command waits for, which else would look as if it hung."""
-        if not self._has_waited:
-            self._has_waited = True
-            self.say(f"Waiting for {who}, which is writing to this vault. Ctrl-C stops that.")
+        if doing not in self._waited_for:
+            self._waited_for.add(doing)
+            self.say(f"Waiting for {who}, {doing}. Ctrl-C stops that.")
 
     def media(self) -> tuple[Path, ...]:
         """Where the system shows what is plugged in: LACE_MEDIA, or where systems do."""

@@ -55,7 +55,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     def surroundings() -> Surroundings:
         from dataclasses import replace  # noqa: PLC0415 - behind the first frame
 
-        around = replace(context.surroundings(), waits=lambda _who: None)  # the header tells it
+        around = replace(context.surroundings(), waits=lambda _who, _doing: None)  # the header tells it
         # Nobody can type a passphrase into a terminal that the app draws on.
         return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
 

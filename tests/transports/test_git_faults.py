@@ -31,7 +31,8 @@ from transports.git.command import GitRunner, complaint, fault_of_git
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri, parse_remote
 from transports.reading import read_head
-from vault.errors import PlaceError
+from vault.errors import Cancelled, PlaceError
+from vault.lock import Patience
 
 NODE = key(1).verifier
 HOOKS = (
@@ -226,7 +227,21 @@ def listener(answer: bytes) -> Iterator[int]:
 
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
     with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
-        GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", silence=1, entropy=os.urandom)
+        GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", patience=Patience(silence=1), entropy=os.urandom)
+
+
+def test_whoever_waits_for_a_host_may_give_up(tmp_path: Path) -> None:
+    """APP-13: the first Ctrl-C ends the git that talks, which it does not reach by itself."""
+    asked: list[float] = []
+
+    def stops(seconds: float) -> None:
+        asked.append(seconds)
+        if len(asked) == 2:
+            raise Cancelled("Stopped as you asked.")
+
+    with listener(b"") as port, pytest.raises(Cancelled):
+        GitPlace(f"git://127.0.0.1:{port}/v", tmp_path / "a", patience=Patience(stops))
+    assert asked == [0, 0]
 
 
 def test_a_host_that_only_says_that_it_is_at_it_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,10 +268,12 @@ def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     try:
         with closing(
-            GitPlace.create(f"ssh://friend@host{bare}", tmp_path / "a", silence=5, entropy=os.urandom)
+            GitPlace.create(
+                f"ssh://friend@host{bare}", tmp_path / "a", patience=Patience(silence=5), entropy=os.urandom
+            )
         ) as place:
             put(place, key(1), additions(some_records(3)))
-        with closing(GitPlace.open(f"ssh://friend@host{bare}", tmp_path / "b", silence=5)) as place:
+        with closing(GitPlace.open(f"ssh://friend@host{bare}", tmp_path / "b", patience=Patience(silence=5))) as place:
             assert read_head(place, GROUP, NODE) is not None
     finally:
         for pid in pids.read_text().split():
@@ -286,7 +303,9 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     with listener(b"") as port:
         answer = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}/v/info/refs\r\nContent-Length: 0\r\n\r\n"
         with listener(answer.encode()) as first, pytest.raises(NotAGitPlace) as caught:
-            GitPlace.create(f"http://127.0.0.1:{first}/v", tmp_path / "a", silence=5, entropy=os.urandom)
+            GitPlace.create(
+                f"http://127.0.0.1:{first}/v", tmp_path / "a", patience=Patience(silence=5), entropy=os.urandom
+            )
     assert "sends on to another address" in caught.value.hint
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from transports.errors import PlaceUnreachable, WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from vault.lock import VaultLock
 from vault.names import Version
 from vault.records import Verifier
 from vault.releasing import release
@@ -90,6 +94,38 @@ def test_a_repository_that_went_away_leaves_the_work_queued(alice: Person, bare:
     assert failed.code == 20
     shutil.move(away, bare)
     assert alice.lace("push", "host")["sent"] > 0
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_command_that_waits_for_another_at_a_git_place_says_so(alice: Person, bare: Path, first: bool) -> None:
+    """APP-13: as where another writes to the vault; the first Ctrl-C ends the waiting."""
+    alice.lace("init", "--name", "alice")
+    git_home = alice.folder / ".vault" / "git"
+    if not first:
+        alice.lace("place", "add", "host", str(bare))
+    slept = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal slept
+        slept += seconds
+        if slept > 3.0 and stops:
+            signal.raise_signal(signal.SIGINT)
+        elif slept > 3.0:
+            holding.close()
+
+    alice.world["sleep"] = sleep
+    for stops in (True, False):
+        slept = 0.0
+        for seen in git_home.glob("*.git/refs/lace/seen/place"):
+            seen.unlink()  # what it is asked for
+        (lock,) = [git_home / "lace-begin"] if first else [path / "lace-fetch" for path in git_home.glob("*.git")]
+        lock.parent.mkdir(exist_ok=True)
+        with ExitStack() as holding:
+            holding.enter_context(VaultLock(lock).held())
+            done = alice.run("--json", *(("place", "add", "host", str(bare)) if first else ("sync", "host")))
+        doing = "is asking a git place for the first time" if first else f"is asking {bare}"
+        assert done.err.count(f"Waiting for process {os.getpid()}, which {doing}. Ctrl-C stops that.") == 1
+        assert (done.code, done.json.get("error", {}).get("code")) == ((130, "cancelled") if stops else (0, None))
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> None:

@@ -30,10 +30,10 @@ from transports.errors import (
 from transports.git.remote import GitRemote
 from transports.git.upkeep import keep_file, mark_torn
 from vault.errors import PlaceError
+from vault.lock import Patience
 
-__all__ = ["SILENCE", "GitRunner", "SentTooMuch", "complaint", "damaged", "fault_of_git", "printable", "way_out"]
+__all__ = ["GitRunner", "SentTooMuch", "complaint", "damaged", "fault_of_git", "printable", "way_out"]
 
-SILENCE = 90.0  # seconds without a byte after which a talk with a host is given up
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
 _PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
 _CONFIG_NAME = "config"
@@ -152,17 +152,17 @@ class GitRunner:
     Args:
         home: lace's own directory of private repositories; it holds the configuration too.
         remote: the only repository that git may talk to.
-        silence: seconds without a byte after which a talk is given up.
+        patience: how the person waits for a host, and for another process that asks there.
 
     Raises:
         GitMissing: there is no git here.
     """
 
-    def __init__(self, home: Path, remote: GitRemote, silence: float = SILENCE) -> None:
+    def __init__(self, home: Path, remote: GitRemote, patience: Patience = Patience()) -> None:
         self.home = home
         self.remote = remote
+        self.patience = patience
         self.repository = home / "new.git"
-        self._silence = silence
         home.mkdir(parents=True, exist_ok=True)
         config = home / _CONFIG_NAME
         keep_file(config, _CONFIG.encode())
@@ -200,6 +200,7 @@ class GitRunner:
         Raises:
             PlaceUnreachable: the host fell silent.
             SentTooMuch: it sent more than it may.
+            Cancelled: the person would not wait any longer.
         """
         process = self._begin(self._words(words))
         try:
@@ -235,6 +236,7 @@ class GitRunner:
         parts: dict[str, list[bytes]] = {"out": [], "err": []}
         silent, size, still_open = 0.0, 0, set(streams)
         while still_open:
+            self.patience.sleep(0)
             try:
                 name, data = heard.get(timeout=_TICK)
             except queue.Empty:
@@ -249,9 +251,9 @@ class GitRunner:
                 parts[name].append(data)
                 if name == "err" and sum(map(len, parts[name])) > _COMPLAINT_LIMIT:
                     parts[name] = [b"".join(parts[name])[-_COMPLAINT_LIMIT // 2 :]]
-            if silent >= self._silence:
+            if silent >= self.patience.silence:
                 raise PlaceUnreachable(
-                    f"{self.remote.shown} said nothing for {self._silence:.0f} seconds, so the talk was ended.",
+                    f"{self.remote.shown} said nothing for {self.patience.silence:.0f} seconds, so the talk was ended.",
                     hint="Run the same command again: it goes on from what was carried over.",
                 )
             if size > _ANSWER_LIMIT or is_too_much():

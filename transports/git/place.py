@@ -24,7 +24,7 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
-from transports.git.command import SILENCE, GitRunner, SentTooMuch, way_out
+from transports.git.command import GitRunner, SentTooMuch, way_out
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved
@@ -35,12 +35,14 @@ from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
 from vault.errors import DataError, EnvironmentFault, LaceError, PlaceError
+from vault.lock import Patience
 from vault.records.hashes import Verifier
 
 __all__ = ["GitPlace"]
 
 _PLACE = "place"
 _BEGIN = "lace-begin"  # whose turn it is to begin a private repository, which bears one name until it has its own
+_BEGINS = "is asking a git place for the first time"
 _PLACE_TEXT = re.compile(r"lace-place/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _PLACE_LIMIT = 256  # bytes
 _REF = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
@@ -54,18 +56,18 @@ class GitPlace:
         uri: its address.
         home: the directory for private repositories.
         known_id: the id it had when it was last used.
-        silence: seconds without a byte after which a talk is given up.
+        patience: how the person waits for a host, and for another process that asks there.
     """
 
     kind = "git"
     is_read_only = False
 
-    def __init__(self, uri: str, home: Path, known_id: str | None = None, *, silence: float = SILENCE) -> None:
+    def __init__(self, uri: str, home: Path, known_id: str | None = None, *, patience: Patience = Patience()) -> None:
         self.remote = parse_remote(uri)
         self.count = ByteCount()
         self._home = home
         try:
-            self.private = PrivateRepository(GitRunner(home, self.remote, silence), self.count)
+            self.private = PrivateRepository(GitRunner(home, self.remote, patience), self.count)
             self.private.begin(home / (f"{known_id[:16]}.git" if known_id else f"new-{_digest(uri)}.git"))
         except (OSError, EnvironmentFault) as error:
             raise NotAGitPlace(
@@ -80,41 +82,34 @@ class GitPlace:
         self._was_renewed = False
 
     @classmethod
-    def create(
-        cls,
-        uri: str,
-        home: Path,
-        *,
-        entropy: Callable[[int], bytes],
-        silence: float = SILENCE,
-    ) -> Self:
+    def create(cls, uri: str, home: Path, *, entropy: Callable[[int], bytes], patience: Patience = Patience()) -> Self:
         """Make a place of a repository, or open the place that is there; of two makers the first one wins.
 
         Args:
             uri: its address.
             home: the directory for private repositories.
             entropy: gives the id its randomness.
-            silence: seconds without a byte after which a talk is given up.
+            patience: how the person waits.
 
         Raises:
             UnknownPlaceKind: the address is none that git may use.
             PlaceError: there is no such repository, or it cannot be pushed to.
         """
-        with turn(home / _BEGIN, parse_remote(uri).shown):
-            place = cls(uri, home, silence=silence)
+        with turn(home / _BEGIN, _BEGINS, patience):
+            place = cls(uri, home, patience=patience)
             with place._ended_by_errors():
                 place.make(entropy)
         return place
 
     @classmethod
-    def open(cls, uri: str, home: Path, expected_id: str | None = None, *, silence: float = SILENCE) -> Self:
+    def open(cls, uri: str, home: Path, expected_id: str | None = None, *, patience: Patience = Patience()) -> Self:
         """Open a place.
 
         Args:
             uri: its address.
             home: the directory for private repositories.
             expected_id: the id it had when it was last used.
-            silence: seconds without a byte after which a talk is given up.
+            patience: how the person waits.
 
         Raises:
             NotAGitPlace: the repository holds no place.
@@ -122,8 +117,8 @@ class GitPlace:
             PlaceError: it cannot be reached.
         """
         is_begun = expected_id is not None and (home / f"{expected_id[:16]}.git" / "HEAD").is_file()
-        with nullcontext() if is_begun else turn(home / _BEGIN, parse_remote(uri).shown):
-            place = cls(uri, home, expected_id, silence=silence)
+        with nullcontext() if is_begun else turn(home / _BEGIN, _BEGINS, patience):
+            place = cls(uri, home, expected_id, patience=patience)
             with place._ended_by_errors():
                 place.settle(expected_id)
         return place

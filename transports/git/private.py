@@ -363,7 +363,7 @@ class PrivateRepository:
             *self._far("upload-pack"),
             "--stdin",
         ]
-        with upkeep.turn(self.path / _FETCHING, self._git.remote.shown):
+        with upkeep.turn(self.path / _FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
             upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
             before, code = upkeep.packs(self.path), -1
             arrival = upkeep.Arrival(self._arriving, limit, self._git.remote.shown)

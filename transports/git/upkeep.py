@@ -15,7 +15,7 @@ from transports.errors import PlaceUnreachable
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, write_atomic
-from vault.lock import Locked, VaultLock
+from vault.lock import Locked, Patience, VaultLock
 
 if sys.platform != "win32":
     import fcntl
@@ -65,22 +65,39 @@ def clear_partial(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def turn(path: Path, shown: str) -> Iterator[None]:
+def turn(path: Path, doing: str, patience: Patience) -> Iterator[None]:
     """Hold a turn that a file stands for: of two fetches at once git ends one, and two begin nothing together.
 
     Whoever looks at a place waits for no visit, so a sync and a look at the same place may meet.
 
+    Args:
+        path: the file.
+        doing: what whoever has the turn does, such as "is asking HOST".
+        patience: how the person waits for another process; the sleep of this machine is no waiting.
+
     Raises:
         PlaceUnreachable: another process holds it all the time.
         NotWritable: the file cannot be opened, or the file system has no locks.
+        Cancelled: the person would not wait any longer.
     """
     make_directory(path.parent)
+    waited = 0.0
+
+    def pause(time: float) -> None:
+        nonlocal waited
+        patience.sleep(time)
+        waited += time
+
+    lock = VaultLock(path, sleep=pause, monotonic=lambda: waited, waits=patience.told(f"which {doing}"))
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(VaultLock(path).held(timeout=_TURN_SECONDS))
+            stack.enter_context(lock.held(timeout=_TURN_SECONDS))
         except Locked as error:
-            told = f"Another lace is asking {shown}, and does not end (lock {path})."
-            raise PlaceUnreachable(told, hint="Let it go on or end it, and run the same command again.") from error
+            who = f"Another lace ({holder})" if (holder := lock.holder()) else "Another lace"
+            raise PlaceUnreachable(
+                f"{who} {doing}, and does not end (lock {path}).",
+                hint="Let it go on or end it, and run the same command again.",
+            ) from error
         yield
 
 

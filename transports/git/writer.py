@@ -23,7 +23,7 @@ from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.runs import Run, RunRef, encode_run
 from transports.snapshot import SnapshotHead
-from vault.errors import LaceError, PlaceError
+from vault.errors import DataError, LaceError, PlaceError
 from vault.records.hashes import Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
@@ -337,9 +337,7 @@ class GitWriter:
             self._base = self._place.mailbox(self._group, self._node) or Mailbox()
         except Unfetched as error:
             raise error.__cause__ or error from None
-        except LaceError as error:
-            if isinstance(error, PlaceError):
-                raise
+        except DataError:
             self._base, self._replaces = Mailbox(), self._place.tip(self._name)
         self._carried = self._base.carried()
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
