@@ -28,7 +28,7 @@ from transports.http.identity import client_context, make_identity
 from vault.records import Tai
 from vault.suite import SigningKey
 
-__all__ = ["HASHED", "PIECE", "PLAIN", "Serving", "download", "serve_bare", "serving", "tell_time"]
+__all__ = ["HASHED", "PIECE", "PLAIN", "Serving", "download", "downloaded", "serve_bare", "serving", "tell_time"]
 
 PIECE = 256 * 1024
 PLAIN, HASHED = "/", "/hashed"  # the same bytes, and a digest at both ends
@@ -89,11 +89,21 @@ def serving(serve: Callable[[Connection], None]) -> Iterator[Serving]:
         process.join()
 
 
-def download(port: int, size: int, path: str, take: Callable[[bytes], object] = len) -> float:
-    """Download at least so many bytes, hand each piece over, and return the seconds that it took."""
+def download(port: int, size: int, path: str) -> float:
+    """Download at least so many bytes, and return the seconds that it took once the line stood."""
+    pieces = downloaded(port, size, path)
+    next(pieces)
+    began = time.perf_counter()
+    for _ in pieces:
+        pass
+    return time.perf_counter() - began
+
+
+def downloaded(port: int, size: int, path: str) -> Iterator[bytes]:
+    """Yield nothing once the line stands, and then at least so many bytes in pieces."""
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=client_context())
     connection.connect()
-    began = time.perf_counter()
+    yield b""
     connection.request("GET", path)
     response = connection.getresponse()
     hasher = blake3() if path == HASHED else None
@@ -102,7 +112,6 @@ def download(port: int, size: int, path: str, take: Callable[[bytes], object] = 
         came += len(piece)
         if hasher is not None:
             hasher.update(piece)
-        take(piece)
+        yield piece
     assert came >= size
     connection.close()
-    return time.perf_counter() - began

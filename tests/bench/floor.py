@@ -6,7 +6,8 @@ of it read back, since a stick is read again before it is called safe. Off it: a
 Blob, its record), the bundle's frames summed, written and flushed, and beside that in a thread the SHA-512 of the
 release, the manifests' digests and the cuts. Into the folder: each byte compared once more and written.
 
-`python -m tests.bench.floor SOURCE ROOT` does it once; `tests.bench.w2` times it beside lace and rsync.
+`python -m tests.bench.floor SOURCE ROOT` does it once; `tests.bench.w2` times it beside lace and rsync, and what is
+received in the same way from a bare TLS download beside the live road.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha512
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def carry(source: Path, root: Path) -> None:
     stick, vault, folder = root / "stick", root / "vault", root / "folder"
     _write(stick, (piece for file in files for piece in _verified(file)))
     _read_back(stick)
-    _receive(stick, vault)
+    receive(_pieces(stick), vault)
     folder.mkdir()
     with vault.open("rb", buffering=0) as stored:
         for file in files:
@@ -46,6 +47,45 @@ def carry(source: Path, root: Path) -> None:
                     out.write(piece)
                     left -= len(piece)
     os.sync()
+
+
+def receive(pieces: Iterable[bytes], vault: Path) -> None:
+    """Digest what comes as often as these formats ask for, and write it into one flushed file."""
+    stored: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
+
+    def prove() -> None:
+        total, content = sha512(), blake3()
+        cutter = FastCDC(CHUNK_AVERAGE, min_size=CHUNK_MIN, max_size=CHUNK_MAX)
+        while (piece := stored.get()) is not None:
+            total.update(piece)
+            content.update(piece)
+            for _ in cutter.cut_buf(piece):
+                pass
+
+    def digested() -> Iterator[bytes]:
+        for piece in pieces:
+            _digested(piece, 3)
+            stored.put(piece)
+            yield piece
+
+    thread = threading.Thread(target=prove)
+    thread.start()
+    try:
+        _write(vault, digested())
+    finally:
+        stored.put(None)
+        thread.join()
+
+
+def copy(vault: Path, folder: Path, sizes: Mapping[str, int]) -> None:
+    """Copy the files that lie one after the other into a folder, as the kernel does it."""
+    folder.mkdir()
+    with vault.open("rb", buffering=0) as stored:
+        for name, size in sizes.items():
+            left = size
+            with (folder / name).open("wb", buffering=0) as out:
+                while left:
+                    left -= os.copy_file_range(stored.fileno(), out.fileno(), left)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -67,7 +107,7 @@ def _verified(path: Path) -> Iterator[bytes]:
         yield piece
 
 
-def _write(path: Path, pieces: Iterator[bytes]) -> None:
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
     total = blake3()
     with path.open("wb", buffering=0) as file:
         for piece in pieces:
@@ -82,33 +122,6 @@ def _read_back(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         while piece := file.read(_MIB):
             total.update(piece)
-
-
-def _receive(stick: Path, vault: Path) -> None:
-    stored: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
-
-    def prove() -> None:
-        total, content = sha512(), blake3()
-        cutter = FastCDC(CHUNK_AVERAGE, min_size=CHUNK_MIN, max_size=CHUNK_MAX)
-        while (piece := stored.get()) is not None:
-            total.update(piece)
-            content.update(piece)
-            for _ in cutter.cut_buf(piece):
-                pass
-
-    def pieces() -> Iterator[bytes]:
-        for piece in _pieces(stick):
-            _digested(piece, 3)
-            stored.put(piece)
-            yield piece
-
-    thread = threading.Thread(target=prove)
-    thread.start()
-    try:
-        _write(vault, pieces())
-    finally:
-        stored.put(None)
-        thread.join()
 
 
 if __name__ == "__main__":
