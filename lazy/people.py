@@ -12,6 +12,7 @@ from vault import persons
 from vault.cases import SELF
 from vault.errors import CallerError
 from vault.persons import OWN_NODES
+from vault.typed import shown
 from vault.vault import Vault
 
 __all__ = [
@@ -216,4 +217,4 @@ def node_of(vault: Vault, name: str) -> str:
     if len(gone) == 1:
         return gone[0].node
     known = ", ".join(person.name for person in peers(vault)) or "nobody yet"
-    raise NoSuchPeer(f"Nobody here is called {name!r}.", hint=f"I know: {known}.")
+    raise NoSuchPeer(f"Nobody here is called {shown(name)}.", hint=f"I know: {known}.")

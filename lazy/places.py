@@ -22,6 +22,7 @@ from vault.files import keep_out
 from vault.lock import Patience
 from vault.names import check_name
 from vault.records import Verifier
+from vault.typed import shown
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -198,7 +199,8 @@ def place_named(vault: Vault, name: str) -> Place:
         if place.name == name:
             return place
     known = ", ".join(place.name for place in places(vault))
-    raise NoSuchPlace(f"There is no place called {name!r}.", hint=f"I know: {known}." if known else NoSuchPlace.hint)
+    way = f"I know: {known}." if known else NoSuchPlace.hint
+    raise NoSuchPlace(f"There is no place called {shown(name)}.", hint=way)
 
 
 def serving(vault: Vault, name: str) -> list[Place]:
@@ -213,8 +215,6 @@ def serving(vault: Vault, name: str) -> list[Place]:
     try:
         node = node_of(vault, name)
     except NoSuchPeer as error:
-        from transports.shown import shown  # noqa: PLC0415 - naming a place opens no road
-
         known = ", ".join(place.name for place in places(vault)) or "no place yet"
         hint = f"Places: {known}. {error.hint}"
         raise NoSuchPeer(f"No place and nobody is called {shown(name)} here.", hint=hint) from error

@@ -12,14 +12,19 @@ from urllib.parse import unquote, urlsplit
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.http.schemes import PLAIN
 from transports.marker import MARKER
-from transports.shown import shown
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
+from vault.typed import holds_password, shown
 
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri", "parse_address", "parse_live"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
+_NO_COLON = re.compile(r"(?:https?|ssh|git)(?:\+[a-z]+)?//", re.IGNORECASE)
+_KEEPS_NONE = (
+    "Leave it out: ssh has your key, and git over https your ~/.netrc or GIT_ASKPASS. If it is none, write ./ before a"
+    " directory, or %40 for the @ in the path of a URI."
+)
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
 _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
@@ -151,6 +156,8 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
     """
     if not text or "\0" in text:
         raise UnknownPlaceKind(f"{shown(text)} names no place.")
+    if holds_password(text) and not _is_path(text, cwd):
+        raise UnknownPlaceKind(f"{shown(text)} holds what may be a password, and lace keeps none.", hint=_KEEPS_NONE)
     match = _SCHEME.match(text)
     scheme = match[1].lower() if match else ""
     if scheme in _GIT_SCHEMES or (not scheme and _SCP.fullmatch(text)):
@@ -173,8 +180,16 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
         raise UnknownPlaceKind(f"{shown(text)} is of the unknown kind {scheme!r}, and {_spoken()}.", hint=way)
     if not scheme and text.startswith("git@") and not (cwd / text).exists():
         raise UnknownPlaceKind(f"{shown(text)} names a git host and no repository on it.", hint=_SCP_HINT)
+    if _NO_COLON.match(text) and not (cwd / text).exists():
+        raise UnknownPlaceKind(f"{shown(text)} lacks a colon before its //, and names no place.")
     path = _path_of_uri(text) if scheme == "file" else Path(os.path.normpath(cwd / text))
     return _kind_of_directory(path), path
+
+
+def _is_path(text: str, cwd: Path) -> bool:
+    """Tell whether a text says by itself that it is a directory of this machine, or is the name of one."""
+    is_absolute = text.startswith("/") and not text.startswith("//")
+    return is_absolute or text.startswith(("./", "../")) or (cwd / text).exists()
 
 
 def _git_address(text: str, path: Path | None) -> Address:

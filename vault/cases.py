@@ -15,6 +15,7 @@ from vault.errors import CallerError
 from vault.names import BadName, BadVersion, Version, check_label, check_name
 from vault.records import RecordHash, Tai
 from vault.records.errors import RecordError, TaiError
+from vault.typed import holds_password, shown
 
 __all__ = ["SELF", "Address", "BadCase", "Case", "Date", "Hash", "Label", "Number", "parse_address", "parse_case"]
 __all__ += ["parse_side"]
@@ -147,12 +148,14 @@ def parse_address(text: str) -> Address:
         BadCase: what follows the @ is no case, or nothing follows it.
         BadName: the peer or desk cannot have such a name.
     """
+    if holds_password(text):  # the address of a place, where a desk was asked for
+        raise BadName(f"{shown(text)} names no desk.")
     name, at, case = text.partition("@")
     peer, slash, desk = name.partition("/")
     if not slash:
         return Address(None, name, parse_case(case) if at else None)
     if "/" in desk:
-        raise BadName(f"{text!r} holds more than one slash.", hint="Write a path as an argument of its own.")
+        raise BadName(f"{shown(text)} holds more than one slash.", hint="Write a path as an argument of its own.")
     return Address(peer, desk, parse_case(case) if at else None)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault.errors import CallerError
+from vault.typed import shown
 
 __all__ = [
     "GROUP_NAME_LIMIT",
@@ -54,7 +55,7 @@ def check_name(text: str, what: str = "name") -> str:
     """
     problem = _name_problem(text, NAME_LIMIT, _FORBIDDEN)
     if problem or text in _RESERVED:
-        raise BadName(f"The {what} {text!r} {problem or 'is reserved'}.")
+        raise BadName(f"The {what} {shown(text)} {problem or 'is reserved'}.")
     return text
 
 
@@ -76,7 +77,7 @@ def check_group_name(text: str) -> str:
     """
     problem = _name_problem(text, GROUP_NAME_LIMIT, _FORBIDDEN | {"#"})
     if problem or text in _RESERVED | {"local"}:
-        raise BadName(f"The group name {text!r} {problem or 'is reserved'}.")
+        raise BadName(f"The group name {shown(text)} {problem or 'is reserved'}.")
     return text
 
 

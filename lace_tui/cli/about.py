@@ -11,6 +11,7 @@ from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES, UnknownVerb
 from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
+from vault.typed import shown
 
 __all__ = ["configure", "error_table", "run"]
 
@@ -65,7 +66,7 @@ def _help(context: Context, words: list[str]) -> Answer:
             lambda paint: _overview(tuple(subs), paint, context.columns(), intro=False),
         )
     close = nearest(" ".join(words)) or nearest(words[0])
-    raise UnknownVerb(f"There is no verb {' '.join(words)!r}." + (f" Did you mean {close!r}?" if close else ""))
+    raise UnknownVerb(f"There is no verb {shown(' '.join(words))}." + (f" Did you mean {close!r}?" if close else ""))
 
 
 def _verb_data(verb: Verb) -> dict[str, Any]:

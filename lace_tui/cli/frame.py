@@ -23,6 +23,7 @@ from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Output, ReaderGone
 from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
+from vault.typed import masked, shown
 
 __all__ = ["HelpAsked", "Parser", "build_parser", "run"]
 
@@ -49,7 +50,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def _plain(message: str) -> str:
-    """Return argparse's message in plainer words, where it has a shape that is met every day."""
+    """Return argparse's message in plainer words, where it has a shape that is met every day, and no password."""
+    said, colon, words = message.partition(": ")
+    message = f"{said}{colon}{masked(words)}"
     lacks, one_of = "the following arguments are required: ", "one of the arguments "
     if message.startswith(lacks):
         missing = message.removeprefix(lacks)
@@ -243,7 +246,7 @@ def _find(words: list[str], flags: _Flags) -> tuple[Verb, list[str]]:
         raise UnknownVerb(f"lace {first} needs one of: {names}.", hint=f"See: lace help {first}")
     close = nearest(" ".join([first, *rest[:1]])) or nearest(first)
     raise UnknownVerb(
-        f"There is no verb {first!r}." + (f" Did you mean {close!r}?" if close else ""),
+        f"There is no verb {shown(first)}." + (f" Did you mean {close!r}?" if close else ""),
         hint=f"See: lace help {close}".rstrip(),
     )
 

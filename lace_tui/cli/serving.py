@@ -21,6 +21,7 @@ from transports.http.identity import LIFETIME, make_identity
 from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.errors import Cancelled
+from vault.typed import shown
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _parsed(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
-        raise BadArguments(f"lace serve: {text[:60]!r} is no HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
+        raise BadArguments(f"lace serve: {shown(text)} is no HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
     return host, int(port)
 
 

@@ -20,6 +20,9 @@ def test_a_directory_is_a_drop(tmp_path: Path) -> None:
     assert parse_address(f"file://localhost{tmp_path}/stick", tmp_path) == expected
     assert parse_address("not there yet", tmp_path).path == tmp_path / "not there yet"
     assert parse_address("a:b", tmp_path).kind == AddressKind.DROP
+    (tmp_path / "a:b@c").mkdir()
+    for text in ("a:b@c", "./x:y@z", f"{tmp_path}/x:y@z"):
+        assert parse_address(text, tmp_path).kind == AddressKind.DROP
 
 
 def test_file_uris_round_trip(tmp_path: Path) -> None:
@@ -63,6 +66,9 @@ def test_other_kinds_are_recognised(text: str, kind: AddressKind, tmp_path: Path
         "rsync://x/vault.git",
         "friend:vault",
         "friend:-v.git",
+        "https//example.org/vault",
+        "git+ssh//example.org/vault.git",
+        "srv/alice:geheim@host",
         "file://server/share",
         "file:relative",
         "file:///a?b",

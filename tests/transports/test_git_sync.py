@@ -143,6 +143,12 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> 
         "file://alice:geheim@h/x",
         "alice:geheim@h:v.git",
         "oauth2:geheim@example.org/v.git",
+        "https//alice:geheim@example.org/d",
+        "//alice:geheim@example.org/v.git",
+        "https://alice:1234/5geheim@example.org/v.git",
+        "https://alice:1234/5geheim@example.org/d",
+        "alice:1234/5geheim@example.git",
+        "alice@example.org:geheim@example.org/v.git",
     ):
         for words in (
             ("place", "add", "host", address),
@@ -150,9 +156,20 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(alice: Person) -> 
             ("sync", address),
         ):
             done = alice.run(*words)
-            assert done.code == 2, address
-            assert "geheim" not in done.text + done.err
-    assert "geheim" not in alice.run("places").text
+            assert done.code == 2, (words, done.err)
+            assert "geheim" not in done.text + done.err, words
+    for before, behind in (
+        (["place", "add"], ["stick"]),
+        (["place", "add", "my", "host"], []),
+        (["place", "remove"], []),
+        (["peers"], []),
+        (["log"], []),
+        ([], []),
+    ):
+        done = alice.run(*before, address, *behind)
+        assert (done.code, "geheim" in done.text + done.err) == (2, False), before
+    assert [path.name for path in alice.folder.iterdir()] == [".vault"]
+    assert "geheim" not in alice.run("places").text + alice.run("--json", "audit", "list").text
     told = alice.run("place", "add", "host", "https://example.org:99999/dir").err
     assert told.startswith("'https://example.org:99999/dir' is not a web address")
 

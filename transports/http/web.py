@@ -29,8 +29,8 @@ from transports.errors import (
 )
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
-from transports.shown import shown
 from vault.errors import LaceError
+from vault.typed import shown
 
 __all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
 
