@@ -58,7 +58,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     host, port = _parsed(args.listen)
     if args.rate is not None and args.rate < 1:
         raise BadArguments("lace serve: --rate is a number of kB a second, at least 1.")
-    told: queue.SimpleQueue[Served] = queue.SimpleQueue()
+    told: queue.Queue[Served] = queue.Queue()  # a SimpleQueue that a signal interrupts at its end waits for ever
     with context.open_vault() as vault:
         if vault.founding is None:
             raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
@@ -78,7 +78,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
 
 
 def _attend(
-    context: Context, server: LiveServer, told: queue.SimpleQueue[Served], token: CancelToken, now: Callable[[], Tai]
+    context: Context, server: LiveServer, told: queue.Queue[Served], token: CancelToken, now: Callable[[], Tai]
 ) -> bool:
     """Run a server and tell what it says, until its certificate nears its end; return whether there is to be another.
 
@@ -121,7 +121,7 @@ def _renewed(context: Context, make: Callable[[int], LiveServer], port: int, tok
 
 
 def _maker(
-    context: Context, vault: Vault, told: queue.SimpleQueue[Served], host: str, rate: int | None
+    context: Context, vault: Vault, told: queue.Queue[Served], host: str, rate: int | None
 ) -> Callable[[int], LiveServer]:
     """Return what makes a server at a port, each with a certificate of its own."""
     around, folder, key, group = vault.around, vault.folder, vault.key(), vault.group

@@ -74,7 +74,7 @@ def test_what_is_under_way_may_end_before_a_certificate_is_renewed(monkeypatch: 
     context, token = cast(Context, None), CancelToken()  # nothing is told
     with ThreadPoolExecutor(1) as runner:
         attending = runner.submit(
-            serving._attend, context, server, queue.SimpleQueue(), token, lambda: Tai.from_unix_ns(age * 10**9)
+            serving._attend, context, server, queue.Queue(), token, lambda: Tai.from_unix_ns(age * 10**9)
         )
         line = begin_body(server.port, session, 1)
         assert handler.reading.acquire(timeout=10)
@@ -82,3 +82,36 @@ def test_what_is_under_way_may_end_before_a_certificate_is_renewed(monkeypatch: 
         assert not wait([attending], 1).done, "it waits"
         line.close()
         assert attending.result(timeout=10)
+
+
+def test_a_signal_at_the_end_of_a_wait_does_not_make_a_server_wait_for_ever(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C came so once on a slow machine, and nothing stopped the server but a second one."""
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alarms = 0
+
+    def on_alarm(*_: object) -> None:
+        """Take longer than the wait that it interrupts; then press Ctrl-C; then give up."""
+        nonlocal alarms
+        alarms += 1
+        if alarms == 1:
+            time.sleep(2 * serving._STEP)
+        elif alarms == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        else:
+            raise TimeoutError
+
+    started = serving._attend
+
+    def attend(*args: Any) -> bool:
+        signal.setitimer(signal.ITIMER_REAL, serving._STEP / 2, 0.5)
+        return started(*args)
+
+    monkeypatch.setattr(serving, "_attend", attend)
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    try:
+        assert alice.run("serve", "--listen", "127.0.0.1:0").code == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

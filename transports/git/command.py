@@ -225,7 +225,7 @@ class GitRunner:
     def _listen(
         self, process: subprocess.Popen[bytes], stdin: bytes, is_too_much: Callable[[], bool]
     ) -> tuple[int, bytes, str]:
-        heard: queue.SimpleQueue[tuple[str, bytes]] = queue.SimpleQueue()
+        heard: queue.Queue[tuple[str, bytes]] = queue.Queue()  # a SimpleQueue may wait for ever after a signal
         streams = {"out": cast("BufferedReader", process.stdout), "err": cast("BufferedReader", process.stderr)}
         for name, stream in streams.items():
             threading.Thread(target=_pump, args=(name, stream, heard), daemon=True).start()
@@ -372,7 +372,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _pump(name: str, stream: BufferedReader | None, heard: queue.SimpleQueue[tuple[str, bytes]]) -> None:
+def _pump(name: str, stream: BufferedReader | None, heard: queue.Queue[tuple[str, bytes]]) -> None:
     try:
         while stream is not None and (data := stream.read1(1 << 16)):
             heard.put((name, data))
