@@ -27,7 +27,8 @@ from transports.errors import (
     PlaceUnreachable,
 )
 from transports.git import upkeep
-from transports.git.command import GitRunner, complaint, fault_of_git
+from transports.git.command import GitRunner
+from transports.git.complaints import complaint, fault_of_git
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri, parse_remote
 from transports.reading import read_head

@@ -21,6 +21,7 @@ from transports.errors import (
     WriteNotKept,
 )
 from transports.git import command
+from transports.git.complaints import fault_of_git
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved, refusal
@@ -263,12 +264,38 @@ def test_what_the_host_says_of_a_push_that_it_refuses_is_told(tmp_path: Path) ->
             place.writer(GROUP, NODE).put_request(b"x")
 
 
-def test_a_greeting_that_speaks_of_a_quota_makes_no_lost_race_a_full_place() -> None:
-    """APP-14: what git here refuses, as another one was first, is tried again, whatever ssh showed before."""
-    greeting = "40% of your disk quota is used\n"
-    for reason, means in (("[rejected] (fetch first)", Moved), ("[remote rejected] (unpacker error)", PlaceFull)):
-        answer = f"To host\n!\tabc:refs/heads/lace/x\t{reason}\nDone\n"
-        assert type(refusal(answer.encode(), greeting, "host")) is means
+_FAILED = "error: failed to push some refs to 'host'\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "means"),
+    [
+        ("", "[rejected] (fetch first)", Moved),
+        ("", "[remote rejected] (unpacker error)", PushRejected),
+        ("remote: error: GH006: Protected branch\n", "[remote rejected] (pre-receive hook declined)", PushRejected),
+        ("remote: You may not push here.\n", "[remote rejected] (pre-receive hook declined)", PushRejected),
+        ("remote: fatal: write error: Disk quota exceeded\n", "[remote rejected] (unpacker error)", PlaceFull),
+        ("remote: fatal: write error: No space left on device\n", "[remote rejected] (unpacker error)", PlaceFull),
+        ("remote: GitLab: Quota for this group was exceeded.\n", "[remote rejected] (hook declined)", PlaceFull),
+        (
+            "remote: It has exceeded its size limit of 2 GB\n",
+            "[remote rejected] (pre-receive hook declined)",
+            PlaceFull,
+        ),
+        ("", "[remote rejected] (quota exceeded)", PlaceFull),
+    ],
+)
+@pytest.mark.parametrize(
+    "greeting", ["80% of your disk quota is used\n", "remote: Files over 90% of your quota: 3\r\n", ""]
+)
+def test_a_greeting_that_speaks_of_a_quota_makes_no_full_place(
+    greeting: str, said: str, reason: str, means: type[Exception]
+) -> None:
+    """APP-14: what makes a place full is that the host says so of this push; a lost race is tried again."""
+    answer = f"To host\n!\tabc:refs/heads/lace/x\t{reason}\nDone\n"
+    assert type(refusal(answer.encode(), f"{greeting}{said}{_FAILED}", "host")) is means
+    unread = f"{greeting}ERROR: Repository not found.\nfatal: Could not read from remote repository."
+    assert type(fault_of_git(unread, "host")) is NotAGitPlace
 
 
 def test_the_road_over_a_daemon(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 |---|---|
 | `remote` | what an address means to git |
 | `local` | which repositories on this machine are safe to use |
-| `command` | running git: environment, configuration, silence, and what its complaints mean |
+| `command` | running git: environment, configuration, silence |
+| `complaints` | what git's complaints mean |
 | `private` | the private repository: objects, refs, fetch and push |
 | `tree` | a mailbox as a tree, and its small text forms |
 | `refusals` | what a host means by not taking a push |

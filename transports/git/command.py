@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import signal
 import subprocess
 import threading
@@ -19,20 +18,14 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
-from transports.errors import (
-    AccessRefused,
-    GitMissing,
-    NotAGitPlace,
-    PlaceFull,
-    PlaceNotWritable,
-    PlaceUnreachable,
-)
+from transports.errors import GitMissing, PlaceUnreachable
+from transports.git.complaints import complaint, damaged, fault_of_git
 from transports.git.remote import GitRemote
-from transports.git.upkeep import keep_file, mark_torn
+from transports.git.upkeep import keep_file
 from vault.errors import PlaceError
 from vault.lock import Patience
 
-__all__ = ["GitRunner", "SentTooMuch", "complaint", "damaged", "fault_of_git", "printable", "way_out"]
+__all__ = ["GitRunner", "SentTooMuch"]
 
 _TICK = 0.5  # seconds between two looks at how much a fetch has brought
 _PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
@@ -87,56 +80,6 @@ _FITS = 4096  # bytes that any pipe takes before somebody reads them
 _ALLOC_LIMIT = "64m"  # what git may take in one piece of memory; a kilobyte of deltas can ask for gigabytes
 _ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
-_USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
-_FULL = r"no space left|quota|disk full|exceeds .*limit"
-_ABSENT = (
-    r"access denied or repository not exported|does not appear to be a git|not a git repository"
-    r"|repository .*not (found|exported)|mismatched algorithms|is this a git repository"
-    r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
-    r"|could not be found or you don't have permission|may not have access to this repository"
-)
-_REFUSED = (
-    r"authentication failed|could not read (username|password)|prompts disabled|access denied"
-    r"|invalid credentials|returned error: 40[13]|http basic: access"
-    r"|permission to .* denied|not authorized|unauthorized|service not enabled"
-)
-_READ_ONLY = r"insufficient permission|read-only file system|unpacker error|permission denied"
-_NO_REASON = "fatal: Could not read from remote repository."  # what git says where ssh said why just before
-_SAYS = re.compile(r"(?:remote:)?+\W*[^\W\d_]{2}")
-_OTHER_KEY = (
-    "The host shows another key than before. Ask its owner by another way; only if they changed it, forget the old one"
-    " with ssh-keygen -R HOST, then go there once with ssh."
-)
-_NEW_HOST = "Go there once with ssh, compare the fingerprint it shows with what the host's owner says, and answer yes."
-_BY_KEY = (
-    "Lace asks for no password: let ssh in there by a key that the host knows, and if the key has a passphrase, type"
-    " ssh-add first."
-)
-_SENT_ON = (
-    "The host sends on to another address, as for a repository that was renamed, and lace follows nobody there. Ask its"
-    " owner for the present one; for a place that you have: lace place remove NAME, then lace place add NAME URI"
-)
-_NOT_YOURS = (
-    "It belongs to another account of that machine, and git goes by nobody else's settings: let its owner give it to"
-    " yours with chown -R, or reach it by ssh or https."
-)
-_SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
-# Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
-_MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), error, way)
-    for pattern, error, way in (
-        (r"remote host identification has changed", AccessRefused, _OTHER_KEY),
-        (r"host key verification failed", AccessRefused, _NEW_HOST),
-        (r"permission denied \(", AccessRefused, _BY_KEY),
-        (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
-        (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
-        (r"dubious ownership", NotAGitPlace, _NOT_YOURS),
-        (_FULL, PlaceFull, ""),
-        (_ABSENT, NotAGitPlace, ""),
-        (_REFUSED, AccessRefused, ""),
-        (_READ_ONLY, PlaceNotWritable, ""),
-    )
-)
 
 
 class SentTooMuch(PlaceUnreachable):
@@ -310,53 +253,6 @@ class GitRunner:
             "SSH_ASKPASS": "",
             "SSH_ASKPASS_REQUIRE": "never",
         }
-
-
-def complaint(errors: bytes | str) -> str:
-    """Return the line of git's complaints that says most, printable, short and without user names."""
-    text = errors.decode("utf-8", "replace") if isinstance(errors, bytes) else errors
-    lines = [" ".join(line.split()) for line in re.split(r"[\r\n]", text) if line.strip()]
-    telling = [
-        line
-        for line in lines
-        if line.startswith(("fatal:", "error:", "ERROR:", "remote: error", "remote: ERROR", "ssh:"))
-    ]
-    chosen = (telling or lines or ["git gives no reason"])[-1 if not telling else 0]
-    if chosen == _NO_REASON:  # hosts frame what they say with lines that say nothing
-        chosen = next(filter(_SAYS.match, reversed(lines[: lines.index(chosen)])), chosen)
-    if chosen.endswith(":") and chosen != lines[-1]:  # the reason stands on the next line
-        chosen += f" {lines[lines.index(chosen) + 1]}"
-    return printable(chosen)
-
-
-def printable(line: str, most: int = 200) -> str:
-    """Return what somebody else's program said, without user names, short, printable and with no dot at its end."""
-    text = _USERINFO.sub("", " ".join(line.split()))
-    return "".join(c if c.isprintable() else "?" for c in text)[:most].rstrip(".")
-
-
-def damaged(repository: Path, reason: str) -> PlaceNotWritable:
-    """Return what to say where git fails in the private repository, and let it be begun anew at the next visit."""
-    mark_torn(repository)
-    said = f"Git cannot work in lace's private repository {repository.name}: {reason}."
-    return PlaceNotWritable(said, hint=way_out(repository))
-
-
-def way_out(repository: Path) -> str:
-    """Return what helps where the private repository is damaged: nothing in it is the only copy."""
-    return f"If it happens again, delete {repository}: lace makes it anew and loses nothing."
-
-
-def fault_of_git(complaints: str, shown: str) -> PlaceError:
-    """Return the error for what git says about a remote, which is named as a person may see it."""
-    reason = complaint(complaints)
-    for pattern, error, way in _MEANINGS:
-        if pattern.search(complaints):
-            return error(f"The git place {shown} cannot be used: {reason}.", hint=way)
-    return PlaceUnreachable(
-        f"The git place {shown} cannot be reached: {reason}.",
-        hint="Check the address and the network, and run the same command again.",
-    )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -19,7 +19,8 @@ from io import BufferedReader
 from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
-from transports.git.command import GitRunner, damaged
+from transports.git.command import GitRunner
+from transports.git.complaints import damaged
 from vault.files import AtomicFile, refuse_write
 
 __all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]

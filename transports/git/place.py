@@ -24,7 +24,8 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
-from transports.git.command import GitRunner, SentTooMuch, way_out
+from transports.git.command import GitRunner, SentTooMuch
+from transports.git.complaints import way_out
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved

@@ -17,7 +17,8 @@ from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
-from transports.git.command import GitRunner, damaged, way_out
+from transports.git.command import GitRunner
+from transports.git.complaints import damaged, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.refusals import refusal
@@ -287,8 +288,7 @@ class PrivateRepository:
         Raises:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
-        spec = [f"+{REFS}{name}:{_SEEN}{name}" for name in names]
-        self._fetch(spec, _SLACK, depth=1)
+        self._fetch([f"+{REFS}{name}:{_SEEN}{name}" for name in names], _SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
         """Fetch objects by their ids.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from transports.errors import PlaceFull, PushRejected
-from transports.git.command import fault_of_git, printable
+from transports.git.complaints import fault_of_git, printable
 from vault.errors import PlaceError
 
 __all__ = ["Moved", "PushTooLarge", "refusal"]
@@ -52,10 +52,11 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
         if not line.startswith("!"):
             continue
         reason = line.rpartition("\t")[2]
-        fault = fault_of_git(complaints + reason, shown)
-        # What git here refuses is no matter of room, whatever a host greets with: "80% of your quota is used".
-        if isinstance(fault, PlaceFull) and not (reason.startswith("[rejected]") and _MOVED.search(reason)):
-            return fault
+        faults = [fault_of_git(text, shown) for text in (reason, complaints)]
+        # What git here refuses is no matter of room, whatever a host greets with.
+        full = next((fault for fault in faults if isinstance(fault, PlaceFull)), None)
+        if full is not None and not (reason.startswith("[rejected]") and _MOVED.search(reason)):
+            return full
         said = _said(complaints)
         told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
         if _TOO_LARGE.search(complaints):
