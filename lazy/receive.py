@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lazy.cuts import cuts_of, leading_to, standing, why_late
 from lazy.judging import Judge, Sorted, large_files, listed
 from lazy.people import label_of
+from lazy.pile import Pile
 from lazy.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.refusals import (
     AFTER_CUT,
@@ -79,14 +80,11 @@ class Receiver:
     awaited: set[RecordHash] = field(default_factory=set)
     received: list[RecordHash] = field(default_factory=list)
     asks_again: bool = False
-    _stash: dict[RecordHash, tuple[Plex, bytes]] = field(default_factory=dict)
-    _stashed_bytes: int = 0
-    strangers: dict[RecordHash, tuple[Seal, bytes]] = field(default_factory=dict)
-    _strange_bytes: int = 0
+    strangers: Pile[Seal] = field(default_factory=Pile)
+    _stash: Pile[Plex] = field(default_factory=Pile)
+    _kept: Pile[Seal] = field(default_factory=Pile)
     _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
-    _kept: list[tuple[Seal, bytes]] = field(default_factory=list)
-    _kept_bytes: int = 0
     _earlier: set[RecordHash] | None = None
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
@@ -115,7 +113,7 @@ class Receiver:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
         if record.kind == "S":
             return record not in self.strangers or record in self._weighed
-        if app != TREE_APP or self._stashed_bytes >= STASH_BYTES or record in self._stash:
+        if app != TREE_APP or self._stash.total >= STASH_BYTES or record in self._stash:
             return False
         return not self._was_refused(record)
 
@@ -210,14 +208,11 @@ class Receiver:
                 if name in self._refused:
                     self._take_back(name)
                 self._weighed.discard(name)
-                if name not in self.strangers:
-                    self.strangers[name] = (record, stored)
-                    self._strange_bytes += len(stored)
+                self.strangers.put(record, stored)
             elif record.hash in wanted:
                 ready.append((record, stored))
-            elif record.app == TREE_APP or (self.keeps_content and self._stashed_bytes < STASH_BYTES):
-                self._stash[record.hash] = (record, stored)
-                self._stashed_bytes += len(stored)
+            elif record.app == TREE_APP or (self.keeps_content and self._stash.total < STASH_BYTES):
+                self._stash.put(record, stored)
             else:
                 self.refuse(
                     record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
@@ -231,7 +226,7 @@ class Receiver:
                 self._proving.stored()
         if proofs is not None and not proofs.are_right():
             raise _Unproven
-        if self._strange_bytes > STASH_BYTES:
+        if self.strangers.total > STASH_BYTES:
             self._refuse_strangers()
 
     @property
@@ -254,12 +249,11 @@ class Receiver:
                 continue
             if record.hash not in self.strangers:
                 self._weighed.add(record.hash)
-                self.strangers[record.hash] = (record, stored)
-                self._strange_bytes += len(stored)
+                self.strangers.put(record, stored)
         if self.strangers:
             with self.vault.writing(receiving=True) as w:
                 self._store(w, ())
-            if self._strange_bytes > STASH_BYTES:
+            if self.strangers.total > STASH_BYTES:
                 self._refuse_strangers()
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
@@ -295,7 +289,6 @@ class Receiver:
             if found is None:
                 continue  # two trees list it
             reached.append(found)
-            self._stashed_bytes -= len(found[1])
             if found[0].app == TREE_APP:
                 waiting += [child for child in listed(found[0]) if self._is_stashed_tree(child)]
         return reached
@@ -326,22 +319,17 @@ class Receiver:
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
         members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
-        taken: Sorted = []
-        waiting: dict[RecordHash, tuple[Seal, bytes]] = {}
+        counted: list[RecordHash] = []
         founding, changes = Founding.APP, False
-        for record_hash, pair in self.strangers.items():
-            seal = pair[0]
+        for name, (seal, _) in self.strangers.items():
             app = seal.plex.app
             if not (self._is_founding(seal) if app == founding else seal.signer in members):
-                waiting[record_hash] = pair
                 continue
             if app == founding:
-                w.store.set_meta("founding", seal.hash.text)
+                w.store.set_meta("founding", name.text)
             changes = changes or app in BELONGING_APPS
-            taken.append(pair)
-        self.strangers = waiting
-        self._strange_bytes -= sum([len(stored) for _, stored in taken])
-        self._keep(w, taken)
+            counted.append(name)
+        self._keep(w, self.strangers.take(counted))
         if changes:
             self._settle(w)
         return changes
@@ -373,11 +361,9 @@ class Receiver:
             fresh = (more & waiting.keys()) - wanted
             wanted |= fresh
             following += fresh
-        taken: Sorted = [self.strangers.pop(record) for record in wanted]
-        self._strange_bytes -= sum([len(stored) for _, stored in taken])
-        self._keep(w, taken)
+        self._keep(w, self.strangers.take(wanted))
         self._settle(w)
-        return bool(taken)
+        return bool(wanted)
 
     def _reconsider(self) -> None:
         """Let the seals of this round that were refused before somebody stood otherwise be judged anew (decision 4).
@@ -387,10 +373,9 @@ class Receiver:
         again = {refusal.hash for refusal in self.refusals if refusal.code in BY_STANDING}
         self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_STANDING]
         self._refused -= again
-        self.asks_again |= not again <= {seal.hash for seal, _ in self._kept}
-        self.strangers.update({seal.hash: (seal, stored) for seal, stored in self._kept})
-        self._strange_bytes += self._kept_bytes
-        self._kept, self._kept_bytes = [], 0
+        self.asks_again |= not again <= self._kept.keys()
+        self.strangers.update(self._kept)
+        self._kept.clear()
 
     def _take_back(self, record: RecordHash) -> None:
         """Forget that a record was refused in this round, now that it came again and is judged anew."""
@@ -426,21 +411,18 @@ class Receiver:
                 continue
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
-            elif self._kept_bytes + len(stored) <= QUARANTINE_BYTES:
-                self._kept.append((seal, stored))
-                self._kept_bytes += len(stored)
+            elif self._kept.total + len(stored) <= QUARANTINE_BYTES:
+                self._kept.put(seal, stored)
             self.refuse(record_hash, STRANGER, reason)
         self.strangers.clear()
         self._weighed.clear()
-        self._strange_bytes = 0
 
     def _judge_kept(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
         rows = due(w)
         for record, stored in self._judge.batch(rows, self._refuse_wrong):
             if isinstance(record, Seal):
-                self.strangers[record.hash] = (record, stored)
-                self._strange_bytes += len(stored)
+                self.strangers.put(record, stored)
         if not rows:
             return
         self._store(w, [])
@@ -448,8 +430,7 @@ class Receiver:
         cuts = cuts_of(w, self.vault.node)
         for name, _ in rows:
             if name in self.strangers and (cut := cuts.get(self.strangers[name][0].signer)) is not None:
-                seal, stored = self.strangers.pop(name)
-                self._strange_bytes -= len(stored)
+                seal, _ = self.strangers.pop(name)
                 let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
 
     def _note_mismatches(self, w: Writer) -> None:
@@ -471,11 +452,9 @@ class Receiver:
         self._judge_kept(w)
         self._refuse_strangers()
         self._stash.clear()
-        self._stashed_bytes = 0
         self._note_mismatches(w)
         remember(w, self.refusals, self.source)
-        for seal, stored in self._kept:
+        for seal, stored in self._kept.values():
             keep(w, seal, stored)
         self._kept.clear()
-        self._kept_bytes = 0
         trim(w)
