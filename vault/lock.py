@@ -89,11 +89,13 @@ class Patience(NamedTuple):
         sleep: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
         waits: told whom it waits for and what that one does, "which is ...", where that takes more than a second.
         silence: seconds without a byte after which a talk is given up.
+        window: seconds in which hardly anything moved after which it is given up, whatever is said meanwhile.
     """
 
     sleep: Callable[[float], None] = time.sleep
     waits: Callable[[str, str], None] = lambda _who, _doing: None
     silence: float = 90.0
+    window: float = 300.0
 
     def told(self, doing: str) -> Callable[[Holder | None], None]:
         """Return what tells who holds a lock, and what they do meanwhile."""

@@ -4,7 +4,8 @@
 |---|---|
 | `remote` | what an address means to git |
 | `local` | which repositories on this machine are safe to use |
-| `command` | running git: environment, configuration, silence |
+| `command` | running git: environment, configuration |
+| `pace` | when a talk is given up |
 | `complaints` | what git's complaints mean |
 | `private` | the private repository: objects, refs, fetch and push |
 | `tree` | a mailbox as a tree, and its small text forms |

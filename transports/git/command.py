@@ -16,18 +16,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
+from time import monotonic
 from typing import IO, cast
 
-from transports.errors import GitMissing, PlaceUnreachable
+from transports.errors import GitMissing
 from transports.git.complaints import complaint, damaged, fault_of_git
+from transports.git.pace import Pace
 from transports.git.remote import GitRemote
 from transports.git.upkeep import keep_file
 from vault.errors import PlaceError
 from vault.lock import Patience
 
-__all__ = ["GitRunner", "SentTooMuch"]
+__all__ = ["GitRunner"]
 
-_TICK = 0.5  # seconds between two looks at how much a fetch has brought
+_TICK = 0.5  # seconds between two looks at how a talk gets on
 _PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
 _CONFIG_NAME = "config"
 _CONFIG = """\
@@ -78,15 +80,7 @@ _CONFIG = """\
 """
 _FITS = 4096  # bytes that any pipe takes before somebody reads them
 _ALLOC_LIMIT = "64m"  # what git may take in one piece of memory; a kilobyte of deltas can ask for gigabytes
-_ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
-
-
-class SentTooMuch(PlaceUnreachable):
-    """A host sends more than what was asked for can be."""
-
-    code = "sent-too-much"
-    hint = "Ask the owner of the repository what was pushed there."
 
 
 class GitRunner:
@@ -131,23 +125,24 @@ class GitRunner:
         return self._begin(self._words(words))
 
     def talk(
-        self, *words: str, stdin: bytes = b"", is_too_much: Callable[[], bool] = lambda: False
+        self, *words: str, stdin: bytes = b"", arrived: Callable[[], int] | None = None, limit: int = 0
     ) -> tuple[int, bytes, str]:
         """Run a command that talks with the remote; return its exit code, output and complaints.
 
         Args:
             words: the command without `git`.
             stdin: what it reads.
-            is_too_much: asked now and then; the command is ended when it says so.
+            arrived: for a fetch, returns the bytes that are here.
+            limit: how many there may be.
 
         Raises:
-            PlaceUnreachable: the host fell silent.
+            PlaceUnreachable: the host fell silent, or the talk hardly gets on.
             SentTooMuch: it sent more than it may.
             Cancelled: the person would not wait any longer.
         """
         process = self._begin(self._words(words))
         try:
-            return self._listen(process, stdin, is_too_much)
+            return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))
         finally:
             if process.poll() is None:
                 _end(process)
@@ -165,9 +160,7 @@ class GitRunner:
                 _end(process)  # Ctrl-C does not reach it: it has a session of its own
         return process.returncode, output, errors
 
-    def _listen(
-        self, process: subprocess.Popen[bytes], stdin: bytes, is_too_much: Callable[[], bool]
-    ) -> tuple[int, bytes, str]:
+    def _listen(self, process: subprocess.Popen[bytes], stdin: bytes, pace: Pace) -> tuple[int, bytes, str]:
         heard: queue.Queue[tuple[str, bytes]] = queue.Queue()  # a SimpleQueue may wait for ever after a signal
         streams = {"out": cast("BufferedReader", process.stdout), "err": cast("BufferedReader", process.stderr)}
         for name, stream in streams.items():
@@ -177,30 +170,23 @@ class GitRunner:
         else:
             threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
         parts: dict[str, list[bytes]] = {"out": [], "err": []}
-        silent, size, still_open = 0.0, 0, set(streams)
+        still_open = set(streams)
         while still_open:
             self.patience.sleep(0)
+            began = monotonic()
             try:
                 name, data = heard.get(timeout=_TICK)
             except queue.Empty:
                 if still_open == {"err"} and process.poll() is not None:
                     break  # what git started stays and holds it: an ssh that keeps its connection for the next talk
-                silent += _TICK
             else:
-                silent = 0.0
-                size += len(data) if name == "out" else 0
+                pace.heard(name, data)
                 if not data:
                     still_open.remove(name)
                 parts[name].append(data)
                 if name == "err" and sum(map(len, parts[name])) > _COMPLAINT_LIMIT:
                     parts[name] = [b"".join(parts[name])[-_COMPLAINT_LIMIT // 2 :]]
-            if silent >= self.patience.silence:
-                raise PlaceUnreachable(
-                    f"{self.remote.shown} said nothing for {self.patience.silence:.0f} seconds, so the talk was ended.",
-                    hint="Run the same command again: it goes on from what was carried over.",
-                )
-            if size > _ANSWER_LIMIT or is_too_much():
-                raise SentTooMuch(f"{self.remote.shown} sends more than a place may, so the talk was ended.")
+            pace.passed(min(monotonic() - began, 2 * _TICK))  # that this machine stood still is no fault of the host
         return process.wait(), b"".join(parts["out"]), b"".join(parts["err"]).decode("utf-8", "replace")
 
     def _words(self, words: Sequence[str]) -> list[str]:

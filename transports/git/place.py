@@ -24,8 +24,9 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
-from transports.git.command import GitRunner, SentTooMuch
+from transports.git.command import GitRunner
 from transports.git.complaints import way_out
+from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved

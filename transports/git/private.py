@@ -366,14 +366,14 @@ class PrivateRepository:
         with upkeep.turn(self.path / _FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
             upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
             before, code = upkeep.packs(self.path), -1
-            arrival = upkeep.Arrival(self._arriving, limit, self._git.remote.shown)
             try:
                 code, answer, complaints = self._git.talk(
                     *words,
                     "--",
                     self._git.remote.url,
                     stdin="".join(f"{line}\n" for line in spec).encode(),
-                    is_too_much=arrival.is_too_much,
+                    arrived=self._arriving,
+                    limit=limit,
                 )
             finally:
                 self._seen = None

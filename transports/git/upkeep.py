@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import monotonic
 from typing import BinaryIO
 
 from transports.errors import PlaceUnreachable
@@ -20,7 +19,7 @@ from vault.lock import Locked, Patience, VaultLock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Arrival", "clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
+__all__ = ["clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
 __all__ += ["packs", "tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
@@ -32,8 +31,6 @@ _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _HEAD = b"ref: refs/heads/lace/none\n"
 _PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]{40}\n)?)*")
 _PACKED_BYTES = 4 * MIB
-_RATE_FLOOR = 256  # bytes a second, of a host on the web too
-_WINDOW = 300.0  # seconds: what came is put into order and proven meanwhile, too
 _TURN_SECONDS = 600.0  # that another process is waited for, as for a visit
 _HOLD = "lace-hold"  # not named .lock, which is git's word
 
@@ -99,34 +96,6 @@ def turn(path: Path, doing: str, patience: Patience) -> Iterator[None]:
                 hint="Let it go on or end it, and run the same command again.",
             ) from error
         yield
-
-
-class Arrival:
-    """What comes of a fetch: neither more than was asked for, nor hardly anything for ever (faults.md row 15).
-
-    Args:
-        arrived: returns the bytes that are here.
-        limit: how many there may be.
-        shown: the place as a person may see it.
-    """
-
-    def __init__(self, arrived: Callable[[], int], limit: int, shown: str) -> None:
-        self._arrived, self._limit, self._shown = arrived, limit, shown
-        self._since, self._moved = monotonic(), 0
-
-    def is_too_much(self) -> bool:
-        """Tell whether more came than may.
-
-        Raises:
-            PlaceUnreachable: the host says now and then that it is at it, and sends next to nothing.
-        """
-        size = self._arrived()
-        if monotonic() - self._since >= _WINDOW:
-            if 0 <= size - self._moved < _RATE_FLOOR * _WINDOW:  # what came whole is no longer what is arriving
-                told = f"{self._shown} sends fewer than {_RATE_FLOOR} bytes a second."
-                raise PlaceUnreachable(told, hint="Run the same command again: it goes on from what was carried over.")
-            self._since, self._moved = monotonic(), size
-        return size > self._limit
 
 
 def packs(path: Path) -> set[Path]:
