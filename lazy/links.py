@@ -2,6 +2,7 @@
 
 Nothing is kept for a link that follows from what is kept anyway: a pull stands where the peer's log is contiguous
 here, a push where the peer's own vector confirms mine. What was only seen, or put on a medium, does not count yet.
+While a release of the peer waits for a record that is not here, the link says so, whatever the numbers say.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
+from lazy.lacking import Lacking, lacking_releases
 from lazy.people import left, peers
 from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
@@ -53,13 +55,14 @@ class Link:
     Args:
         peer: its name.
         node: verifier text.
-        state: `initial` before the first meeting, `repairing` while entries of it are known and missing, `paused`
-            after `lace leave`, else `live`.
+        state: `initial` before the first meeting, `repairing` while entries of it, or what its releases reach, are
+            known and missing, `paused` after `lace leave`, else `live`.
         pull: of its log.
         push: of mine.
         pending: entries of mine that it has not confirmed.
         last_sync: ISO 8601 UTC, or None.
         places: names of the places where it is met.
+        missing: releases of it that wait for a record that is not here; some of them, if many do.
     """
 
     peer: str
@@ -70,6 +73,7 @@ class Link:
     pending: int
     last_sync: str | None
     places: tuple[str, ...]
+    missing: tuple[Lacking, ...]
 
 
 def links(vault: Vault) -> list[Link]:
@@ -84,12 +88,13 @@ def links(vault: Vault) -> list[Link]:
         people = [(person.name, person.node, False) for person in peers(vault)]
         people += [(labels[node], node, True) for node in left(vault) if node in labels]
         return [
-            _link(name, node, offered, met.get(node), seen, mine, known.get(node, VersionVector()), vault.node, is_left)
+            _link(vault, name, node, offered, met.get(node), seen, mine, known.get(node, VersionVector()), is_left)
             for name, node, is_left in sorted(people)
         ]
 
 
 def _link(
+    vault: Vault,
     name: str,
     node: str,
     offered: list[tuple[str, str | None, int]],
@@ -97,22 +102,23 @@ def _link(
     seen: dict[str, int],
     mine: VersionVector,
     theirs: VersionVector,
-    me: Verifier,
     is_left: bool,
 ) -> Link:
     key = Verifier.parse(node)
-    top, confirmed = mine.of(me).seq, theirs.of(me).seq
+    top, confirmed = mine.of(vault.node).seq, theirs.of(vault.node).seq
     pull = Progress(max(seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
     here = [(place, seq) for place, peer, seq in offered if peer in {None, node}]
     push = Progress(min(max([confirmed, *(seq for _, seq in here)]), top), min(confirmed, top))
+    missing = lacking_releases(vault, node)
     if is_left:
         state = LinkState.PAUSED
     elif met is None:
         state = LinkState.INITIAL
     else:
-        state = LinkState.REPAIRING if pull.contiguous < pull.received else LinkState.LIVE
+        state = LinkState.REPAIRING if missing or pull.contiguous < pull.received else LinkState.LIVE
     last = met.to_utc_iso() if met is not None else None
-    return Link(name, node, state, pull, push, top - push.contiguous, last, tuple(place for place, _ in here))
+    met_at = tuple(place for place, _ in here)
+    return Link(name, node, state, pull, push, top - push.contiguous, last, met_at, missing)
 
 
 def metrics(vault: Vault) -> Iterator[str]:

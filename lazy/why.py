@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.interlace.plan import GROUP_SHARED
+from lazy.lacking import Lacking, lacking_of
 from lazy.parcels import NoSuchRecord
 from lazy.people import label_of
 from vault.desks.tree import Entry, parse_page
@@ -64,6 +65,7 @@ class Why:
         rule: the rule that decided; the text of a policy rule where one did.
         reason: the same as a sentence, for people; may hold words of others.
         path: from a log entry that counts down to the record; empty where nothing leads to it.
+        lacks: of a release that is not shown: what it waits for, if it waits for a record.
     """
 
     record: RecordHash
@@ -71,6 +73,7 @@ class Why:
     rule: str
     reason: str
     path: tuple[Step, ...] = ()
+    lacks: Lacking | None = None
 
 
 def why(vault: Vault, record: RecordHash, watch: Watch = Watch()) -> Why:
@@ -110,7 +113,10 @@ def _present(vault: Vault, record: RecordHash, app: str, at: object, watch: Watc
     if at is not None:
         rule = f"{GROUP_SHARED.id}: {GROUP_SHARED.text.splitlines()[-1]}"
         reason = f"It is number {at} of what this vault shows to every member."
-        return Why(record, Decision.SHARED, rule, reason, _path(vault, record, watch))
+        lacks = lacking_of(vault, record) if app == Release.APP else None
+        if lacks is not None:
+            reason += f" It is not shown: {lacks.kind} that it reaches is missing here, {lacks.missing}."
+        return Why(record, Decision.SHARED, rule, reason, _path(vault, record, watch), lacks)
     if app in _LOCAL_APPS:
         return Why(record, Decision.PRIVATE, f"{app} is never shared", "It belongs to this vault alone.")
     reason = "It stays here: no log entry that counts reaches it. What you released is reached: lace release"

@@ -7,14 +7,16 @@ import argparse
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lazy.lacking import Lacking
 from lazy.links import SCOPE, Link, LinkState, Progress, links, metrics
 
-__all__ = ["configure", "run"]
+__all__ = ["configure", "missing_data", "run"]
 
+_NAMED = 3  # releases of one peer that wait
 _SAID = {
     LinkState.INITIAL: "not met yet: lace sync",
     LinkState.LIVE: "",
-    LinkState.REPAIRING: "entries are missing here: lace sync",
+    LinkState.REPAIRING: "something is missing here: lace sync",
     LinkState.PAUSED: "left; lace join begins again",
 }
 
@@ -48,6 +50,19 @@ def _data(link: Link) -> dict[str, object]:
         "pending": link.pending,
         "last_sync": link.last_sync,
         "places": link.places,
+        "missing": [missing_data(one) for one in link.missing],
+    }
+
+
+def missing_data(one: Lacking) -> dict[str, object]:
+    """Return what `--json` says of a release that waits: itself, what for, of which class, and the failure's code."""
+    return {
+        "release": one.release,
+        "desk": one.desk,
+        "version": one.version,
+        "missing": one.missing,
+        "class": one.kind,
+        "code": one.code,
     }
 
 
@@ -62,6 +77,8 @@ def _text(found: list[Link], paint: Paint) -> str:
         lines.append(f"    pull: entry {_progress(link.pull, 'seen')}; push: entry {_progress(link.push, 'put there')}")
         if link.pending:
             lines.append(f"    {link.pending} of yours not confirmed: lace queue")
+        waits = "    {} {} is not shown yet: lace why {}"
+        lines += [waits.format(inert(one.desk), one.version, one.release) for one in link.missing[:_NAMED]]
     return "\n".join(lines)
 
 

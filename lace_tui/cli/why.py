@@ -6,6 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
+from lace_tui.cli.links import missing_data
 from lace_tui.cli.output import Answer, Paint
 from lazy.parcels import named
 from lazy.why import Decision, Why, why
@@ -42,6 +43,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "reason": found.reason,
         "rule": found.rule,
         "path": [{"hash": step.hash, "what": step.what} for step in found.path],
+        "lacks": missing_data(found.lacks) if found.lacks is not None else None,
     }
     return Answer(data, lambda paint: _text(found, paint))
 

@@ -10,6 +10,7 @@ import pytest
 
 from lazy.admitting import admit
 from lazy.circle import accept, invite
+from lazy.links import LinkState, Progress, links
 from lazy.receive import Receiver
 from lazy.vectors import my_vector
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
@@ -31,7 +32,7 @@ from vault.watch import Watch
 
 
 def test_a_forged_signature_is_refused(scene: Scene) -> None:
-    # LAZ-63, LAZ-69
+    # LAZ-63, LAZ-69, DEL-6: whoever brings it, the receiver verifies
     good = scene.card("good")
     forged = Seal(scene.key.verifier, bytes(64), scene.card("forged").plex)
     blamed = Seal(scene.alice.node, good.signature, good.plex)  # a true signature under another name
@@ -192,7 +193,7 @@ def _check_mismatch(scene: Scene, release: RecordHash, good: list[RecordHash]) -
 
 
 def test_a_gap_and_a_huge_lamport_stop_nobody(scene: Scene) -> None:
-    # LAZ-14, LAZ-64: row 21
+    # LAZ-14, LAZ-64, DWN-42: row 21
     good = scene.card("good")
     first = scene.share([good.hash], lamport=2**63 - 1)
     lost = scene.card("lost")
@@ -202,6 +203,8 @@ def test_a_gap_and_a_huge_lamport_stop_nobody(scene: Scene) -> None:
     scene.check([], [good.hash, first.hash, far.hash, gap.hash])
     mark = my_vector(scene.alice)[scene.mallory.node.text]
     assert (mark.seq, mark.forked) == (scene.seq, False)  # contiguous, no further
+    (link,) = [each for each in links(scene.alice) if each.node == scene.mallory.node.text]
+    assert (link.state, link.pull) == (LinkState.REPAIRING, Progress(2**63 - 1, scene.seq))
 
 
 def test_the_highest_version_and_the_latest_time_stop_nobody(scene: Scene) -> None:
@@ -221,7 +224,7 @@ def test_the_highest_version_and_the_latest_time_stop_nobody(scene: Scene) -> No
 
 
 def test_a_resealed_copy_speaks_for_its_sealer_only(scene: Scene) -> None:
-    # LAZ-69: row 23
+    # LAZ-69, DEL-3: row 23
     stolen: dict[str, Seal] = {}
     for stored in records_in(scene.alice).values():
         record = parse_record(stored)

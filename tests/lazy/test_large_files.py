@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
+from lazy.links import LinkState, links
 from lazy.parcels import export, put
 from lazy.update import update
 from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
@@ -175,6 +176,8 @@ def test_a_release_without_all_its_chunks_is_a_hole_until_they_come(
     tmp_path: Path, pair: tuple[Vault, Vault], which: str
 ) -> None:
     # FAC-30: closure goes through manifests; nothing is shown half.
+    # DWN-7, DWN-36, CLO-32, CLO-33, CLO-40, CLO-70: all that the mailbox lists was taken, and still neither the release
+    # is shown nor the mailbox taken as read; the link repairs, and names what is missing.
     alice, bob = pair
     hostile = Hostile(bob, open_stick(tmp_path))
     content = noise(48 * _MIB, 4)  # more chunks than one manifest lists, whatever the group
@@ -192,8 +195,17 @@ def test_a_release_without_all_its_chunks_is_a_hole_until_they_come(
     visit(alice)
     assert sealed[2].hash not in visible(alice)
     assert [RecordHash.parse(row[0]) for row in alice.store.rows("SELECT want FROM hole")] == [lost]
+    assert sealed[2].hash in records_in(alice)
+    assert alice.store.rows("SELECT whole FROM seen WHERE node = ?", bob.node.text) == [(0,)]
+    (link,) = links(alice)
+    assert (link.state, [(one.release, one.missing) for one in link.missing]) == (
+        LinkState.REPAIRING,
+        [(sealed[2].hash, lost)],
+    )
     hostile.put_records([plex for plex in made if plex.hash == lost])
     visit(alice)
+    assert alice.store.rows("SELECT whole FROM seen WHERE node = ?", bob.node.text) == [(1,)]
+    assert links(alice)[0].state is LinkState.LIVE
     assert sealed[2].hash in visible(alice)
     assert not alice.store.rows("SELECT want FROM hole")
     assert records_in(alice).keys() >= {plex.hash for plex in made}
@@ -201,6 +213,7 @@ def test_a_release_without_all_its_chunks_is_a_hole_until_they_come(
 
 def test_what_no_tree_reaches_is_not_taken(tmp_path: Path, pair: tuple[Vault, Vault]) -> None:
     # LAZ-63, decision 10: a manifest and its chunks are unsigned, so evidence comes first.
+    # CLO-69: that two lists differ only makes candidates; what closure does not reach is not taken.
     alice, bob = pair
     hostile = Hostile(bob, open_stick(tmp_path))
     made = MemoryObjects()

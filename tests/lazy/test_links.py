@@ -26,7 +26,10 @@ def _link(person: Person) -> dict[str, object]:
 
 
 def test_a_link_goes_from_initial_to_live_and_waits_for_evidence(tmp_path: Path) -> None:
-    """LAZ-47: what lies on the stick counts as put there, and as confirmed only by the friend's own vector."""
+    """LAZ-47: what lies on the stick counts as put there, and as confirmed only by the friend's own vector.
+
+    DWN-38, DWN-53, DWN-59, DWN-93: each way has what was seen, or put there, and what is whole without a gap.
+    """
     alice, bob = _two(tmp_path)
     assert alice.lace("links")["links"] == []
     for who in (bob, alice, bob, alice):
@@ -48,8 +51,35 @@ def test_a_link_goes_from_initial_to_live_and_waits_for_evidence(tmp_path: Path)
     assert _link(alice)["state"] == "paused"
 
 
+def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
+    """CLO-2, CLO-34, CLO-41, DWN-36, DWN-81: the release is not shown, and named with what is missing and its class."""
+    alice, bob = _two(tmp_path)
+    made = alice.lace("release", "1.0.0")["release"]
+    for who in (bob, alice, bob, alice):
+        who.run("sync", "stick", "--path", "nothing/at/all")
+    [link] = bob.lace("links")["links"]
+    assert link["pull"]["received"] == link["pull"]["contiguous"]
+    assert link["state"] == "repairing"
+    assert made not in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
+    [one] = link["missing"]
+    assert (one["release"], one["desk"], one["version"]) == (made, "main", "1.0.0")
+    assert (one["class"], one["code"]) == ("content", "content-missing")
+    assert bob.lace("why", made)["lacks"] == one
+    assert bob.lace("why", one["missing"])["decision"] == "missing"
+    assert one["missing"] in bob.text("why", made)
+    assert f"main 1.0.0 is not shown yet: lace why {made}" in bob.text("links")
+    assert 'remote="alice",scope="shared"} 2' in bob.text("metrics")
+    bob.lace("sync", "stick")
+    assert (_link(bob)["state"], _link(bob)["missing"]) == ("live", [])
+    assert made in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
+    assert bob.lace("why", made)["lacks"] is None
+
+
 def test_metrics_are_lines_a_monitor_reads(tmp_path: Path) -> None:
-    """DWN-90: the names of the seed, one sample a line, labels escaped, each family announced before its samples."""
+    """DWN-90: the names of the seed, one sample a line, labels escaped, each family announced before its samples.
+
+    What only a process knows while a visit is under way (repairs, latency, what is in flight) is not among them.
+    """
     alice, bob = _two(tmp_path)
     for who in (bob, alice, bob, alice):
         who.lace("sync", "stick")
