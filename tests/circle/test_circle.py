@@ -21,7 +21,7 @@ _SCRIPT = (
 
 
 def test_a_circle_converges_whatever_its_people_do() -> None:
-    """Edits, releases, sticks and decisions end in the same records and folders."""
+    """DWN-1, DWN-74: edits, releases, sticks and decisions end in the same records and folders."""
     steps = steps_of(_SEED, 40)
     assert fault_of(_SEED, steps) == "", f"python -m tests.circle --replay {_SEED} {' '.join(map(str, steps))}"
 

@@ -129,7 +129,7 @@ def test_a_visitor_gets_the_same_bytes(tmp_path: Path, seed: int, monkeypatch: p
 def test_a_name_that_is_hidden_is_answered_as_one_that_is_not_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """INT-113, INT-155: asked for by its whole hash, by a member, over the road that answers."""
+    """INT-113, INT-155, DWN-72: asked for by its whole hash, by a member, over the road that answers."""
     _circle(tmp_path, announces=False, draw=Random(1))
     sent, _ = _visit(tmp_path, monkeypatch)
     _restored(tmp_path)

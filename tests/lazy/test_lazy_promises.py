@@ -175,7 +175,7 @@ def test_little_moves_where_little_changed_and_all_of_it_is_compressed(tmp_path:
 
 
 def test_vectors_move_only_with_what_was_stored(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LAZ-32: a sync that breaks in the middle of storing leaves the vector where the records are."""
+    """LAZ-32, CLO-57: a sync that breaks in the middle of storing leaves the vector where the records are."""
     alice, bob = pair
     write(alice, "b.txt", "more\n")
     release(alice, Version(2, 1, 0), "more")

@@ -67,6 +67,7 @@ class _Other:
 
 def test_two_syncs_of_one_person_at_once_find_no_damage(alice: Vault) -> None:
     # APP-13, LAZ-24: the second began while the first was writing, and one of them was told of a damaged stick
+    # DWN-79: how far the stick has my log never goes back; what the first put there is not put there again
     other = _Other(alice)
     begun: list[bool] = []
 

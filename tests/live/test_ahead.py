@@ -95,7 +95,7 @@ def test_a_body_that_is_given_up_is_not_waited_for() -> None:
 
 
 def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory: whoever stores nothing for a while stops the line."""
+    """Memory, DWN-67: whoever stores nothing for a while stops the line."""
     monkeypatch.setattr("transports.http.ahead._HELD_BYTES", 1_000_000)
     drawn = 0
     is_full, is_all = threading.Event(), threading.Event()

@@ -37,7 +37,7 @@ def through(person: Person, server: Server, port: int) -> None:
 
 @pytest.mark.parametrize("way", ["down", "up"])
 def test_a_cut_line_loses_less_than_a_batch(alice: Person, bob: Person, way: str) -> None:
-    """LAZ-70: what came stays, the next run goes on there, and both vaults are whole after each cut."""
+    """LAZ-70, DWN-49, DWN-82: what came stays, the next run goes on there, and both vaults are whole after each cut."""
     chance = random.Random(way)
     found(alice)
     with serving(alice) as server:

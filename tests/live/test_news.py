@@ -113,7 +113,7 @@ def home(alice: Person, bob: Person) -> Iterator[Server]:
 
 
 def test_what_a_friend_shares_comes_without_a_look(alice: Person, bob: Person, home: Server) -> None:
-    """INT-127: both ways, between two who work at once; the next look would be a minute away."""
+    """INT-127, DWN-4: both ways, between two who work at once; the next look would be a minute away."""
     with following(bob, "home") as bobs:
         bobs.next(lambda said: "places" in said)
         alice.write("a.txt", "two\n")
@@ -128,7 +128,7 @@ def test_what_a_friend_shares_comes_without_a_look(alice: Person, bob: Person, h
 
 
 def test_who_follows_looks_again_when_the_server_went_and_came_back(alice: Person, bob: Person) -> None:
-    """LAZ-24: a line that is cut leaves what every visit does."""
+    """LAZ-24, DWN-4, DWN-95: a line that is cut leaves what every visit does."""
     found(alice)
     with serving(alice) as server:
         begin(alice, server, bob)

@@ -69,6 +69,7 @@ def _after(
 
 
 def test_what_follows_a_position_is_sent_whole_and_in_order(alice: Vault) -> None:
+    """DWN-50: a push reads the log from the place that the reader has."""
     everything = _shared(alice)
     assert any(len(stored) > 4096 for _, stored in everything)
     assert _after(alice) == ([stored for _, stored in everything], len(everything))

@@ -28,6 +28,9 @@ _HALF = "\ud800"  # of a surrogate pair: JSON can write it, and no store or term
         {"here": [_HALF, 1, ""]},
         {"here": ["", 1, _HALF]},
         {"cursor": [_HALF, 1, ""]},
+        {"cursor": "a.1"},
+        {"cursor": ["a", "1", ""]},
+        {"cursor": ["a", 1]},
         {"as_of": [_HALF, 1, ""]},
         {"beacon": _HALF},
         {"hints": _HALF},
@@ -37,9 +40,13 @@ _HALF = "\ud800"  # of a surrogate pair: JSON can write it, and no store or term
     ],
 )
 def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict[str, Any]) -> None:
-    """Nothing of it comes as far as the store, where it would be a fault of lace itself."""
+    """Nothing of it comes as far as the store, where it would be a fault of lace itself.
+
+    DWN-12, DWN-27: a cursor is said under that name as its parts, and never as one word.
+    """
     with found(tmp_path) as alice:
         said = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1)).encode()
+    assert json.loads(said)["cursor"] == ["a", 1, ""]
     assert Standing.decode(said).cursor == Cursor("a", 1)
     with pytest.raises(BadStream):
         Standing.decode(json.dumps(json.loads(said) | bad).encode())

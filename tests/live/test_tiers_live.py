@@ -71,7 +71,7 @@ def test_equal_sets_take_one_trip_and_a_kilobyte(alice: Person, bob: Person, tmp
 
 
 def test_what_differs_is_found_both_ways(alice: Person, bob: Person, tmp_path: Path) -> None:
-    """INT-48, INT-101, INT-103, LAZ-25: both released since; neither sends what the other has."""
+    """INT-48, INT-101, INT-103, LAZ-25, DWN-75: both released since; neither sends what the other has, or just sent."""
     met_on_a_stick(alice, bob, tmp_path)
     write(alice, "second", 12)
     alice.lace("release", "1.1.0")

@@ -108,7 +108,7 @@ def steps(entries: list[LogEntry]) -> list[Step]:
 # Counting
 
 
-def test_the_vector_is_the_highest_contiguous_seq() -> None:  # LAZ-28
+def test_the_vector_is_the_highest_contiguous_seq() -> None:  # LAZ-28, DWN-48
     log = chain(5)
     assert vector_entry([]) == VectorEntry.NONE
     assert vector_entry(steps(log)) == VectorEntry(5, log[4].plex_digest)

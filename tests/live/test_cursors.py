@@ -1,0 +1,172 @@
+"""A reader's place in another vault's log: where it is kept, what moves it, and what happens when it is of no use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lazy.live.visiting
+from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of, top_of
+from lazy.places import add_place
+from lazy.sync import sync
+from tests.vault.vaults import around, found, gathered, write
+from vault.errors import LaceError
+from vault.fsck import repair
+from vault.keeping import Keep, set_keep
+from vault.prune import prune
+from vault.records import RecordHash
+from vault.releasing import release
+from vault.vault import Vault
+
+ROAD = "beside"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+    """Alice, and bob, who reads her vault's log beside his own and has read all of it."""
+    alice, bob = gathered(tmp_path, "bob")
+    add_place(bob, ROAD, str(alice.folder), cwd=tmp_path)
+    sync(bob, [ROAD])
+    yield alice, bob
+    for vault in (alice, bob):
+        vault.close()
+
+
+def shared(vault: Vault, after: int = 0) -> set[RecordHash]:
+    """Return what a vault shares, or what of it follows a place of its log."""
+    rows = vault.store.rows("SELECT b.kind, b.digest FROM exposure e JOIN body b USING (p) WHERE e.at > ?", after)
+    return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+
+
+def end_of(vault: Vault) -> Cursor:
+    """Return the last place of a vault's own log."""
+    top = top_of(vault)
+    return Cursor(vault.store.meta("epoch"), top, mark_at(vault, top))
+
+
+def more(vault: Vault, text: str) -> None:
+    write(vault, "a.txt", text)
+    release(vault)
+
+
+def test_who_reads_goes_on_from_the_place_they_kept(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
+    """DWN-5, DWN-16, DWN-46, DWN-66, DWN-83: it outlasts a restart of both, and only what follows it comes."""
+    alice, bob = pair
+    kept = known(bob, alice.node).mine
+    assert kept == end_of(alice)
+    assert alice.store.rows("SELECT 1 FROM live") == []  # who is read keeps nothing of it
+    more(alice, "two\n")
+    told: list[Any] = []
+    real = my_standing
+
+    def telling(*args: Any, **words: Any) -> Any:
+        told.append(words.get("cursor"))
+        return real(*args, **words)
+
+    monkeypatch.setattr(lazy.live.visiting, "my_standing", telling)
+    for vault in pair:
+        vault.close()
+    with Vault(alice.folder, alice.around) as source, Vault(bob.folder, bob.around) as reader:
+        (result,) = sync(reader, [ROAD])
+        assert told[0] == kept
+        assert set(result.received) == shared(source, kept.at)
+        assert known(reader, source.node).mine == end_of(source)
+
+
+@pytest.mark.parametrize("how", ["another epoch", "made anew", "another record", "beyond the end", "of another log"])
+def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vault, Vault], how: str) -> None:
+    """DWN-19, DWN-22, DWN-43, DWN-57, DWN-58, DWN-85: all that lacks is found out, and then the place is right again.
+
+    Had the reader jumped to the end of the log, or to the same number in it, the release before would never come.
+    """
+    alice, bob = pair
+    kept = known(bob, alice.node).mine
+    assert kept is not None
+    more(alice, "two\n")
+    if how == "made anew":
+        assert repair(alice).ok  # it gets a new epoch
+        wrong = kept
+    else:
+        wrong = {
+            "another epoch": replace(end_of(alice), epoch="0" * 32),
+            "another record": replace(end_of(alice), mark="0" * 16),
+            "beyond the end": replace(end_of(alice), at=top_of(alice) + 5),
+            "of another log": end_of(bob),
+        }[how]
+        with bob.writing() as w:
+            keep(w, alice.node, mine=wrong)
+    assert place_of(alice, wrong) is None
+    assert shared(alice) - shared(bob)
+    (result,) = sync(bob, [ROAD])
+    assert result.problems == []
+    assert shared(bob) >= shared(alice)
+    assert known(bob, alice.node).mine == end_of(alice)
+    (again,) = sync(bob, [ROAD])
+    assert (again.received, again.round_trips) == ([], 1)
+
+
+def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
+    """DWN-41, DWN-44, DWN-60, CLO-57: what came and could not be stored leaves it, and the next visit brings it."""
+    alice, bob = pair
+    kept = known(bob, alice.node).mine
+    more(alice, "two\n")
+
+    def cut(*_: object) -> None:
+        raise OSError("cut")
+
+    monkeypatch.setattr("lazy.receive.Receiver._store", cut)
+    with pytest.raises((OSError, LaceError)):
+        sync(bob, [ROAD])
+    monkeypatch.undo()
+    assert known(bob, alice.node).mine == kept
+    sync(bob, [ROAD])
+    assert shared(bob) >= shared(alice)
+    assert known(bob, alice.node).mine == end_of(alice)
+
+
+def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vault]) -> None:
+    """DWN-14, DWN-18: what is taken out of the log, also at its end, leaves gaps in it; no number is given twice."""
+    alice, bob = pair
+    for text in ("two\n", "three\n"):
+        more(alice, text)
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    top = top_of(alice)
+    set_keep(alice, "main", Keep("", 1))
+    assert prune(alice).files
+    places = [int(row[0]) for row in alice.store.rows("SELECT at FROM exposure ORDER BY at")]
+    assert len(places) < places[-1]
+    with alice.store.transaction():  # as a revocation takes out what nothing reaches any more
+        alice.store.run("DELETE FROM exposure WHERE at = ?", top)
+    more(alice, "four\n")
+    fresh = shared(alice) - shared(bob)
+    assert fresh
+    assert fresh == shared(alice, top)
+    with bob.writing() as w:
+        keep(w, alice.node, mine=Cursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2])))
+    sync(bob, [ROAD])
+    assert shared(bob) >= shared(alice)
+
+
+def test_a_log_is_the_same_wherever_its_vault_lies(tmp_path: Path) -> None:
+    """DWN-20, DWN-24: closed, moved and opened by another process on a machine of another name, it keeps its epoch.
+
+    And nothing of the machine, the process or the folder goes into it.
+    """
+    epochs = set()
+    for host in ("alices-box", "elsewhere"):
+        (tmp_path / host).mkdir()
+        with found(tmp_path / host) as vault:
+            write(vault, "a.txt", "one\n")
+            release(vault)
+            there = end_of(vault)
+        vault.folder.rename(tmp_path / host / "moved")
+        world = replace(around(tmp_path / host, "alice"), host=host)
+        with Vault(tmp_path / host / "moved", world) as moved:
+            assert place_of(moved, there) == there.at
+            epochs.add(there.epoch)
+    assert len(epochs) == 1  # with the same randomness
