@@ -101,6 +101,7 @@ def test_a_stranger_is_looked_at_once_and_leaves_nothing_behind(
 def test_of_a_revoked_mailbox_counts_what_is_within_the_cut(
     road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
 ) -> None:
+    # CLO-17, CLO-55: what she released while she belonged is valid for good, also for who comes after the revocation
     meet(road, alice, bob, cara)
     cara.write("cara.txt", "within\n")
     within = cara.lace("release", "1.0.0")["release"]

@@ -93,6 +93,7 @@ def test_who_was_admitted_later_and_by_another_reads_what_lies_there(
     road: Road, alice: Person, bob: Person, cara: Person
 ) -> None:
     # Alice wrote, and is not there any more; Bob admits Cara and seals her the key that Alice used.
+    # CLO-24: the keys of what lies there come with what lies there.
     meet(road, alice, bob)
     alice.write("a.bin", noise(1, 300_000))
     made = alice.lace("release", "1.0.0")

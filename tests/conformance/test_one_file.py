@@ -44,7 +44,9 @@ def test_a_file_brings_what_a_stick_would(
     assert (got["fixed_point"], got["next"]) == (True, "lace update")
     bob.lace("update")
     assert (bob.folder / "geheim" / "a.bin").read_bytes() == noise(1, 300_000)
-    assert bob.lace("bundle", "apply", str(file))["received"] == 0
+    before = records(bob)
+    assert bob.lace("bundle", "apply", str(file))["received"] == 0  # DEL-7, DWN-2: here already
+    assert records(bob) == before
     if options:
         found = file.read_bytes()
         assert not [secret for secret in secrets(alice, bob) if secret in found]

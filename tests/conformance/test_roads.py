@@ -124,6 +124,7 @@ def test_a_conflict_is_told_and_settled_everywhere(road: Road, alice: Person, bo
 
 def test_a_third_person_relays(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
     # Cara never meets Alice: Bob carries what he took from the road to a stick of theirs.
+    # DEL-3, DEL-6: what he relays counts as Alice's, by her own seals.
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     made = alice.lace("release", "1.0.0")
@@ -288,7 +289,7 @@ def test_a_full_disk_loses_nothing(road: Road, alice: Person, bob: Person) -> No
 
 @pytest.mark.parametrize("road", written(), indirect=True)
 def test_a_medium_that_is_gone_leaves_the_work_queued(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
-    # LAZ-24, faults.md row 4
+    # LAZ-24, DEL-28, DWN-52, faults.md row 4
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.0")

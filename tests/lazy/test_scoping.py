@@ -9,11 +9,18 @@ from pathlib import Path
 import pytest
 
 from lazy import listing_parts
+from lazy.interlace.scope import Scope
+from lazy.people import formers
+from lazy.sync import sync
+from tests.lazy.test_revoking import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
+from tests.vault.vaults import write
 from vault.records import RecordHash
+from vault.releasing import release
 from vault.store.store import Store
+from vault.vault import Vault
 
 ROADS = ["stick", "live"]  # git reads as a stick does, another vault as a live line
 FILES = {
@@ -99,6 +106,53 @@ def test_a_large_listing_is_read_in_parts(
     assert contents(bob) == {"one\n", "two\n"}
     bob.lace("pull", "stick")
     assert contents(bob) == set(FILES.values())
+
+
+def sealed(vault: Vault) -> dict[RecordHash, str]:
+    """Return the sealed records that a vault shares, each with its App."""
+    rows = vault.store.rows(
+        "SELECT b.digest, s.s FROM shared JOIN body b USING (p) JOIN rec r USING (p) JOIN sym s ON s.id = r.app"
+        " WHERE b.kind = 'S'"
+    )
+    return {RecordHash("S", bytes(digest)): str(app) for digest, app in rows}
+
+
+def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: Path) -> None:
+    """CLO-10, CLO-13..15, CLO-53, CLO-54, DWN-71, DWN-84: whoever fetches a part judges as who has the whole.
+
+    DWN-35: of its classes, authorization and ancestry; definitions, floors and keys are no records of a desk.
+    """
+    alice, bob, carol = three(tmp_path)
+    cut(alice, "carol")
+    for path in ("docs/a.txt", "other.txt"):
+        write(alice, path, f"{path} of alice\n")
+    made = release(alice, None, "more")
+    sync(alice, ["stick"], pull=False)
+    docs = Scope(paths=frozenset({"docs"}))
+    (result,) = sync(bob, ["stick"], scope=docs)
+    assert (result.left_out, result.releases) == (True, [])
+    write(carol, "docs/c.txt", "too late\n")
+    late = release(carol, None, "after the cut")  # she has not heard of it
+    sync(carol, ["stick"], pull=False)
+    (result,) = sync(bob, ["stick"], scope=docs)
+    assert {code for _, code, _ in result.rejected} == {"after-cut"}
+    assert sealed(bob).items() >= sealed(alice).items()
+    assert {"lace/member", "lace/revocation", "lace/commit", "lace/rev"} <= set(sealed(bob).values())
+    assert made.release in sealed(bob)
+    assert late.release not in sealed(bob)
+    assert [gone.name for gone in formers(bob)] == ["carol"]
+    said = {(bob.store.content(record) or b"").decode() for record in contents_of(bob)}
+    assert "docs/a.txt of alice\n" in said
+    assert not {"other.txt of alice\n", "too late\n"} & said
+    for person in (alice, bob, carol):
+        person.close()
+
+
+def contents_of(vault: Vault) -> list[RecordHash]:
+    rows = vault.store.rows(
+        "SELECT digest FROM body JOIN rec USING (p) JOIN sym s ON s.id = app WHERE s.s = 'lace/data'"
+    )
+    return [RecordHash("P", bytes(digest)) for (digest,) in rows]
 
 
 def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:

@@ -42,6 +42,26 @@ def test_on_release_pushes_after_a_release_only(sharing: tuple[Person, Path]) ->
     assert _heads(stick) == 1
 
 
+def test_what_a_friend_released_is_pushed_by_nobody_else(sharing: tuple[Person, Path], bob: Person) -> None:
+    """DEL-4: what came by a sync goes on at the next one that is asked for; only what I release is pushed by itself."""
+    alice, stick = sharing
+    alice.lace("config", "set", "sync-strategy", "on-release")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    for person in (bob, alice, bob):
+        person.lace("sync", "stick")
+    other = stick.with_name("other")
+    alice.lace("place", "add", "other", str(other))
+    bob.write("b.txt", "bob's\n")
+    bob.lace("release", "1.0.0")
+    bob.lace("sync", "stick")
+    assert len(alice.lace("sync", "stick")["releases"]) == 1
+    alice.lace("update")
+    assert _heads(other) == 0
+    alice.write("a.txt", "two\n")
+    assert alice.lace("release", "1.1.0")["pushed"] == ["other", "stick"]
+    assert _heads(other) == 1
+
+
 def test_on_commit_pushes_the_commit_and_shares_it(sharing: tuple[Person, Path], bob: Person) -> None:
     """LAZ-60, H-29: each commit is shared and pushed; a friend can read the revision that nobody released."""
     alice, _ = sharing

@@ -83,7 +83,10 @@ def visible(vault: Vault) -> list[str]:
 
 
 def test_only_what_the_rules_say_goes_and_it_says_so(pair: tuple[Vault, Vault]) -> None:
-    """CLAY-79: by path; other files, newer releases and what stands elsewhere too stay; the release stays proven."""
+    """CLAY-79: by path; other files, newer releases and what stands elsewhere too stay; the release stays proven.
+
+    CLO-50: what went is answered as let go, and not as never here.
+    """
     alice, _ = pair
     assert plan_prune(alice).files == 0  # without a rule everything is kept
     set_keep(alice, "main", Keep("films", 2))

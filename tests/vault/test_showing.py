@@ -255,7 +255,10 @@ def scene(rng: Random) -> list[Seal | Plex]:
 
 @pytest.mark.parametrize("seed", [3, 7, 11, 14, 22])
 def test_views_follow_from_the_set_of_records(seed: int) -> None:
-    """INT-125: with forks, revocations, decisions and gaps, for a member, for who is cut, and for a stranger."""
+    """INT-125, CLO-38: with forks, revocations, decisions and gaps, for a member, for who is cut, and for a stranger.
+
+    What is shared and what is missing does not depend on the order or the batches in which the records came.
+    """
     rng = Random(seed)
     records = scene(rng)
     shuffled = rng.sample(records, len(records))

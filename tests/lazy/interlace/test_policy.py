@@ -229,10 +229,15 @@ def contents(store: Store) -> set[bytes]:
         ),
         (Scope(desks=frozenset({"another"})), set()),
         (Scope(paths=frozenset({"doc"})), set()),
+        (Scope(paths=frozenset({"docs/*", "read*"})), set()),
     ],
 )
 def test_a_scope_brings_its_paths_and_no_other(alice: Vault, tmp_path: Path, scope: Scope, files: set[str]) -> None:
-    """FAC-14, FAC-15, INT-136, INT-169: a wrapper's scope is an operand; evidence first, then what it leads to."""
+    """FAC-14, FAC-15, INT-136, INT-169: a wrapper's scope is an operand; evidence first, then what it leads to.
+
+    DWN-3, DWN-29, DWN-32, DWN-34, CLO-1, CLO-3, CLO-9, CLO-11: with the files come all sealed records and the
+    directories on the way; a path is a prefix by whole names, and no pattern; no scope leaves nothing out.
+    """
     (tmp_path / "two").mkdir()
     with open_store(tmp_path / "two") as store:
         bob = StorePort(store)
@@ -252,9 +257,12 @@ def test_a_scope_brings_its_paths_and_no_other(alice: Vault, tmp_path: Path, sco
 
 
 def test_scopes_that_mean_the_same_are_one_module() -> None:
-    """FAC-11: order, repetition and paths inside other paths change nothing."""
+    """FAC-11, DWN-33, DWN-78: order, repetition and paths inside other paths change nothing, nor the identifier."""
     one = Scope(paths=frozenset({"a", "a/b", "c"}))
     assert scope_text(one) == scope_text(Scope(paths=frozenset({"c", "a"})))
+    some = [f"path/{number}" for number in range(40)]
+    ids = {module_id(scope_text(Scope(paths=frozenset(order)))) for order in (some, some[::-1], some[7:] + some)}
+    assert len(ids) == 1
     assert scope_text(one) != scope_text(Scope(paths=frozenset({"a/b", "c"})))
 
 

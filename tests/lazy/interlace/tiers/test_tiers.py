@@ -84,7 +84,10 @@ crowds = st.sampled_from([0, 7, 15, 23])
 def test_every_tier_gives_the_state_of_the_full_listing(
     common: int, mine: set[int], theirs: set[int], known: set[int], forms: int, crowd: int, is_poor: bool
 ) -> None:
-    """INT-99, INT-101, INT-103, INT-159, INT-160: random pairs of stores, an older state of the peer, small budgets."""
+    """INT-99, INT-101, INT-103, INT-159, INT-160: random pairs of stores, an older state of the peer, small budgets.
+
+    DEL-26: where both are equal, a root of 32 bytes is the whole answer.
+    """
     here = state_of(set(range(common)) | mine, crowd=crowd)
     there = state_of(set(range(common)) - known | theirs, forms, crowd)
     before = state_of(set(range(common)) - known, forms, crowd)
