@@ -19,6 +19,7 @@ from transports.errors import (
     BadSnapshot,
     DropNotEmpty,
     MissingFile,
+    PlaceCrowded,
     PlaceNotWritable,
     UnreadableFile,
     WrongDrop,
@@ -172,7 +173,7 @@ class Drop:
                     if _NODE.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                         nodes.append(Verifier(bytes.fromhex(entry.name)))
                     if len(nodes) > _NODES_LIMIT:
-                        raise UnreadableFile(f"{parent} holds more than {_NODES_LIMIT} mailboxes.")
+                        raise PlaceCrowded(f"{parent} holds more than {_NODES_LIMIT} mailboxes of your group.")
         return sorted(nodes)
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:

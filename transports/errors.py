@@ -26,6 +26,7 @@ __all__ = [
     "NotADrop",
     "NotAGitPlace",
     "OnlyRead",
+    "PlaceCrowded",
     "PlaceFull",
     "PlaceNotWritable",
     "PlaceUnreachable",
@@ -89,6 +90,15 @@ class WrongDrop(PlaceError):
     exit_code = 21
     can_wait = True
     hint = "Plug in the right stick, or add this one as a place of its own."
+
+
+class PlaceCrowded(PlaceError):
+    """A place lists more mailboxes of one group than a group has members: somebody who may write there made them."""
+
+    code = "place-crowded"
+    exit_code = 29
+    can_wait = True
+    hint = "Let its owner delete those that are nobody's, and use another place meanwhile: lace place add NAME URI"
 
 
 class PlaceFull(PlaceError):

@@ -28,6 +28,7 @@ from transports.errors import (
     DropNotEmpty,
     MissingFile,
     NotADrop,
+    PlaceCrowded,
     PlaceNotWritable,
     PlaceUnreachable,
     UnreadableFile,
@@ -212,7 +213,7 @@ def test_strange_entries_are_passed_over(drop: Drop) -> None:
     assert drop.nodes(GROUP) == [NODE]
     for number in range(5000):
         (parent / f"{number:064x}").mkdir(exist_ok=number > 0) if number else None
-    with pytest.raises(LaceError):
+    with pytest.raises(PlaceCrowded):
         drop.nodes(GROUP)
 
 

@@ -27,11 +27,10 @@ from transports.errors import (
 )
 from transports.git.command import GitRunner
 from transports.git.complaints import complaint, fault_of_git
-from transports.git.pace import Pace
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri, parse_remote
 from transports.reading import read_head
-from vault.errors import Cancelled, PlaceError
+from vault.errors import PlaceError
 from vault.lock import Patience
 
 NODE = key(1).verifier
@@ -228,77 +227,6 @@ def listener(answer: bytes) -> Iterator[int]:
 def test_a_host_that_says_nothing_is_given_up(tmp_path: Path) -> None:
     with listener(b"") as port, pytest.raises(PlaceUnreachable, match="said nothing"):
         GitPlace.create(f"git://127.0.0.1:{port}/v", tmp_path / "a", patience=Patience(silence=1), entropy=os.urandom)
-
-
-def test_whoever_waits_for_a_host_may_give_up(tmp_path: Path) -> None:
-    """APP-13: the first Ctrl-C ends the git that talks, which it does not reach by itself."""
-    asked: list[float] = []
-
-    def stops(seconds: float) -> None:
-        asked.append(seconds)
-        if len(asked) == 2:
-            raise Cancelled("Stopped as you asked.")
-
-    with listener(b"") as port, pytest.raises(Cancelled):
-        GitPlace(f"git://127.0.0.1:{port}/v", tmp_path / "a", patience=Patience(stops))
-    assert asked == [0, 0]
-
-
-def test_a_host_that_only_says_that_it_is_at_it_is_given_up(tmp_path: Path) -> None:
-    """faults.md row 15: a word now and then is no silence, and none of what was asked for."""
-    runner = GitRunner(tmp_path / "home", parse_remote("https://127.0.0.1:1/v.git"), Patience(window=0.2))
-    for what in ("remote: Resolving deltas", "Receiving objects"):
-        says = f"for n in 1 2 3 4 5 6 7 8 9; do sleep 0.05; echo '{what}: '$n'% ('$n'/9)' >&2; done; sleep 60"
-        with pytest.raises(PlaceUnreachable, match="git sends fewer than 256 bytes a second"):
-            runner.talk("-c", f"alias.drip=!{says}", "drip", arrived=lambda: 50, limit=10_000)
-
-
-def test_a_fetch_goes_on_for_as_long_as_git_gets_on() -> None:
-    """No byte arrives while a large pack is put into order and proven, which takes longer than a host may be silent."""
-    size = 50
-    pace = Pace("host", Patience(silence=90, window=300), lambda: size, 1 << 30)
-    for _ in range(9):
-        size += 300 * 256
-        pace.heard("err", b"remote: still at it\n")
-        pace.passed(200)
-    pace.heard("err", b"Receiving objects: 100% (9/9), 1.50 MiB | 1 KiB/s\rReceiving objects: 100% (9/9), done.\nResol")
-    pace.passed(200)
-    for number in range(100):
-        pace.heard("err", b"ving deltas: %3d%% (%d/100)\rResol" % (number, number))
-        pace.passed(200)
-        pace.passed(200)
-    pace.heard("err", b"ving deltas:  99% (99/100)\r")
-    with pytest.raises(PlaceUnreachable, match="Git did not get on in 300 seconds with what host sent"):
-        pace.passed(200)
-
-
-def test_a_push_to_a_host_that_hangs_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """faults.md row 15: with a word now and then it went on for ever."""
-    bare = bare_repository(tmp_path / "v.git")
-    ssh = tmp_path / "ssh"
-    ssh.write_text(
-        f'#!/bin/sh\nfor said; do :; done\ncase $said in *upload-pack*) exec sh -c "$said";; esac\n'
-        f"git receive-pack --http-backend-info-refs '{bare}'\nexec 3<&0\ncat <&3 >/dev/null &\n"
-        "while printf '000a\\002soon\\n'; do sleep 0.3; done\n"
-    )
-    ssh.chmod(0o700)
-    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
-    place = GitPlace(f"ssh://friend@host{bare}", tmp_path / "a", patience=Patience(window=2))
-    with closing(place), pytest.raises(PlaceUnreachable, match="took all that was sent, and did not say in 2 seconds"):
-        place.make(os.urandom)
-
-
-def test_a_push_that_a_host_hardly_takes_ends() -> None:
-    """faults.md row 15: git's own count tells; small objects and the host's words are no progress."""
-    pace = Pace("host", Patience(silence=90, window=300))
-    for size in range(1, 20):
-        pace.heard("err", b"Writing objects:   9%% (9/99), %d.00 MiB | 9.00 KiB/s\r" % size)
-        pace.passed(200)
-    for number in range(10, 39):
-        pace.heard("err", b"remote: soon\nWriting objects:  %d%% (9/99), 19.05 MiB | 9 bytes/s\r" % number)
-        pace.passed(10)
-    with pytest.raises(PlaceUnreachable, match="host takes fewer than 256 bytes a second"):
-        pace.passed(10)
 
 
 def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(

@@ -15,6 +15,7 @@ from tests.transports.helpers import GROUP, additions, key, make_head, put, seal
 from transports.errors import (
     AccessRefused,
     NotAGitPlace,
+    PlaceCrowded,
     PlaceFull,
     PlaceUnreachable,
     PushRejected,
@@ -296,6 +297,26 @@ def test_a_greeting_that_speaks_of_a_quota_makes_no_full_place(
     assert type(refusal(answer.encode(), f"{greeting}{said}{_FAILED}", "host")) is means
     unread = f"{greeting}ERROR: Repository not found.\nfatal: Could not read from remote repository."
     assert type(fault_of_git(unread, "host")) is NotAGitPlace
+
+
+def test_more_mailboxes_than_a_group_has_members_are_told_and_replace_none(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17, CYB-18: other branches do not count, and nobody's own mailbox is taken for a damaged one."""
+    monkeypatch.setattr("transports.git.place._NODES_LIMIT", 3)
+    mine = at("a")
+    put(mine, key(1), additions(some_records(3)))
+    commit = git(bare, "commit-tree", git(bare, "mktree"), "-m", "x")
+    for names in ("feature/{}", "lace/{}", f"lace/{mine.ref(GROUP, NODE)[:16]}{{:064x}}"):
+        assert len(got(at(f"reader {len(names)}"))) == 3
+        made = [f"create refs/heads/{names.format(number)} {commit}\n" for number in range(4)]
+        git(bare, "update-ref", "--stdin", stdin="".join(made).encode())
+    before = refs(bare)
+    with pytest.raises(PlaceCrowded, match="holds more than 3 mailboxes of your group"):
+        at("a").nodes(GROUP)
+    with pytest.raises(PlaceCrowded):
+        at("a").writer(GROUP, NODE).put_request(b"x")
+    assert refs(bare) == before
 
 
 def test_the_road_over_a_daemon(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from transports.errors import (
     BadSnapshot,
     MissingFile,
     NotAGitPlace,
+    PlaceCrowded,
     PlaceNotWritable,
     PlaceUnreachable,
     UnreadableFile,
@@ -196,7 +197,7 @@ class GitPlace:
         prefix = group_directory(group)
         found = {match[2] for name in self._refs if (match := _REF.fullmatch(name)) and match[1] == prefix}
         if len(found) > _NODES_LIMIT:
-            raise UnreadableFile(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes.")
+            raise PlaceCrowded(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes of your group.")
         return sorted(Verifier(bytes.fromhex(key)) for key in found)
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:
