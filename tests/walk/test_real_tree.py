@@ -19,7 +19,7 @@ def _fill(folder: Path) -> int:
             path.is_file()
             and not path.is_symlink()
             and path.stat().st_size <= 32 << 20
-            and not {"site-packages", "dist-packages"} & set(parts)
+            and not {"site-packages", "dist-packages", "__pycache__"} & set(parts)
         ):
             target = folder.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
