@@ -5,22 +5,23 @@ Nothing is kept of it: it follows from what is shared and what is not here, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.records import RecordHash
 from vault.store.sharing import Sharing
 from vault.vault import Vault
 
-__all__ = ["Lacking", "lacking_of", "lacking_releases"]
+__all__ = ["Lacking", "lacking_of", "lacking_releases", "waiting_releases"]
 
 _EVIDENCE, _CONTENT = "evidence", "content"
-_LOOKED_AT = 20  # hidden releases of one node: one of them is enough to know that something is to be fetched
-_HIDDEN = """SELECT r.hash, r.desk, r.version FROM release r JOIN vector v ON v.node = r.node
-    JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq AND r.node = ? ORDER BY r.p LIMIT ?"""
+_LOOKED_AT = 3  # releases of one node of which is told what they wait for: a large one is walked for seconds
+_FROM = """FROM release r JOIN vector v ON v.node = r.node JOIN shared s ON s.p = r.p
+    WHERE r.visible = 0 AND r.seq <= v.seq"""
+_HIDDEN = f"SELECT r.hash, r.desk, r.version {_FROM} AND r.node = ? ORDER BY r.p LIMIT ?"
+_COUNTS = f"SELECT r.node, count(*) {_FROM} GROUP BY r.node"
 
 
-@dataclass(frozen=True, slots=True)
-class Lacking:
+class Lacking(NamedTuple):
     """A release that waits, and one record that it waits for.
 
     Args:
@@ -46,8 +47,18 @@ class Lacking:
         return f"{self.kind}-missing"
 
 
+def waiting_releases(vault: Vault) -> dict[str, int]:
+    """Return of each node how many releases count and are not shown, while something that is shared is missing here.
+
+    Nothing is walked for it, so one that waits only to be proven is counted then too.
+    """
+    if Sharing(vault.store.db).is_whole():
+        return {}
+    return {str(node): int(count) for node, count in vault.store.rows(_COUNTS)}
+
+
 def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
-    """Return the releases of a node that wait for something; the oldest ones, if many do.
+    """Return what releases of a node wait for; of the oldest ones, if many do.
 
     A release that was not proven yet, or whose content is another than it says, waits for nothing.
     """

@@ -8,11 +8,11 @@ While a release of the peer waits for a record that is not here, the link says s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
-from lazy.lacking import Lacking, lacking_releases
+from lazy.lacking import Lacking, lacking_releases, waiting_releases
 from lazy.people import left, peers
 from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
@@ -62,7 +62,8 @@ class Link:
         pending: entries of mine that it has not confirmed.
         last_sync: ISO 8601 UTC, or None.
         places: names of the places where it is met.
-        missing: releases of it that wait for a record that is not here; some of them, if many do.
+        waiting: how many of its releases are not shown while something is missing here.
+        missing: what they wait for; of some of them, if many do.
     """
 
     peer: str
@@ -73,11 +74,20 @@ class Link:
     pending: int
     last_sync: str | None
     places: tuple[str, ...]
-    missing: tuple[Lacking, ...]
+    waiting: int
+    missing: tuple[Lacking, ...] = ()
 
 
 def links(vault: Vault) -> list[Link]:
-    """Return the link to every peer, by name, and to those who were left."""
+    """Return the link to every peer, by name, and to those who were left, each with what its releases wait for."""
+    with vault.store.reading():
+        return [
+            replace(link, missing=lacking_releases(vault, link.node)) if link.waiting else link
+            for link in _links(vault)
+        ]
+
+
+def _links(vault: Vault) -> list[Link]:
     with vault.store.reading():
         mine, known = vector_here(vault), known_vectors(vault)
         seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
@@ -85,47 +95,49 @@ def links(vault: Vault) -> list[Link]:
         published = {str(place): int(seq) for place, seq in vault.store.rows("SELECT place_id, seq FROM published")}
         offered = [(place.name, place.peer, published.get(place.place_id, 0)) for place in places(vault)]
         labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
+        waiting = waiting_releases(vault)
         people = [(person.name, person.node, False) for person in peers(vault)]
         people += [(labels[node], node, True) for node in left(vault) if node in labels]
         return [
-            _link(vault, name, node, offered, met.get(node), seen, mine, known.get(node, VersionVector()), is_left)
+            _link(vault.node, name, node, offered, met, seen, mine, known.get(node, VersionVector()), waiting, is_left)
             for name, node, is_left in sorted(people)
         ]
 
 
 def _link(
-    vault: Vault,
+    me: Verifier,
     name: str,
     node: str,
     offered: list[tuple[str, str | None, int]],
-    met: Tai | None,
+    all_met: dict[str, Tai],
     seen: dict[str, int],
     mine: VersionVector,
     theirs: VersionVector,
+    all_waiting: dict[str, int],
     is_left: bool,
 ) -> Link:
     key = Verifier.parse(node)
-    top, confirmed = mine.of(vault.node).seq, theirs.of(vault.node).seq
+    met, waiting = all_met.get(node), all_waiting.get(node, 0)
+    top, confirmed = mine.of(me).seq, theirs.of(me).seq
     pull = Progress(max(seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
     here = [(place, seq) for place, peer, seq in offered if peer in {None, node}]
     push = Progress(min(max([confirmed, *(seq for _, seq in here)]), top), min(confirmed, top))
-    missing = lacking_releases(vault, node)
     if is_left:
         state = LinkState.PAUSED
     elif met is None:
         state = LinkState.INITIAL
     else:
-        state = LinkState.REPAIRING if missing or pull.contiguous < pull.received else LinkState.LIVE
+        state = LinkState.REPAIRING if waiting or pull.contiguous < pull.received else LinkState.LIVE
     last = met.to_utc_iso() if met is not None else None
     met_at = tuple(place for place, _ in here)
-    return Link(name, node, state, pull, push, top - push.contiguous, last, met_at, missing)
+    return Link(name, node, state, pull, push, top - push.contiguous, last, met_at, waiting)
 
 
 def metrics(vault: Vault) -> Iterator[str]:
     """Yield the lines of a Prometheus text page about this vault, for a file that its node exporter reads."""
     store, tenant = vault.store, _quoted(vault.group)
     states = list(LinkState)
-    found = links(vault)
+    found = _links(vault)
     rows = [
         ("sync_link_state", "0 initial, 1 live, 2 repairing, 3 paused", [states.index(link.state) for link in found]),
         ("sync_checkpoint_pull_received", "entries of the peer's log seen here", [x.pull.received for x in found]),
@@ -133,6 +145,7 @@ def metrics(vault: Vault) -> Iterator[str]:
         ("sync_checkpoint_push_received", "entries of mine that lie where it reads", [x.push.received for x in found]),
         ("sync_checkpoint_push_contiguous", "entries of mine it confirmed", [x.push.contiguous for x in found]),
         ("lace_queue_entries", "entries of mine it has not confirmed", [link.pending for link in found]),
+        ("lace_releases_waiting", "releases of it that are not shown yet", [link.waiting for link in found]),
     ]
     for name, text, values in rows:
         yield from _head(name, "gauge", text)

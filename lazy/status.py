@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
 from lazy.heads import heads_to_update, standing_to, with_agreed
+from lazy.lacking import waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
@@ -58,6 +59,7 @@ class PeerStatus:
         unreleased: commits it says it has not released.
         evidence: how much was met that speaks against it (LAZ-73); `lace peers NAME` shows it.
         beacon: what it last said of itself, unproven, if it says anything (LAZ-18).
+        waiting: releases of it that are not shown yet, as something is missing here.
     """
 
     name: str
@@ -70,6 +72,7 @@ class PeerStatus:
     unreleased: int
     evidence: int = 0
     beacon: SeenBeacon | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ def status(vault: Vault) -> Status:
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
         held, mapped = _held(vault), desks(vault)
-        against, beacons = counts(vault), known_beacons(vault)
+        against, beacons, hidden = counts(vault), known_beacons(vault), waiting_releases(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
         has_more_keys = bool(store.rows(f"{OWN_NODES} LIMIT 1"))
@@ -154,6 +157,7 @@ def status(vault: Vault) -> Status:
                 _released(held, linked(vault, person.node) if has_more_keys else {person.node}),
                 against[person.node],
                 beacons.get(person.node),
+                hidden.get(person.node, 0),
             )
             for person in peers(vault)
         )
@@ -285,6 +289,7 @@ def _peer(
     versions: str,
     evidence: int,
     beacon: SeenBeacon | None,
+    waiting: int,
 ) -> PeerStatus:
     row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", person.node)
     ahead, behind = difference
@@ -307,4 +312,5 @@ def _peer(
         int(row[0][1] or 0) if row else 0,
         evidence,
         beacon,
+        waiting,
     )

@@ -12,7 +12,6 @@ from lazy.links import SCOPE, Link, LinkState, Progress, links, metrics
 
 __all__ = ["configure", "missing_data", "run"]
 
-_NAMED = 3  # releases of one peer that wait
 _SAID = {
     LinkState.INITIAL: "not met yet: lace sync",
     LinkState.LIVE: "",
@@ -50,6 +49,7 @@ def _data(link: Link) -> dict[str, object]:
         "pending": link.pending,
         "last_sync": link.last_sync,
         "places": link.places,
+        "waiting": link.waiting,
         "missing": [missing_data(one) for one in link.missing],
     }
 
@@ -78,7 +78,7 @@ def _text(found: list[Link], paint: Paint) -> str:
         if link.pending:
             lines.append(f"    {link.pending} of yours not confirmed: lace queue")
         waits = "    {} {} is not shown yet: lace why {}"
-        lines += [waits.format(inert(one.desk), one.version, one.release) for one in link.missing[:_NAMED]]
+        lines += [waits.format(inert(one.desk), one.version, one.release) for one in link.missing]
     return "\n".join(lines)
 
 

@@ -97,6 +97,7 @@ def _peer_data(peer: PeerStatus) -> dict[str, Any]:
         "ahead": peer.ahead,
         "unreleased": peer.unreleased,
         "evidence": peer.evidence,
+        "waiting": peer.waiting,
         "beacon": beacon_data(peer.beacon),
     }
 
@@ -213,6 +214,8 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
             )
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
+        if peer.waiting:
+            line += paint.warn(f", ! {count_text(peer.waiting, 'release')} not all here: lace links")
         if peer.evidence:
             line += paint.warn(f", ! {peer.evidence} noted against: {inert(as_typed('peers', peer.name))}")
         lines.append(line)

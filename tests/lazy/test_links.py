@@ -62,6 +62,8 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     assert link["state"] == "repairing"
     assert made not in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
     [one] = link["missing"]
+    assert link["waiting"] == bob.lace("status")["peers"][0]["waiting"] == 1
+    assert "1 release not all here: lace links" in bob.text("status")
     assert (one["release"], one["desk"], one["version"]) == (made, "main", "1.0.0")
     assert (one["class"], one["code"]) == ("content", "content-missing")
     assert bob.lace("why", made)["lacks"] == one
@@ -70,7 +72,8 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     assert f"main 1.0.0 is not shown yet: lace why {made}" in bob.text("links")
     assert 'remote="alice",scope="shared"} 2' in bob.text("metrics")
     bob.lace("sync", "stick")
-    assert (_link(bob)["state"], _link(bob)["missing"]) == ("live", [])
+    assert (_link(bob)["state"], _link(bob)["waiting"], _link(bob)["missing"]) == ("live", 0, [])
+    assert (bob.lace("status")["peers"][0]["waiting"], "not all here" in bob.text("status")) == (0, False)
     assert made in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
     assert bob.lace("why", made)["lacks"] is None
 
