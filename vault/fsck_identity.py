@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault.errors import DataError, LaceError
-from vault.mark import MarkFile, mark_path
+from vault.markfile import MarkFile, mark_path
 from vault.profile import group_id
 from vault.records import Seal, Verifier, b64a, parse_record
 

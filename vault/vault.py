@@ -19,7 +19,7 @@ from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.files import make_directory, write_atomic
 from vault.keys import KeyStore
 from vault.lock import Holder, VaultLock
-from vault.mark import MarkFile, mark_path
+from vault.markfile import MarkFile, mark_path
 from vault.names import check_group_name, check_name
 from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault import mark as mark_module
+from vault import markfile
 from vault.errors import EnvironmentFault
 from vault.files import DiskFull
 from vault.mark import (
     MARK_TABLE,
     MarkDamaged,
-    MarkFile,
     MarkMissing,
     MarkState,
     MarkVerdict,
@@ -26,9 +25,9 @@ from vault.mark import (
     VaultForked,
     VaultPosition,
     check,
-    mark_path,
     require_writable,
 )
+from vault.markfile import MarkFile, mark_path
 from vault.records import b64a
 from vault.records.hashes import Verifier
 
@@ -220,7 +219,7 @@ def test_full_disk_keeps_the_mark(file: MarkFile, monkeypatch: pytest.MonkeyPatc
     def full(*_args: object, **_more: object) -> None:
         raise DiskFull("There is no room.")
 
-    monkeypatch.setattr(mark_module, "write_atomic", full)
+    monkeypatch.setattr(markfile, "write_atomic", full)
     with pytest.raises(DiskFull):
         file.intent(1, None, digest(1))
     assert file.load() == EMPTY
