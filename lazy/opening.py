@@ -84,6 +84,8 @@ class OpenFile:
         base: what it was before; None when it was not there.
         sides: what each side has, in the order of `Opened.sides`; None where it is deleted.
         other_name: of renames and twins, the other name.
+        left: number of the side that the others clash with: mine, or one that mine took in by itself.
+        rights: numbers of the others.
     """
 
     path: str
@@ -91,6 +93,8 @@ class OpenFile:
     base: Content | None
     sides: tuple[Content | None, ...]
     other_name: str = ""
+    left: int = 0
+    rights: tuple[int, ...] = (1,)
 
     @property
     def has_lines(self) -> bool:
@@ -189,17 +193,22 @@ def _clashes(
 
 
 def _file(source: Source, path: str, clashes: Mapping[int, PathConflict], trees: Sequence[RecordHash]) -> OpenFile:
-    first = clashes[min(clashes)]
+    number = min(clashes)
+    first = clashes[number]
     entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
                for number, tree in enumerate(trees)]  # fmt: skip
-    entries[0] = first.ours
+    left = 0
+    if number > 1 and entries[0] in {None, first.base}:  # mine has it as it was, and took it from a side before
+        left = next((n for n in range(1, number) if entries[n] == first.ours), 0)
+    if number == 1 or entries[0] is None:
+        entries[0] = first.ours  # mine may have it by another name
     whole = [_whole(source, entry) for entry in (first.base, *entries)]
     has_text = first.is_text and can_merge(*(text for text in whole if text is not None))
     contents = [
         _content(source, entry, text if has_text else None)
         for entry, text in zip((first.base, *entries), whole, strict=True)
     ]
-    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin)
+    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin, left, tuple(sorted(clashes)))
 
 
 def _whole(source: Source, entry: Entry | None) -> bytes | None:

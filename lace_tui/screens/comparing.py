@@ -138,13 +138,30 @@ class Comparing(Place):
         return self._picks.get(self.file.path, Pick()) if self.file else Pick()
 
     def _worked(self) -> Worked | None:
-        return worked_out(self.file, self.pick) if self.file else None
+        file = self.file
+        if file is None:
+            return None
+        worked = worked_out(file, self.pick)
+        if file.has_lines:
+            return worked
+        at = min(max(self._region, 1), len(file.rights))  # without lines one walks through the sides
+        return worked._replace(right=file.rights[at - 1], step=at)
+
+    def _numbers(self, worked: Worked | None) -> list[int]:
+        """Return the regions of a file; of one without lines, the sides that its left one is compared with."""
+        if worked is None or self.file is None:
+            return []
+        if not self.file.has_lines:
+            return [*range(1, len(self.file.rights) + 1)] if len(self.file.rights) > 1 else []
+        return [piece.number for piece in worked.pieces if piece.number]
 
     def _whose(self, number: int) -> str:
         origin = self._opened.sides[number] if self._opened else None
         return "" if origin is None else "yours" if origin.is_mine else f"{inert(origin.name)}'s"
 
     def _names(self, worked: Worked) -> tuple[str, str]:
+        if self.file is not None and not self.file.has_lines:
+            return (self._whose(self.file.left), self._whose(worked.right))
         return (self._whose(0) if worked.step == 1 else "so far", self._whose(worked.right))
 
     def _side_title(self, origin: Origin, room: int = 200) -> str:
@@ -170,7 +187,12 @@ class Comparing(Place):
             self._draw_merging(opened, left, right, result)
         else:
             room = left.size.width - 6 if wide else left.size.width // 2 - 5
-            one = self._side_title(opened.sides[0], room) if worked.step == 1 else "RESULT SO FAR"
+            is_so_far = worked.step > 1 and file.has_lines
+            one = (
+                "RESULT SO FAR"
+                if is_so_far
+                else self._side_title(opened.sides[0 if file.has_lines else file.left], room)
+            )
             other = self._side_title(opened.sides[worked.right], room)
             if not worked.pieces:
                 self._draw_whole(file, worked, (one, other), left, right)
@@ -198,7 +220,7 @@ class Comparing(Place):
         result.show("RESULT, not written yet", [mark("Both sides' work merged; w writes it.", GOOD)])
 
     def _draw_whole(self, file: OpenFile, worked: Worked, titles: tuple[str, str], left: Pane, right: Pane) -> None:
-        for pane, title, number in ((left, titles[0], 0), (right, titles[1], worked.right)):
+        for pane, title, number in ((left, titles[0], file.left), (right, titles[1], worked.right)):
             rows = facts(file, file.sides[number], pane.scrollable_content_region.width)
             base = [mark("  before:", QUIET), *facts(file, file.base, pane.scrollable_content_region.width)]
             if not self.has_class("-wide") and pane is left:
@@ -224,7 +246,8 @@ class Comparing(Place):
         else:
             names = "   ".join(f"{key} {name} whole" for key, name in zip("LR", self._names(worked), strict=True))
             edit = "   e edit" if can_edit(file) else ""
-            result.show(title, [mark(f"?  undecided:  {names}{edit}", BAD)])
+            more = "   n the next side" if self._numbers(worked) else ""
+            result.show(title, [mark(f"?  undecided:  {names}{edit}{more}", BAD)])
 
     def _draw_words(self, opened: Opened) -> None:
         file, worked = self.file, self._worked()
@@ -241,8 +264,10 @@ class Comparing(Place):
         if worked and worked.pieces and self._region:
             regions = [piece.number for piece in worked.pieces if piece.number]
             parts.append((4, mark(f"region {regions.index(self._region) + 1} of {len(regions)}")))
-        if worked and len(opened.sides) > 2:
+        if worked and worked.pieces and len(opened.sides) > 2:
             parts.append((5, mark(f"step {worked.step} of {len(opened.sides) - 1}")))
+        elif worked and not worked.pieces and (numbers := self._numbers(worked)):
+            parts.append((4, mark(f"side {max(self._region, 1)} of {len(numbers)}")))
         if worked and worked.open:
             parts.append((1, mark(f"! undecided: {len(worked.open)}", BAD)))
         elif still:
@@ -269,13 +294,14 @@ class Comparing(Place):
         if opened is None or worked is None:
             return {}
         left, right = self._names(worked)
+        whole = self._whose(self.file.left) if self.file else left
         still = undecided(opened, self._picks)
         write = "write"
         if len(still) == 1 and worked.open:
             write = f"(write: {len(worked.open)} left)"
         elif still:
             write = f"(write: {plural(len(still), 'file')} left)"
-        return {"take-left": left, "take-right": right, "write": write, "whole-left": f"all {left}"}
+        return {"take-left": left, "take-right": right, "write": write, "whole-left": f"all {whole}"}
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the conflict and its command."""
@@ -287,7 +313,7 @@ class Comparing(Place):
     def _to_open(self) -> None:
         """Go to the first open region of the file, else to its first."""
         worked = self._worked()
-        numbers = [piece.number for piece in worked.pieces if piece.number] if worked else []
+        numbers = self._numbers(worked)
         if worked and worked.open:
             self._region = worked.open[0]
         elif self._region not in numbers:
@@ -297,7 +323,7 @@ class Comparing(Place):
         opened, worked = self._opened, self._worked()
         if opened is None or worked is None:
             return
-        numbers = [piece.number for piece in worked.pieces if piece.number]
+        numbers = self._numbers(worked)
         at = numbers.index(self._region) + by if self._region in numbers else len(numbers) if by > 0 else -1
         if 0 <= at < len(numbers):
             self._region = numbers[at]
@@ -309,7 +335,7 @@ class Comparing(Place):
         count = len(self._opened.files) if self._opened else 0
         self._file = number % max(1, count)
         worked = self._worked()
-        numbers = [piece.number for piece in worked.pieces if piece.number] if worked else []
+        numbers = self._numbers(worked)
         self._region = (numbers[-1] if at_end else numbers[0]) if numbers else 0
 
     def action_next_region(self) -> None:

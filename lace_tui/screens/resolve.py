@@ -88,7 +88,7 @@ class Resolve(Comparing):
         if file is None or worked is None:
             return
         if not file.has_lines or not self._region:
-            whole = {"left": 0, "right": worked.right}.get(choice or "")
+            whole = {"left": file.left, "right": worked.right}.get(choice or "")
             if choice is None:
                 self._set(Pick())
             elif whole is None:
@@ -137,7 +137,7 @@ class Resolve(Comparing):
 
     def action_whole_left(self) -> None:
         """Take the whole file from the left side."""
-        self._whole(0)
+        self._whole(self.file.left if self.file else 0)
 
     def action_whole_right(self) -> None:
         """Take the whole file from the right side."""

@@ -206,3 +206,39 @@ def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault
     for vault in (bob, alice):
         sync(vault, ["stick"])
     assert update(alice).written == ("a.txt",)
+
+
+def test_who_has_a_line_of_their_own_takes_either_side_of_two_friends(tmp_path: Path) -> None:
+    """LAZ-35, LAZ-39: what mine took in from one of them is theirs, and a whole file of mine is as mine has it."""
+    alice, bob, cara = people = gathered(tmp_path, "bob", "cara")
+    bases = {"logo": b"\0one", "menu": b"a\none\nb\nc\nd\nlast\n", "text": b"one\n"}
+    for path, content in bases.items():
+        (alice.folder / path).write_bytes(content)
+    release(alice, Version(1, 5, 0), "base")
+    for vault in people:
+        sync(vault, ["stick"])
+    for vault in (bob, cara):
+        update(vault)
+        for path, content in bases.items():
+            (vault.folder / path).write_bytes(content.replace(b"one", vault.name.encode()))
+        release(vault, Version(2, 0, 0), "second")
+    for vault in (bob, cara, alice):
+        sync(vault, ["stick"])
+    mine = bases["menu"].replace(b"last", b"alice")
+    (alice.folder / "menu").write_bytes(mine)
+    commit(alice, "my line goes on")
+    opened = open_conflict(alice, "2.0.0")
+    assert [file.path for file in opened.files] == ["logo", "menu", "text"]
+    for file in opened.files:
+        took = opened.sides[file.left].name
+        left, right = (
+            bases[file.path].replace(b"one", opened.sides[n].name.encode()) for n in (file.left, *file.rights)
+        )
+        shown = [content.head for content in file.sides if content is not None]
+        assert (shown[file.left], shown[file.rights[0]]) == (left if file.path != "menu" else mine, right)
+        assert took == (alice.name if file.path == "menu" else opened.sides[1].name)
+    decide(alice, opened, {file.path: Pick(side=file.left) for file in opened.files}, Version(3, 0, 0))
+    first = opened.sides[1].name.encode()
+    assert [(alice.folder / path).read_bytes() for path in bases] == [b"\0" + first, mine, first + b"\n"]
+    for vault in (cara, bob, alice):
+        vault.close()

@@ -377,3 +377,31 @@ async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
     soups = [line for line in menu(story).splitlines() if "4." in line]
     assert soups[0] == "Pumpkin, 4.50"
     assert len(soups) == 2
+
+
+async def test_each_of_three_whole_files_is_shown_and_can_be_taken(story: Story) -> None:
+    """LAZ-35: `n` goes from side to side where a file has no lines, and each is named by whose it is."""
+    clash(story, {"logo.png": b"\x89PNG\0mine"}, {"logo.png": b"\x89PNG\0bob"})
+    with contextlib.ExitStack() as stack:
+        alice, cara = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "cara"))
+        (cara.folder / "logo.png").write_bytes(b"\x89PNG\0cara")
+        release(cara, Version.parse("2.0.0"), "celery")
+        sync(cara, ["stick"])
+        sync(alice, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        assert "n the next side" in pane(app, "result")
+        seen = []
+        for number in (1, 2):
+            assert f"side {number} of 2" in text_of(app, "#what")
+            seen.append(str(app.screen.query_one("#right").border_title).split()[0])
+            await pilot.press("R")
+            assert f"the whole file is {seen[-1].lower()}'s" in str(app.screen.query_one("#result").border_title)
+            if seen[-1] == "BOB":
+                chosen = number
+            await pilot.press("n")
+        assert sorted(seen) == ["BOB", "CARA"]
+        await pilot.press(*"N"[: 2 - chosen], "R", "w", "y")
+        await settle(pilot)
+    assert (story.folder("alice") / "logo.png").read_bytes() == b"\x89PNG\0bob"
