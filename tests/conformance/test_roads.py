@@ -289,7 +289,7 @@ def test_a_full_disk_loses_nothing(road: Road, alice: Person, bob: Person) -> No
 
 @pytest.mark.parametrize("road", written(), indirect=True)
 def test_a_medium_that_is_gone_leaves_the_work_queued(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
-    # LAZ-24, DEL-28, DWN-52, faults.md row 4
+    # LAZ-24, DEL-28, faults.md row 4; DWN-52: what may be tried again stays pending
     meet(road, alice, bob)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.0.0")

@@ -21,7 +21,7 @@ _LATER = {("git", "up"), ("rebased-stick", "down"), ("sealed-git", "down"), ("se
 
 @pytest.mark.parametrize(("road", "way"), _ALL if _LONG else [one for one in _ALL if one not in _LATER])
 def test_a_road_that_is_cut_goes_on_where_it_was(tmp_path: Path, road: str, way: str) -> None:
-    """LAZ-10, LAZ-70, CYB-17, DWN-87: vault and medium are whole, the end is the same, and little is moved twice."""
+    """LAZ-10, LAZ-70, CYB-17: vault and medium are whole, the end is the same, and little is moved twice."""
     done = sweep(tmp_path, road, way, _CUTS, seed=3)
     assert done.faults == ()
     assert done.again < done.allowed

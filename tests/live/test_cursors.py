@@ -110,7 +110,10 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
 
 
 def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
-    """DWN-41, DWN-44, DWN-60, CLO-57: what came and could not be stored leaves it, and the next visit brings it."""
+    """DWN-41, DWN-60, CLO-57: what came and could not be stored leaves it, and the next visit brings it.
+
+    DWN-44: it is kept whole or not at all; that it only rises holds within one log, as tested below.
+    """
     alice, bob = pair
     kept = known(bob, alice.node).mine
     more(alice, "two\n")

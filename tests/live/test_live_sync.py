@@ -240,7 +240,7 @@ def test_who_met_on_a_stick_sends_names_before_records(alice: Person, bob: Perso
 
 
 def test_pull_takes_and_push_gives(alice: Person, bob: Person) -> None:
-    """LAZ-23, LAZ-25."""
+    """LAZ-23, LAZ-25, DEL-23: alice, who syncs nothing by herself, takes what is brought to her server."""
     found(alice)
     with serving(alice) as server:
         begin(alice, server, bob)
