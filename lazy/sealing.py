@@ -135,12 +135,16 @@ def seen_first(uri: str) -> Iterator[None]:
         PlaceUnreachable: it cannot be reached now.
     """
     from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
+    from vault.errors import PlaceError  # noqa: PLC0415
 
     try:
         yield
     except PlaceUnreachable as error:
         if not uri.startswith("git+file:") and not isinstance(error, CertificateUntrusted):
             error.hint = _SEEN_FIRST
+        raise
+    except PlaceError as error:  # of a place that was not added nothing can be pulled
+        error.hint = error.hint.partition(" What lies there can be read")[0]
         raise
 
 

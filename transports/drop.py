@@ -99,7 +99,8 @@ class Drop:
                 if strangers:
                     raise DropNotEmpty(
                         f"{path} is not empty, so lace makes no drop of it.",
-                        hint=f"Name a new sub-directory, for example {path / 'lace'}",
+                        hint=f"Name a new sub-directory, for example {path / 'lace'}"
+                        + (f", or its git repository: {path / '.git'}" if (path / ".git").is_dir() else ""),
                     )
                 _write_marker(path, entropy(16).hex())
             else:

@@ -414,6 +414,7 @@ def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
         ("fatal: '/v' does not appear to be a git repository", NotAGitPlace),
         ("fatal: repository 'https://h/v/' not found", NotAGitPlace),
         ("fatal: mismatched algorithms: client sha1; server sha256", NotAGitPlace),
+        ("fatal: the receiving end does not support this repository's hash algorithm", NotAGitPlace),
         ("fatal: detected dubious ownership in repository at '/v'", NotAGitPlace),
         ("remote: fatal: write error: No space left on device", PlaceFull),
         ("error: remote unpack failed: insufficient permission for adding an object", PlaceNotWritable),

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.vault.vaults import befriend, found, write
-from transports.errors import PlaceUnreachable, WrongDrop
+from transports.errors import PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -96,6 +96,46 @@ def test_a_repository_that_went_away_leaves_the_work_queued(alice: Person, bare:
     assert alice.lace("push", "host")["sent"] > 0
 
 
+def test_a_place_that_cannot_be_added_is_told_with_a_way_out(
+    alice: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: by what a person can do about it, and nothing is offered that needs the place."""
+    alice.lace("init", "--name", "alice")
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    for address, way in (
+        (str(tmp_path / "gone.git"), f"git init --bare {tmp_path / 'gone.git'}"),
+        (str(tmp_path / "work"), f"or its git repository: {tmp_path / 'work' / '.git'}"),
+    ):
+        assert way in alice.run("place", "add", "host", address).err
+
+    def refuse(_: PrivateRepository, *words: object, **__: object) -> None:
+        raise PushRejected("The git place takes in no change.")
+
+    monkeypatch.setattr(PrivateRepository, "push", refuse)
+    error = alice.run("--json", "place", "add", "host", str(bare)).json["error"]
+    assert (error["code"], error["hint"]) == ("push-rejected", "Let the host accept pushes to branches below lace/.")
+
+    exists = Path.exists
+
+    def unseen(path: Path, **follows: bool) -> bool:
+        if path == bare:
+            raise PermissionError(13, "Permission denied")
+        return exists(path, **follows)
+
+    monkeypatch.setattr(Path, "exists", unseen)
+    done = alice.run("place", "add", "host", f"git+{bare.as_uri()}")
+    assert (done.code, f"{bare} cannot be read: permission denied" in done.err) == (20, True)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C stop this process, which whoever began it behind a shell may have switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("first", [False, True])
 def test_a_command_that_waits_for_another_at_a_git_place_says_so(alice: Person, bare: Path, first: bool) -> None:
     """APP-13: as where another writes to the vault; the first Ctrl-C ends the waiting."""

@@ -17,6 +17,7 @@ from transports.errors import (
     NotAGitPlace,
     PlaceCrowded,
     PlaceFull,
+    PlaceNotWritable,
     PlaceUnreachable,
     PushRejected,
     WriteNotKept,
@@ -284,6 +285,11 @@ _FAILED = "error: failed to push some refs to 'host'\n"
             PlaceFull,
         ),
         ("", "[remote rejected] (quota exceeded)", PlaceFull),
+        (
+            "error: remote unpack failed: unable to create temporary object directory\n",
+            "[remote rejected] (unpacker error)",
+            PlaceNotWritable,
+        ),
     ],
 )
 @pytest.mark.parametrize(

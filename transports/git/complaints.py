@@ -30,7 +30,7 @@ _LOUD = re.compile(
 )
 _ABSENT = (
     r"access denied or repository not exported|does not appear to be a git|not a git repository"
-    r"|repository .*not (found|exported)|mismatched algorithms|is this a git repository"
+    r"|repository .*not (found|exported)|is this a git repository"
     r"|returned error: 404|no such (file or )?directory|unknown repository extension|request for unadvertised"
     r"|could not be found or you don't have permission|may not have access to this repository"
 )
@@ -39,7 +39,9 @@ _REFUSED = (
     r"|invalid credentials|returned error: 40[13]|http basic: access"
     r"|permission to .* denied|not authorized|unauthorized|service not enabled"
 )
-_READ_ONLY = r"insufficient permission|read-only file system|unpacker error|permission denied"
+_READ_ONLY = (
+    r"insufficient permission|create temporary object directory|read-only file system|unpacker error|permission denied"
+)
 _NO_REASON = "fatal: Could not read from remote repository."  # what git says where ssh said why just before
 _SAYS = re.compile(r"(?:remote:)?+\W*[^\W\d_]{2}")
 _OTHER_KEY = (
@@ -59,6 +61,9 @@ _NOT_YOURS = (
     "It belongs to another account of that machine, and git goes by nobody else's settings: let its owner give it to"
     " yours with chown -R, or reach it by ssh or https."
 )
+_OTHER_NAMES = (
+    "It names what it holds by SHA-256, and lace needs SHA-1. Make one with: git init --bare --object-format=sha1 PATH"
+)
 _SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
 # Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
 _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
@@ -70,6 +75,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
         (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
         (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
         (r"dubious ownership", NotAGitPlace, _NOT_YOURS),
+        (r"mismatched algorithms|repository's hash algorithm", NotAGitPlace, _OTHER_NAMES),
         (_FULL, PlaceFull, ""),
         (_ABSENT, NotAGitPlace, ""),
         (_REFUSED, AccessRefused, ""),

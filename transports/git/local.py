@@ -78,16 +78,20 @@ def check_directory(git: GitRunner) -> None:
     path = git.remote.path
     if path is None:
         return
-    if not path.exists():
-        raise PlaceUnreachable(f"There is no git repository at {path}.")
-    inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
-    if inner is None:
-        way = f"Make one with: git init --bare {shlex.quote(str(path))}"
-        raise NotAGitPlace(f"{path} is no git repository.", hint=way)
+    make = f"git init --bare {shlex.quote(str(path))}"
     try:
-        bad = _leading_away(inner)
+        if not path.exists():
+            hint = f"Check the path, and plug in or mount what it lies on; a new one is made with: {make}"
+            raise PlaceUnreachable(f"There is no git repository at {path}.", hint=hint)
+        inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+        bad = _leading_away(inner) if inner is not None else ""
     except OSError as error:
-        raise PlaceUnreachable(f"The git repository {path} cannot be read: {reason_of(error)}.") from error
+        raise PlaceUnreachable(
+            f"The git repository {path} cannot be read: {reason_of(error)}.",
+            hint="Check whose directory it is and what its permissions are, then run the same command again.",
+        ) from error
+    if inner is None:
+        raise NotAGitPlace(f"{path} is no git repository.", hint=f"Make one with: {make}")
     if bad:
         raise NotAGitPlace(
             f"{bad} in the repository {path} leads elsewhere, and lace does not follow it.",

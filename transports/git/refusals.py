@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transports.errors import PlaceFull, PushRejected
+from transports.errors import PlaceFull, PlaceNotWritable, PushRejected
 from transports.git.complaints import fault_of_git, printable
 from vault.errors import PlaceError
 
@@ -61,6 +61,8 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
         told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
         if _TOO_LARGE.search(complaints):
             return PushTooLarge(told)
+        if "unpacker error" in reason and isinstance(faults[-1], PlaceNotWritable):
+            return faults[-1]
         rejected = PushRejected(told, hint=_LOCKED if _LOCK.search(complaints) else "")
         # A host that refuses every replacement says so by the same word as one whose ref moved on.
         is_refused = "[remote rejected]" in reason and "non-fast-forward" in reason
