@@ -12,7 +12,6 @@ look at a single byte; see `vault.desks.glance`.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
@@ -23,12 +22,12 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from vault.desks import scancache
-from vault.desks.absent import cannot_be_here, load_absent
+from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import DOT_VAULT, Names, Problem, is_unchanged, rules_of
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
-from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees
+from vault.desks.diff import MAX_TEXT_BYTES, Change
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
@@ -45,7 +44,6 @@ from vault.desks.held import Held
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
-    BadPath,
     illegal_elsewhere,
     join,
     link_problem,
@@ -53,7 +51,8 @@ from vault.desks.paths import (
 from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums, new_sum
-from vault.desks.tree import Entry, TwinNames, build_directory, lookup
+from vault.desks.tree import Entry, build_directory
+from vault.desks.untold import Untold
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 
@@ -132,7 +131,8 @@ def snapshot(
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     try:
         pages = MemoryObjects(source, trees_only=True)
-        scan = _Scan(group, pages, tee(sink, pages), sink if bulk is None else bulk, cache, now_ns, cancel, progress)
+        both = tee(sink, pages)
+        scan = _Scan(group, pages, both, sink if bulk is None else bulk, cache, now_ns, cancel, progress)
         scan.without = without
         scan.processes = processes
         scan.held, scan.probe = held, probe
@@ -146,7 +146,8 @@ def snapshot(
         os.close(fd)
     changes: tuple[Change, ...] | None = () if found == base else None
     if base is not None and found != base:
-        found, changes = scan.keep_unknown(found, base)
+        untold = Untold(root, pages, both, group, scan.names, scan.without)
+        found, changes = untold.keep(found, base, load_absent(cache))
     problems = tuple(sorted(scan.names.problems))
     return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes)
 
@@ -175,7 +176,6 @@ class _Scan:
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
         self._progress = progress or (lambda *_told: None)
-        self._root = Path()
         self._context = b""
         self._has_modes = True
         self._old_pages = OldPages(source)
@@ -194,7 +194,6 @@ class _Scan:
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self._root = root
         self.names = Names(rules_of(root, fd), self.without, self.held, self._source)
         self._context = scancache.context_of(self._group, self.names.digest, self.without)
         self._has_modes = has_modes(fd, self.probe)
@@ -205,71 +204,6 @@ class _Scan:
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
         return RecordHash("P", found[0])
-
-    def keep_unknown(self, found: RecordHash, base: RecordHash) -> tuple[RecordHash, tuple[Change, ...] | None]:
-        """Return the tree with the base's entries where this folder could not tell, or cannot hold them.
-
-        Where there are none, the changes from the base come with it.
-        """
-        kept: dict[str, Entry | None] = {}
-        for path in self.names.unknown | {self._in_the_way(found, base, path) for path in self.without}:
-            with contextlib.suppress(BadPath):  # too long to be in a tree
-                entry = lookup(self._source, base, path)
-                if entry is not None:
-                    kept[path] = entry
-        absent = load_absent(self._cache)
-        changes = tuple(diff_trees(self._source, base, found))
-        for change in changes:
-            old = change.before
-            if self._is_hollow(change):
-                kept[change.path] = None
-            if old is None or change.after is not None:
-                continue
-            if absent.get(change.path) == old.hash.text or cannot_be_here(self._source, change.path, old):
-                kept[change.path] = old
-        if not kept:
-            return found, changes
-        from vault.desks.edit import apply_changes  # noqa: PLC0415 - mostly all of a folder can be told
-
-        try:
-            return apply_changes(self._source, self._sink, self._group, found, kept), None
-        except TwinNames:
-            return self._keep_singly(found, kept), None
-
-    def _in_the_way(self, found: RecordHash, base: RecordHash, path: str) -> str:
-        """Return what is to stay as the base has it, for the folder of another desk: it, or what a file hides.
-
-        A folder that is gone was moved, or is not mounted: what the base had there belongs to others still.
-        """
-        if lookup(self._source, base, path) is None:
-            return path
-        names = path.split("/")
-        for above in ("/".join(names[:depth]) for depth in range(1, len(names))):
-            entry = lookup(self._source, found, above)
-            if entry is not None and not entry.is_dir:
-                self.names.problems.append(Problem(above, "stands where a desk of its own has its folder"))
-                return above
-        return path
-
-    def _keep_singly(self, found: RecordHash, kept: dict[str, Entry | None]) -> RecordHash:
-        from vault.desks.edit import apply_changes  # noqa: PLC0415
-
-        for path in sorted(kept):
-            try:
-                found = apply_changes(self._source, self._sink, self._group, found, {path: kept[path]})
-            except TwinNames:
-                reason = "could not be kept beside a new name that differs only in case"
-                self.names.problems.append(Problem(path, reason))
-        return found
-
-    def _is_hollow(self, change: Change) -> bool:
-        """Tell whether an empty folder that the base lacks holds names on the disk: then it is the rules' alone."""
-        if change.before is not None or change.after is None or not change.after.is_dir:
-            return False
-        try:
-            return any((self._root / change.path).iterdir())
-        except OSError:
-            return False
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps

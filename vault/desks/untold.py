@@ -1,0 +1,107 @@
+"""What a scan cannot tell stays as it was: trouble here never turns into a deletion for friends (CLAY-71, APP-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault.desks.absent import cannot_be_here
+from vault.desks.choosing import Names, Problem
+from vault.desks.diff import Change, diff_trees
+from vault.desks.paths import BadPath
+from vault.desks.ports import Sink, Source
+from vault.desks.tree import Entry, TwinNames, lookup
+from vault.records import RecordHash
+
+__all__ = ["Untold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """What one scan of a folder could not tell.
+
+    Args:
+        root: the folder.
+        source: where trees are read.
+        sink: where new ones go.
+        group: their Group.
+        names: what the scan noted; problems are added to it.
+        without: folders of other desks.
+    """
+
+    root: Path
+    source: Source
+    sink: Sink
+    group: str
+    names: Names
+    without: Set[str]
+
+    def keep(
+        self, found: RecordHash, base: RecordHash, absent: Mapping[str, str]
+    ) -> tuple[RecordHash, tuple[Change, ...] | None]:
+        """Return the tree with the base's entries where the folder could not tell, or cannot hold them.
+
+        Where there are none, the changes from the base come with it.
+
+        Args:
+            found: the tree of the scan.
+            base: what the folder was compared with.
+            absent: by path, the hash of what a checkout left out, since the disk cannot carry it.
+        """
+        kept: dict[str, Entry | None] = {}
+        for path in self.names.unknown | {self._in_the_way(found, base, path) for path in self.without}:
+            with suppress(BadPath):  # too long to be in a tree
+                entry = lookup(self.source, base, path)
+                if entry is not None:
+                    kept[path] = entry
+        changes = tuple(diff_trees(self.source, base, found))
+        for change in changes:
+            old = change.before
+            if self._is_hollow(change):
+                kept[change.path] = None
+            if old is None or change.after is not None:
+                continue
+            if absent.get(change.path) == old.hash.text or cannot_be_here(self.source, change.path, old):
+                kept[change.path] = old
+        return (self._applied(found, kept), None) if kept else (found, changes)
+
+    def _in_the_way(self, found: RecordHash, base: RecordHash, path: str) -> str:
+        """Return what is to stay as the base has it, for the folder of another desk: it, or what a file hides.
+
+        A folder that is gone was moved, or is not mounted: what the base had there belongs to others still.
+        """
+        if lookup(self.source, base, path) is None:
+            return path
+        names = path.split("/")
+        for above in ("/".join(names[:depth]) for depth in range(1, len(names))):
+            entry = lookup(self.source, found, above)
+            if entry is not None and not entry.is_dir:
+                self.names.problems.append(Problem(above, "stands where a desk of its own has its folder"))
+                return above
+        return path
+
+    def _applied(self, found: RecordHash, kept: Mapping[str, Entry | None]) -> RecordHash:
+        from vault.desks.edit import apply_changes  # noqa: PLC0415 - mostly all of a folder can be told
+
+        try:
+            return apply_changes(self.source, self.sink, self.group, found, kept)
+        except TwinNames:  # one by one, then, without those that clash
+            pass
+        for path in sorted(kept):
+            try:
+                found = apply_changes(self.source, self.sink, self.group, found, {path: kept[path]})
+            except TwinNames:
+                reason = "could not be kept beside a new name that differs only in case"
+                self.names.problems.append(Problem(path, reason))
+        return found
+
+    def _is_hollow(self, change: Change) -> bool:
+        """Tell whether an empty folder that the base lacks holds names on the disk: then it is the rules' alone."""
+        if change.before is not None or change.after is None or not change.after.is_dir:
+            return False
+        try:
+            return any((self.root / change.path).iterdir())
+        except OSError:
+            return False
