@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -13,9 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
+from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
-from lace_tui.screens.marks import QUIET, mark, pressable, rows
+from lace_tui.screens.marks import BAD, QUIET, mark, pressable, rows
 from lace_tui.screens.place import bindings_of
+from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from lace_tui.app import LaceApp
@@ -142,7 +145,16 @@ class _Line(Input):
 
 
 class Question(ModalScreen[str | None]):
-    """One line to type; enter takes it, esc leaves things as they are. A secret is never shown or trimmed."""
+    """One line to type; enter takes it, esc leaves things as they are. A secret is never shown or trimmed.
+
+    Args:
+        title: what it is about.
+        text: the question.
+        value: what stands in the line first.
+        is_secret: it is never shown or trimmed.
+        is_invitation: it may have been cut into lines.
+        check: raises for what cannot be taken; that is said under the question, and what was typed stays to be mended.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
 
@@ -155,7 +167,14 @@ class Question(ModalScreen[str | None]):
     """
 
     def __init__(
-        self, title: str, text: str, value: str = "", *, is_secret: bool = False, is_invitation: bool = False
+        self,
+        title: str,
+        text: str,
+        value: str = "",
+        *,
+        is_secret: bool = False,
+        is_invitation: bool = False,
+        check: Callable[[str], object] | None = None,
     ) -> None:
         super().__init__()
         self.called = title
@@ -163,13 +182,14 @@ class Question(ModalScreen[str | None]):
         self._value = value
         self._is_secret = is_secret
         self._is_invitation = is_invitation
+        self._check = check
 
     def compose(self) -> ComposeResult:
         """Lay out the question and its line."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self.called)
             page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
-            yield Static(mark(self._text, QUIET))
+            yield Static(mark(self._text, QUIET), id="question")
             yield _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
 
     def on_mount(self) -> None:
@@ -185,7 +205,15 @@ class Question(ModalScreen[str | None]):
     def action_take(self) -> None:
         """Take what is typed."""
         value = self.query_one(Input).value
-        self.dismiss(value if self._is_secret else value.strip())
+        value = value if self._is_secret else value.strip()
+        if value and self._check is not None:
+            try:
+                self._check(value)
+            except LaceError as error:
+                refused = mark(inert(f"{error.message} {error.hint}"), BAD)
+                self.query_one("#question", Static).update(rows(mark(self._text, QUIET), refused))
+                return
+        self.dismiss(value)
 
     def action_leave(self) -> None:
         """Leave things as they are."""

@@ -17,6 +17,7 @@ from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, bindings_of, footer
 from lazy import circle
 from vault.commands import as_option
+from vault.names import check_name
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class FirstRun(Screen[None]):
 
             self.app.push_screen(Question("Begin here", "What shall the group be called?", "friends"), grouped)
 
-        self.app.push_screen(Question("Begin here", _CALLED, self._name_known), named)
+        self.app.push_screen(Question("Begin here", _CALLED, self._name_known, check=check_name), named)
 
     def action_enter(self) -> None:
         """Enter a friend's group with the line they sent."""

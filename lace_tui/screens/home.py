@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -26,7 +27,6 @@ from lace_tui.screens.place import Place, bindings_of
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import NeedKind, ago
 from vault.commands import as_option, as_typed
-from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -311,6 +311,8 @@ class Home(Place):
         self.lace.ask(lambda vault: deeds.next_release(vault, here), self._ask_version, "version")
 
     def _ask_version(self, found: tuple[str, Version, bool]) -> None:
+        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+
         desk, proposed, is_alone = found
         text = "Your folder as it is now becomes this version; friends get it at the next sync."
         if not is_alone:
@@ -319,7 +321,7 @@ class Home(Place):
         self.lace.open_page(
             self,
             "release",
-            Question("Release" if is_alone else f"Release {desk}", text, str(proposed)),
+            Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse),
             lambda answer: self._release(answer, desk, is_alone=is_alone),
         )
 
@@ -328,11 +330,7 @@ class Home(Place):
 
         if not text:
             return
-        try:
-            version = deeds.Version.parse(text)
-        except LaceError as error:
-            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
-            return
+        version = deeds.Version.parse(text)
         self.lace.begin(
             f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
             lambda vault, watch: deeds.release(vault, version, desk, watch),
@@ -348,11 +346,6 @@ class Home(Place):
         def named(name: str | None) -> None:
             if not name:
                 return
-            try:
-                deeds.check_name(name, "place name")
-            except LaceError as error:
-                self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
-                return
 
             def found(where: str | None) -> None:
                 if where:
@@ -367,7 +360,8 @@ class Home(Place):
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
             self.app.push_screen(Question("Add a place", text), found)
 
-        self.app.push_screen(Question("Add a place", "What do you call the place?", "stick"), named)
+        check = partial(deeds.check_name, what="place name")
+        self.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
@@ -398,7 +392,7 @@ class Home(Place):
             self.app.push_screen(Page(_INVITATION, lines))
             return None
 
-        self.app.push_screen(Question("Invite", "What do you call the friend?"), named)
+        self.app.push_screen(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
 
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""

@@ -219,15 +219,12 @@ class Resolve(Comparing):
     def action_name_version(self) -> None:
         """Ask for the version of the result."""
         text = "The result becomes a release of this version:"
-        self.app.push_screen(Question("Version of the result", text, str(self._version or "")), self._named)
+        asked = Question("Version of the result", text, str(self._version or ""), check=Version.parse)
+        self.app.push_screen(asked, self._named)
 
     def _named(self, text: str | None) -> None:
-        if not text:
-            return
-        try:
+        if text:
             self._version = Version.parse(text)
-        except LaceError as error:
-            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
 
     def command(self) -> str:
         """Return the command that decides the same."""

@@ -93,7 +93,10 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await settle(pilot)
         assert isinstance(app.screen, FirstRun)
         assert "Begin: make this folder one to share." in text_of(app, "#choices")
-        await pilot.press("b", *"ada", "enter")
+        await pilot.press("b", *"ada/", "enter")
+        await pilot.pause()
+        assert app.screen.query_one(Input).value == "ada/", "a name that cannot be one is refused before the group"
+        await pilot.press("backspace", "enter")
         await pilot.pause()
         assert app.screen.query_one(Input).value == "friends"
         await pilot.press("enter")
@@ -104,7 +107,12 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await pilot.press("R")
         await settle(pilot)
         assert isinstance(app.screen, Question)
-        await pilot.press("enter")
+        proposed = app.screen.query_one(Input).value
+        await pilot.press(*"1.x", "enter")
+        await pilot.pause()
+        assert app.screen.query_one(Input).value == "1.x", "what cannot be taken stays to be mended"
+        assert "'1.x' is not a version." in text_of(app, "#question")
+        await pilot.press("ctrl+u", *proposed, "enter")
         await settle(pilot)
         told = text_of(app, "#card-text")
         assert "is released" in told
@@ -112,8 +120,8 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         assert "next: a adds the place" in told
         await pilot.press("a", *"a/b", "enter")
         await pilot.pause()
-        assert isinstance(app.screen, Home)  # a name that no place can have is refused before the next question
-        await pilot.press("a", "enter")
+        assert app.screen.query_one(Input).value == "a/b", "a name that no place can have is refused before the next"
+        await pilot.press("ctrl+u", *"stick", "enter")
         await pilot.pause()
         await pilot.press(*str(story.stick), "enter")
         await settle(pilot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 from textual.events import Paste
@@ -229,7 +230,7 @@ async def test_an_error_is_shown_with_its_code_and_its_way_out(app: LaceApp) -> 
     ],
 )
 async def test_what_is_pasted_is_what_was_copied(
-    app: LaceApp, pasted: str, kind: dict[str, bool], expected: str
+    app: LaceApp, pasted: str, kind: dict[str, Any], expected: str
 ) -> None:
     """Lines stay apart, a secret stays as it is; only an invitation is put together again."""
     async with app.run_test(size=(100, 30)) as pilot:
