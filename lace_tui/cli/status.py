@@ -215,7 +215,7 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.waiting:
-            line += paint.warn(f", ! {count_text(peer.waiting, 'release')} not all here: lace links")
+            line += f", {count_text(peer.waiting, 'release')} not all here: lace links"  # perhaps on purpose: a part
         if peer.evidence:
             line += paint.warn(f", ! {peer.evidence} noted against: {inert(as_typed('peers', peer.name))}")
         lines.append(line)
