@@ -22,7 +22,7 @@ from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.looking import Looking
-from lace_tui.messages import DidAsk, DidFail
+from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Offer, Page, Question
 from lace_tui.screens.home import Home
@@ -111,6 +111,7 @@ class LaceApp(Looking):
         self._edit = edit
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.card: Card | None = None
+        self._unread: Card | None = None  # says that the vault cannot be read, until it can
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self.taste.textual_theme
@@ -302,6 +303,11 @@ class LaceApp(Looking):
 
     # What came of it
 
+    def on_did_read(self, message: DidRead) -> None:
+        """Take away what was said of a vault that could not be read; what was read is shown by the base."""
+        if self.card is self._unread:
+            self.card = self._unread = None
+
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
         if message.again is not None:
@@ -316,7 +322,7 @@ class LaceApp(Looking):
         else:
             self._end_looking()
             card = failed_card("The vault cannot be read" if self._folder else "Not begun", message.trouble)
-            self.card = card
+            self.card = self._unread = card
             self.refresh_places()
         if not isinstance(self.screen, Home) or message.asked:
             sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"

@@ -179,7 +179,11 @@ class Working(App[None]):
         around = self._world()
         if job is not None:  # waiting for another process that holds the vault can be stopped too
             around = replace(around, sleep=job.patient(around.sleep), waits=job.waits)
-        return Vault(self._folder, around)
+        try:
+            return Vault(self._folder, around)
+        except NoVault as error:  # who opened it here wants no new one
+            gone = f"There is no vault in {self._folder} any more."
+            raise NoVault(gone, hint="Put the folder back, or plug in what it lies on; then F5 reads it.") from error
 
     def _work(
         self,

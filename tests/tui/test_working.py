@@ -241,3 +241,20 @@ async def test_what_is_pasted_is_what_was_copied(
         line.post_message(Paste(pasted))
         await settle(pilot)
         assert line.value == expected
+
+
+async def test_a_folder_that_went_away_is_told_as_such_and_read_when_it_is_back(app: LaceApp, story: Story) -> None:
+    """APP-3: nobody is told to begin a new vault where one is open; what was said goes when it is back."""
+    folder = story.folder("alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settle(pilot)
+        folder.rename(folder.with_name("renamed"))
+        await pilot.press("f5")
+        await settle(pilot)
+        told = text_of(app, "#card-text")
+        assert "any more" in told
+        assert "lace init" not in told
+        folder.with_name("renamed").rename(folder)
+        await pilot.press("f5")
+        await settle(pilot)
+        assert "any more" not in text_of(app, "#card-text")
