@@ -9,7 +9,7 @@ from pathlib import Path
 from lazy.places import Place, places
 from lazy.publish import pending
 from lazy.sealing import open_medium
-from transports.address import AddressKind, parse_address
+from transports.address import AddressKind, parse_kept
 from transports.drop import Drop
 from transports.mailbox import MailboxPlace
 from transports.media import drops_below
@@ -45,7 +45,7 @@ class Plugged:
 def plugged_in(vault: Vault) -> list[Plugged]:
     """Return the drops below the media directories and at the drop places of this vault, by path; writes nothing."""
     known = {place.place_id: place for place in places(vault) if place.kind == AddressKind.DROP and place.place_id}
-    paths = [path for place in known.values() if (path := parse_address(place.uri, Path("/")).path) is not None]
+    paths = [path for place in known.values() if (path := parse_kept(place.uri).path) is not None]
     found = {drop.drop_id: drop for drop in drops_below([*paths, *vault.around.media])}
     told = [_told(vault, drop, known.get(drop.drop_id)) for drop in found.values()]
     return sorted(told, key=lambda one: one.path)

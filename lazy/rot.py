@@ -16,7 +16,7 @@ from lazy.places import Place, places
 from lazy.publish import publish_mine, settle_published
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from lazy.turns import turn
-from transports.address import AddressKind, parse_address
+from transports.address import AddressKind, parse_kept
 from transports.drop import Drop
 from transports.errors import NotADrop
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
@@ -134,7 +134,7 @@ def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
         if place.kind != AddressKind.DROP or not place.place_id:
             continue
         with suppress(LaceError):
-            path = parse_address(place.uri, Path("/")).path
+            path = parse_kept(place.uri).path
             if path is None or not _is_misread(path, place.place_id):
                 continue
             keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
@@ -187,7 +187,7 @@ def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
 
 def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
-    path = parse_address(place.uri, Path("/")).path
+    path = parse_kept(place.uri).path
     if path is None:
         return
     drop = Drop.open(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blake3 import blake3
@@ -151,9 +150,9 @@ def seen_first(uri: str) -> Iterator[None]:
 def _anew(vault: Vault, place: Place) -> str:
     """Return the way on where what a place was is not there, in commands that can be typed."""
     from lazy.people import label_of  # noqa: PLC0415
-    from transports.address import parse_address  # noqa: PLC0415
+    from transports.address import parse_kept  # noqa: PLC0415
 
-    folder = parse_address(place.uri, Path("/")).path
+    folder = parse_kept(place.uri).path
     options = [as_option("--for", label_of(vault, place.peer))] if place.peer else []
     options += ["--encrypt"] if is_encrypted(vault, place) else []
     again = as_typed("place add", place.name, str(folder or place.uri), options=" ".join(options))

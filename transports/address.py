@@ -16,14 +16,15 @@ from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
 from vault.typed import holds_password, shown
 
-__all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri", "parse_address", "parse_live"]
+__all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
+__all__ += ["parse_address", "parse_kept", "parse_live"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
 _NO_COLON = re.compile(r"(?:https?|ssh|git)(?:\+[a-z]+)?//", re.IGNORECASE)
 _KEEPS_NONE = (
     "Leave it out: ssh has your key, and git over https your ~/.netrc or GIT_ASKPASS. If it is none, write ./ before a"
-    " directory, or %40 for the @ in the path of a URI."
+    " directory; and of a host a URI, as ssh://HOST/PATH, with %40 for the @ in its path."
 )
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
@@ -109,6 +110,19 @@ def parse_live(text: str) -> LiveAddress:
         raise UnknownPlaceKind(f"{shown(text)} names a key that is none.", hint=way) from error
 
 
+def parse_kept(uri: str, cwd: Path = Path("/")) -> Address:
+    """Return the place that settings or an invitation name: what was taken once stays one.
+
+    Args:
+        uri: as `Address.uri` had it.
+        cwd: the directory that relative paths start from, of which there are none.
+
+    Raises:
+        UnknownPlaceKind, PlaceUnreachable: as `parse_address`.
+    """
+    return _parsed(uri, cwd, is_typed=False)
+
+
 def parse_address(text: str, cwd: Path) -> Address:
     """Return the place that a person's text names.
 
@@ -120,8 +134,12 @@ def parse_address(text: str, cwd: Path) -> Address:
         UnknownPlaceKind: the kind is not known, or known and not spoken by this version.
         PlaceUnreachable: its directory may not be looked into.
     """
+    return _parsed(text, cwd, is_typed=True)
+
+
+def _parsed(text: str, cwd: Path, *, is_typed: bool) -> Address:
     try:
-        return _parsed(text, cwd)
+        return _address(text, cwd, is_typed=is_typed)
     except PermissionError as error:
         raise PlaceUnreachable(
             f"{text[:200]} may not be looked into: permission denied.",
@@ -132,8 +150,8 @@ def parse_address(text: str, cwd: Path) -> Address:
         raise UnknownPlaceKind(f"{shown(text)} names no place that can be on this machine: {reason}.") from error
 
 
-def _parsed(text: str, cwd: Path) -> Address:
-    kind, path = detect_kind(text, cwd)
+def _address(text: str, cwd: Path, *, is_typed: bool) -> Address:
+    kind, path = detect_kind(text, cwd, is_typed=is_typed)
     if kind is AddressKind.GIT:
         return _git_address(text, path)
     if kind is AddressKind.LIVE:
@@ -148,15 +166,20 @@ def _parsed(text: str, cwd: Path) -> Address:
     return Address(kind, file_uri(path), path)
 
 
-def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
+def detect_kind(text: str, cwd: Path, *, is_typed: bool = True) -> tuple[AddressKind, Path | None]:
     """Return the kind of place a text means, spoken or not, and its path if it has one.
 
+    Args:
+        text: a path, absolute or relative, or a URI.
+        cwd: the directory that relative paths start from.
+        is_typed: whether a person has just typed it, so that it may hold a password.
+
     Raises:
-        UnknownPlaceKind: it is of no known kind.
+        UnknownPlaceKind: it is of no known kind, or typed with what may be a password.
     """
     if not text or "\0" in text:
         raise UnknownPlaceKind(f"{shown(text)} names no place.")
-    if holds_password(text) and not _is_path(text, cwd):
+    if is_typed and holds_password(text) and not _is_path(text, cwd):
         raise UnknownPlaceKind(f"{shown(text)} holds what may be a password, and lace keeps none.", hint=_KEEPS_NONE)
     match = _SCHEME.match(text)
     scheme = match[1].lower() if match else ""
@@ -189,7 +212,7 @@ def detect_kind(text: str, cwd: Path) -> tuple[AddressKind, Path | None]:
 def _is_path(text: str, cwd: Path) -> bool:
     """Tell whether a text says by itself that it is a directory of this machine, or is the name of one."""
     is_absolute = text.startswith("/") and not text.startswith("//")
-    return is_absolute or text.startswith(("./", "../")) or (cwd / text).exists()
+    return is_absolute or text.startswith(("./", "../", "file:/")) or (cwd / text).exists()
 
 
 def _git_address(text: str, path: Path | None) -> Address:

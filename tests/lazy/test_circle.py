@@ -13,11 +13,13 @@ from lazy import circle
 from lazy.admitting import AlreadyMember, admit, consider, requests
 from lazy.circle import accept, adopt, invite
 from lazy.invitations import Invitation
-from lazy.places import add_place, open_place, place_named
+from lazy.places import add_place, keep_place, make_place, open_place, place_named, remove_place
 from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
+from lazy.undo import undo
 from lazy.update import update
 from tests.vault import vaults
+from transports.errors import PlaceUnreachable
 from vault.fsck import check
 from vault.history import releases, unreleased
 from vault.records import Tai, parse_record
@@ -213,3 +215,19 @@ def test_a_clock_at_the_end_of_time_stops_nobody(tmp_path: Path) -> None:
     assert (alice.folder / "a.txt").read_text() == "in between\n"
     assert made.release in {found.hash for found in releases(alice.store)}
     assert Invitation.decode(line).expires == Tai(MAX_SECONDS)
+
+
+def test_a_place_whose_path_holds_an_at_sign_is_asked_forgotten_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was taken once stays a place, though what somebody types now could be a password."""
+    alice = vaults.found(tmp_path)
+    place = make_place(alice, "hub", "git@host.example:a@b/v.git", cwd=tmp_path, create=False)
+    with alice.writing() as w:
+        keep_place(w, place)
+    monkeypatch.setenv("GIT_SSH_COMMAND", "false")
+    with pytest.raises(PlaceUnreachable):
+        open_place(place)
+    remove_place(alice, "hub")
+    undo(alice)
+    assert place_named(alice, "hub") == place

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address
+from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_kept
 from transports.drop import Drop
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
+from transports.git.remote import parse_remote
 
 
 def test_a_directory_is_a_drop(tmp_path: Path) -> None:
@@ -80,6 +81,29 @@ def test_other_kinds_are_recognised(text: str, kind: AddressKind, tmp_path: Path
 def test_what_names_no_place_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(UnknownPlaceKind):
         parse_address(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "git@example.org:a@b/vault.git",
+        "friend:vaults@2/v.git",
+        "friend:us@b.example/v.git",
+        "ssh://git@example.org:2222/a@b.git",
+        "ssh://git@[::1]/a@b.git",
+        "https://example.org:8443/@alice/vault.git",
+    ],
+)
+def test_a_place_that_was_taken_once_stays_one(uri: str, tmp_path: Path) -> None:
+    """An @ in its path could as well end a password in what somebody types now."""
+    assert parse_kept(uri) == Address(AddressKind.GIT, uri, None)
+    assert parse_remote(uri).protocol in {"ssh", "https"}
+    with pytest.raises(UnknownPlaceKind, match="may be a password"):
+        parse_address(uri, tmp_path)
+
+
+def test_a_file_uri_with_one_slash_holds_no_password(tmp_path: Path) -> None:
+    assert parse_address("file:/media/a:b@c", tmp_path).path == Path("/media/a:b@c")
 
 
 def test_bare_repositories_and_vaults_are_taken_and_files_refused(tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ __all__ = ["GitRemote", "git_uri", "is_alias", "parse_remote"]
 
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
 _ALIAS = re.compile(r"(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]+):(?!//)(?P<path>[^-\s:][^\0\n]*\.git/?)", re.ASCII)
-# In what would be the path. NAME:PASSWORD@HOST:PATH, and such a one that lost its https://, names no host of one's own.
-_LOGIN = re.compile(r"@[^/]*:|^[^/@]+@[^/]*\.[^/]*/")
 _HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
 _SCHEMES = {
     "https": "https",
@@ -106,11 +104,7 @@ def parse_remote(uri: str) -> GitRemote:
 def is_alias(text: str) -> bool:
     """Tell whether a text is `HOST:PATH.git`, where HOST is what this person's own ssh settings call a host."""
     match = _ALIAS.fullmatch(text)
-    return (
-        match is not None
-        and _LOGIN.search(match["path"]) is None
-        and match["host"].lower() not in {*_SCHEMES, "file", "git+file"}
-    )
+    return match is not None and match["host"].lower() not in {*_SCHEMES, "file", "git+file"}
 
 
 def git_uri(path: Path) -> str:
