@@ -114,7 +114,7 @@ class MailboxReader:
         """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
 
     def look(self, node: Verifier) -> Reading | None:
-        """Settle what is to be read of a node's mailbox; None for none, or mine as I left it and no content is missing.
+        """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
 
         Raises:
             RolledBack: its head is older than the one seen here before, or of its number (CYB-18).
@@ -122,7 +122,7 @@ class MailboxReader:
             PlaceError: the medium is gone.
         """
         head = read_head(self._place, self._vault.group, node)
-        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.has_holes()):
+        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.lacks()):
             return None
         self._check(node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
@@ -157,11 +157,11 @@ class MailboxReader:
 
     def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Tell whether everything that a head names was dealt with before."""
-        return seen is not None and seen.mark[1] == head.seal.hash and seen.is_whole and not self._receiver.has_holes()
+        return seen is not None and seen.mark[1] == head.seal.hash and seen.is_whole and not self._receiver.lacks()
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
-        known = seen.runs if seen and seen.is_whole and not self._receiver.has_holes() else frozenset()
+        known = seen.runs if seen and seen.is_whole and not self._receiver.lacks() else frozenset()
         return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
 
     def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:

@@ -33,6 +33,7 @@ from lazy.refusals import (
 )
 from vault.errors import LaceError
 from vault.lock import Holder
+from vault.log_gap import first_missing
 from vault.nodelog import reaches
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
 from vault.proofs import LEAST, Proofs
@@ -127,6 +128,10 @@ class Receiver:
     def has_holes(self) -> bool:
         """Tell whether counted records reach anything that is missing here."""
         return bool(self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+
+    def lacks(self) -> bool:
+        """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
+        return self.has_holes() or first_missing(self.vault) is not None
 
     def all_holes(self, most: int) -> set[RecordHash] | None:
         """Return what `holes` returns without an argument, or None where that is more than `most`."""

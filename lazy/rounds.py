@@ -26,6 +26,7 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
 from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
+from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.store.sums import PutOff
 from vault.vault import Vault
@@ -107,6 +108,8 @@ def close_round(
             f"restored device or on purpose. Both are kept; {name} {goes_on}"
         )
         result.problems.append(Problem("forked", text, name))
+    if (missing := first_missing(vault)) is not None:
+        result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
     for release in came:
         if release.node != vault.node.text:
             result.releases.append(_new_release(vault, release))

@@ -139,7 +139,7 @@ def carry_out(
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
             note = reader.note_unchanged
-            is_known = push and refusal is None and not receiver.has_holes()
+            is_known = push and refusal is None and not receiver.lacks()
             try:
                 _read_all(
                     vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
@@ -196,7 +196,7 @@ def _read_all(
     """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
 
     My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
-    and where content is missing here, for it may lie there and nowhere else.
+    and where content or an entry of my log is missing here, for it may lie there and nowhere else.
 
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.

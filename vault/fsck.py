@@ -20,8 +20,9 @@ from vault.beside import READABLE, can_restore, changed_readable, restore_settin
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck_identity import settle_identity
-from vault.fsck_own import identity, key_problem, log_gap, settle_local, settle_mark, way_out
+from vault.fsck_own import identity, key_problem, settle_local, settle_mark, way_out
 from vault.fsck_scratch import LOCK_SECONDS, scratch, undisturbed
+from vault.log_gap import log_gap
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard, packcheck
 from vault.store.compare import differences

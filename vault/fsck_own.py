@@ -14,7 +14,7 @@ from vault.store import Store, guard
 from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
 
-__all__ = ["identity", "key_problem", "log_gap", "settle_local", "settle_mark", "way_out"]
+__all__ = ["identity", "key_problem", "settle_local", "settle_mark", "way_out"]
 
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
@@ -128,18 +128,6 @@ def key_problem(vault: Vault) -> tuple[str, str, str] | None:
         vault.keys_here.is_whole(node)
     except LaceError as error:
         return vault.keys_here.path(node).name, error.code, f"{error.message} {error.hint}"
-    return None
-
-
-def log_gap(vault: Vault) -> tuple[int, str] | None:
-    """Return Seq and Seal of the first entry of this node's log that is missing before one that is here."""
-    sql = (
-        "SELECT l.seq - 1, l.prev FROM log l WHERE l.node = ? AND l.prev IS NOT NULL AND NOT EXISTS"
-        " (SELECT 1 FROM log b WHERE b.node = l.node AND b.seq = l.seq - 1 AND b.hash = l.prev) ORDER BY l.seq LIMIT 1"
-    )
-    with suppress(LaceError):  # the view of the log is gone, or whose it is: that is named
-        for seq, entry in vault.store.rows(sql, vault.node.text):
-            return int(seq), str(entry)
     return None
 
 

@@ -13,6 +13,7 @@ from lace_tui.cli.progress import bytes_text
 from vault.desks.ports import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, is_first, next_version, unreleased
+from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
 from vault.totals import desk_totals
 from vault.vault import Vault
@@ -126,6 +127,8 @@ def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
         return ["! This device's key was revoked: it counts for nobody else, now or later."], True
     if not is_member(vault, vault.node.text):
         return ["! You are no member yet: it counts for your friends once you are admitted."], False
+    if (missing := first_missing(vault)) is not None:
+        return [f"! {missing_entry(missing)} {GAP_HINT}"], False
     return [], False
 
 
