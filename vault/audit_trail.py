@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vault.audit import read_audit
-from vault.audit_chain import ChainBreak, ChainVerdict, Fault, verify_chain
+from vault.audit_chain import ChainVerdict, verify_chain
 from vault.errors import DataError
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.records.errors import RecordError
@@ -70,31 +70,24 @@ def signers(vault: Vault, positions: Iterable[int] | None = None) -> set[Verifie
 
 
 def verify_trail(vault: Vault, positions: Iterable[int] | None = None) -> ChainVerdict:
-    """Walk the chain from its first entry and stop at the first that does not fit (CYB-10).
+    """Walk the chain from its first entry to its last and note each that does not fit (CYB-10).
 
     Args:
         vault: whose trail it is.
         positions: positions of the entries in order, where the store's views are not to be trusted.
     """
     order = list(_positions(vault) if positions is None else positions)
-    damaged: list[RecordHash] = []
 
-    def seals() -> Iterator[Seal]:
+    def seals() -> Iterator[Seal | RecordHash]:
         for record_hash, stored in _stored(vault, order):
             try:
                 record = parse_record(stored, verify=False)
             except RecordError:
-                damaged.append(record_hash)
-                return
-            if not isinstance(record, Seal) or record.hash != record_hash:
-                damaged.append(record_hash)
-                return
-            yield record
+                yield record_hash
+                continue
+            yield record if isinstance(record, Seal) and record.hash == record_hash else record_hash
 
-    verdict = verify_chain(seals(), signers(vault, order))
-    if damaged and verdict.ok:
-        return ChainVerdict(verdict.length, ChainBreak(verdict.length + 1, damaged[0], Fault.FORM), verdict.last)
-    return verdict
+    return verify_chain(seals(), signers(vault, order))
 
 
 def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
-from vault.audit_chain import Fault
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, can_restore, changed_readable, restore_settings, settings_change
 from vault.errors import Cancelled, DataError, LaceError
@@ -179,6 +178,7 @@ _ONLY_BACKUP = (
     "The trail never leaves a vault, so only a backup of this one has that: there lace record export lace/audit > FILE,"
     " and here lace record put FILE. Without it nothing proves what was done then, and everything else goes on."
 )
+_BREAKS = 20  # of the audit trail that are named each
 _NO_ENTRY = (
     "Entry {} of your own log, {}, is missing: what you shared after it reaches nobody. Run: lace sync - it fetches"
     " it from a place that has it. If none has, go on under a new key: lace adopt"
@@ -286,19 +286,14 @@ def _audit(vault: Vault, scan: _Scan) -> list[BadThing]:
         verdict = verify_trail(vault, [p for _, p in scan.audit])
     except DataError as error:  # whose trail it is cannot be told: a setting is named for that
         return [BadThing("audit", "1", "signer", f"The audit trail cannot be walked: {error.message}")]
-    broken = verdict.first_break
-    if broken is None:
-        return []
-    message = f"The audit trail breaks at entry {broken.position}, {broken.record}: its {broken.fault} is wrong."
-    following = min((number for number, _ in scan.audit if number >= broken.position), default=broken.position)
-    if broken.fault is Fault.SEQUENCE and following > broken.position:
-        which = (
-            f"Entry {broken.position} is"
-            if (last := following - 1) == broken.position
-            else (f"Entries {broken.position} to {last} are")
-        )
-        message = f"{which} missing in the audit trail. {_ONLY_BACKUP}"
-    return [BadThing("audit", str(broken.position), str(broken.fault), message)]
+    bad = []
+    for broken in verdict.breaks[:_BREAKS]:
+        way = f" {_ONLY_BACKUP}" if broken.missing else ""
+        message = f"In the audit trail: {broken.text[:1].lower()}{broken.text[1:]}{way}"
+        bad.append(BadThing("audit", str(broken.position), str(broken.fault), message))
+    if (more := len(verdict.breaks) - len(bad)) > 0:
+        bad.append(BadThing("audit", "more", "more", f"The audit trail breaks {more} times more: lace audit verify"))
+    return bad
 
 
 def _settings(vault: Vault) -> list[BadThing]:

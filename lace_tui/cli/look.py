@@ -12,7 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
 from lazy.mend import examine, mend
 from vault.audit import AuditEntry, read_audit
-from vault.audit_chain import ChainVerdict
+from vault.audit_chain import ChainBreak, ChainVerdict
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import trail, verify_trail
 from vault.beside import can_restore, save_settings
@@ -25,6 +25,7 @@ from vault.vault import Vault
 
 __all__ = ["configure", "run"]
 
+_SHOWN_BREAKS = 20  # of the audit trail
 _BEYOND = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 
 
@@ -150,28 +151,31 @@ def _verify(vault: Vault) -> Answer:
         {
             "ok": verdict.ok,
             "length": verdict.length,
-            "first_break": None
-            if verdict.first_break is None
-            else {
-                "sequence": verdict.first_break.position,
-                "record": verdict.first_break.record,
-                "fault": verdict.first_break.fault,
-            },
+            "first_break": None if verdict.first_break is None else _break(verdict.first_break),
             "last": verdict.last,
+            "breaks": [_break(found) for found in verdict.breaks],
+            "behind": verdict.behind,
         },
         lambda paint: _verdict_text(verdict, paint),
         exit_code=0 if verdict.ok else 1,
     )
 
 
+def _break(found: ChainBreak) -> dict[str, Any]:
+    return {"sequence": found.position, "record": found.record, "fault": found.fault, "missing": found.missing}
+
+
 def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
-    broken = verdict.first_break
-    if broken is None:
+    if verdict.ok:
         return f"{paint.good('=')} {verdict.length} entries, each one sealed and chained to the one before."
-    return (
-        f"{paint.bad('! broken')} at entry {broken.position} ({broken.record}): its {broken.fault} is wrong.\n"
-        f"The {verdict.length} before it fit. What that means, and what to do: lace fsck"
+    lines = [f"{paint.bad('! broken')} {found.text}" for found in verdict.breaks[:_SHOWN_BREAKS]]
+    if len(verdict.breaks) > _SHOWN_BREAKS:
+        lines.append(f"{paint.bad('! broken')} in {len(verdict.breaks) - _SHOWN_BREAKS} more places: --json has all")
+    lines.append(
+        f"{verdict.length} entries before the first break are whole. Behind it {verdict.behind} are sealed, and chained"
+        " to those before them as far as these are here."
     )
+    return "\n".join([*lines, "What that means, and what to do: lace fsck"])
 
 
 # Fsck

@@ -21,6 +21,8 @@ from vault.watch import Watch
 
 __all__ = ["Audit"]
 
+_SHOWN = 20  # places where the trail breaks
+
 
 class _Trail:
     """The entries as a source of rows: each is read from its record when it is seen."""
@@ -111,6 +113,12 @@ class Audit(Listing):
             text = f"= {plural(verdict.length, 'entry', 'entries')}, each sealed and chained to the one before."
             self.notify(text, title="The trail is whole", markup=False)
             return Card("Audit: verified", (mark(text, GOOD),))
-        text = f"! broken at entry {broken.position}: its {broken.fault} is wrong ({broken.record})"
+        text = f"! {broken.text}"
         self.notify(text, title="The trail is broken", severity="error", markup=False)
-        return Card("Audit: broken", (mark(text, BAD), mark("next: lace fsck")), is_bad=True)
+        lines = [mark(f"! {found.text}", BAD) for found in verdict.breaks[:_SHOWN]]
+        if len(verdict.breaks) > _SHOWN:
+            lines.append(mark(f"! and in {len(verdict.breaks) - _SHOWN} more places", BAD))
+        lines.append(
+            mark(f"{verdict.length} entries before the first break are whole, and {verdict.behind} behind it fit")
+        )
+        return Card("Audit: broken", (*lines, mark("next: lace fsck")), is_bad=True)

@@ -198,6 +198,24 @@ def test_rewritten_entry_breaks_at_the_next_one(chain: list[Seal]) -> None:
     assert (verdict.first_break.position, verdict.first_break.fault) == (4, Fault.PARENT)
 
 
+def test_a_walk_goes_on_behind_what_does_not_fit(chain: list[Seal]) -> None:
+    """CYB-10: a lost entry hid whatever else was wrong behind it; now all that can be checked is, and told apart."""
+    for verb in (Verb.LAZY_PUSH, Verb.LAZY_PULL, Verb.LACE_LABEL, Verb.LAZY_SYNC):
+        chain.append(seal(entry_after(chain[-1], verb)))
+    changed_later = seal(replace(read_audit(chain[6]), motivation="never happened"))
+    lost, forged = [*chain[:2], *chain[4:]], [*chain[:6], changed_later, *chain[7:]]
+    gap = verify_chain(lost, {ALICE.verifier})
+    assert [(one.position, one.number, one.missing, one.fault) for one in gap.breaks] == [(3, 5, 2, Fault.SEQUENCE)]
+    assert gap.breaks[0].text == "Entries 3 to 4 are missing."
+    assert (gap.length, gap.behind, gap.last) == (2, 5, chain[1].hash)
+    both = verify_chain([entry for entry in forged if entry not in chain[2:4]], {ALICE.verifier})
+    assert [(one.position, one.fault) for one in both.breaks] == [(3, Fault.SEQUENCE), (8, Fault.PARENT)]
+    damaged = verify_chain([*chain[:3], chain[3].hash, *chain[4:-1], seal(replace(read_audit(chain[-1])), MALLORY)],
+                           {ALICE.verifier})  # fmt: skip
+    assert [(one.position, one.fault) for one in damaged.breaks] == [(4, Fault.FORM), (9, Fault.FORM)]
+    assert (damaged.length, damaged.behind) == (3, 4)
+
+
 def test_chain_must_begin_at_the_beginning(chain: list[Seal]) -> None:
     assert not verify_chain(chain[1:], {ALICE.verifier}).ok
 

@@ -309,14 +309,17 @@ def test_a_vault_that_is_open_while_another_process_adopts_signs_with_the_new_ke
 
 
 def test_a_lost_audit_entry_shows_and_a_backup_gives_it_back(copy: Vault, grown: tuple[Path, Vault]) -> None:
-    """CYB-10: the first break is named by its number, with what to do; nothing else of a trail is ever taken."""
+    """CYB-10: each gap is named by its numbers, with what to do; nothing else of a trail is ever taken."""
     assert verify_trail(copy).ok
     ((lost,),) = copy.store.rows("SELECT count(*) FROM audit")
     with copy.store.transaction():
         copy.store.run("DELETE FROM body WHERE p IN (SELECT p FROM audit WHERE seq IN (1, 4, 5))")
-    (bad,) = (thing for thing in repair(copy).bad if thing.kind == "audit")
-    assert (bad.name, bad.code) == ("1", "sequence")
-    assert "lace record put FILE" in bad.message
+    bad = [thing for thing in repair(copy).bad if thing.kind == "audit"]
+    assert [(thing.name, thing.code) for thing in bad] == [("1", "sequence"), ("4", "sequence")]
+    assert all("lace record put FILE" in thing.message for thing in bad)
+    assert "entries 4 to 5 are missing" in bad[1].message
+    verdict = verify_trail(copy)
+    assert (verdict.length, verdict.behind) == (0, lost - 3)
     file = copy.folder / "trail.rec"
     file.write_bytes(b"".join(export(grown[1], "lace/audit")))
     assert len(put(copy, file).received) == 3
