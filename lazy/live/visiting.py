@@ -6,21 +6,17 @@ second one follows only when there is more to send, or to let them know what I h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lazy.admitting import REQUESTS_KEPT, consider_passed_on
-from lazy.beacon import hear_beacon
 from lazy.circle import request_record, wants_in
-from lazy.live.evidence import note_vector
-from lazy.live.intake import Intake, damaged_there, with_hashes
+from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, damaged_here, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, top_of, went_back
-from lazy.live.terse import Words, in_short, taken_as, takes_short
+from lazy.live.standing import TIERS, Cursor, Standing, keep, known, my_standing, place_of, top_of
+from lazy.live.terse import in_short
+from lazy.live.trips import Answer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places import Place
@@ -28,13 +24,9 @@ from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
-from transports.errors import BadStream, OnlyRead, RefusedThere
-from transports.http.ahead import ahead
-from transports.http.client import Incoming
-from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
-from transports.snapshot import VectorEntry
-from vault.errors import DataError, PeerError
+from transports.errors import OnlyRead, RefusedThere
+from transports.http.paths import REQUEST_PATH, TAKEN
+from transports.http.stream import StreamWriter
 from vault.history import releases_shown
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -48,10 +40,7 @@ __all__ = ["standing_there", "visit_connected"]
 _MAX_TRIPS = 16
 _MAX_TRIPS_IN_SCOPE = 200  # one for each level of directories
 _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time: what a cut may cost twice
-_PIECE = 256 * 1024
-_NAMES_LIMIT = 2_000_000
 _HOLES = 10_000
-_TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
 def visit_connected(
@@ -108,17 +97,6 @@ def standing_there(vault: Vault, place: Place) -> Standing:
         return _Visit(vault, place, there, push=False, pull=False, watch=Watch()).ask_standing()
 
 
-@dataclass(slots=True)
-class _Answer:
-    """What one answer said."""
-
-    standing: Standing
-    outcome: Outcome | None = None
-    names: list[RecordHash] = field(default_factory=list)
-    tier: bytearray = field(default_factory=bytearray)
-    requests: int = 0
-
-
 class _Visit:
     def __init__(
         self,
@@ -139,17 +117,12 @@ class _Visit:
         self.result = PlaceResult(place.name, place.kind)
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
-        self._link: tuple[str, str] = ("", "")
-        self._advertised = 0
+        self._trips = Trips(vault, there, self.receiver, self.result, pull=pull, watch=watch)
         self._listed: Cursor | None = None
         self._told: object = None
         self._asked: set[RecordHash] = set()
-        self._theirs: set[RecordHash] = set()  # what they listed, and so need not be sent
-        self._damaged: set[RecordHash] = set()  # there
         self._lost: set[RecordHash] = set()  # damaged here
-        self._sent = 0
         self._walks = Walks(vault, self.peer)
-        self._words = Words(vault, self.peer)
 
     def run(self, *, dry_run: bool) -> PlaceResult:
         """Do all of it, and return what it came to."""
@@ -165,7 +138,7 @@ class _Visit:
         """Ask how the other side stands."""
         self.result.planned = True  # as a dry run, it remembers nothing
         asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
-        return self._ask(asking, lambda _: iter(())).standing
+        return self._trips.ask(asking, lambda _: iter(())).standing
 
     def _is_let_in(self) -> bool:
         """Ask to be let in, where that is still to be done; tell whether to go on."""
@@ -219,13 +192,13 @@ class _Visit:
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
         return self.result
 
-    def _ask_plan(self, cursor: Cursor | None) -> _Answer:
+    def _ask_plan(self, cursor: Cursor | None) -> Answer:
         standing = my_standing(self.vault, self.peer, cursor=cursor, lists=True, tiers=self._walks.knows_tiers * TIERS)
-        answer = self._ask(self._walks.said_in(standing), self._walks.asking)
+        answer = self._trips.ask(self._walks.said_in(standing), self._walks.asking)
         answer.names += self._walked(answer) or ()
         return answer
 
-    def _to_send(self, answer: _Answer) -> tuple[int, int]:
+    def _to_send(self, answer: Answer) -> tuple[int, int]:
         """Return how many records the other side lacks, as far as is known, and their bytes."""
         cursor, walk = self._cursor_of(answer.standing), self._walks.walk
         if cursor or walk is None or walk.difference is None:
@@ -259,7 +232,7 @@ class _Visit:
             if after is None and not wanted and not self._walks.goes_on and not self._has_news():
                 return
 
-    def _trip(self, after: int | None, wanted: list[RecordHash]) -> _Answer:
+    def _trip(self, after: int | None, wanted: list[RecordHash]) -> Answer:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
         vault = self.vault
         # In a scope it asks for names alone: a cursor would bring everything that follows it.
@@ -275,7 +248,7 @@ class _Visit:
         )
         standing = self._walks.said_in(standing)
         self._told = vector = standing.vector
-        if after is None and not wanted and self._words.may_shorten(standing):
+        if after is None and not wanted and self._trips.words.may_shorten(standing):
             standing = in_short(standing)
 
         def body(writer: StreamWriter) -> Iterator[int]:
@@ -286,126 +259,21 @@ class _Visit:
                 if walk is not None and after < walk.here.at and walk.difference is not None:
                     yield from send_named(vault, writer, walk.lacks(), self.watch, self._lost)
                     first = walk.here.at
-                left_out = self._theirs.union(self.receiver.received)
+                left_out = self._trips.listed.union(self.receiver.received)
                 yield from send_after(vault, writer, first, standing.here, left_out, self.watch, self._lost)
 
-        answer = self._ask(standing, body, vector or ())
+        answer = self._trips.ask(standing, body, vector or ())
         if standing.digest and not answer.standing.digest:
             self._told = None  # theirs is another one, so they do not know mine yet
         return answer
 
-    def _ask(
-        self,
-        standing: Standing,
-        body: Callable[[StreamWriter], Iterator[int]],
-        vector: tuple[VectorEntry, ...] = (),
-    ) -> _Answer:
-        """Send a body and take the answer; `vector` is mine where the standing says its digest."""
-        told = standing.encode()
-        pieces = self._pieces(told, body)
-        with self._words.doubted(self.count):
-            source = self._connection.post(SYNC_PATH, self.vault.key(), pieces)
-            frames = iter(StreamReader(source, shared=self._words.answered(standing, told)))
-            first = next(frames, None)
-        if first is None or first.kind is not FrameKind.INFO:
-            raise BadStream("The server does not say where it stands.")
-        answer = _Answer(taken_as(Standing.decode(first.data), vector))
-        if answer.standing.vector is None:
-            raise BadStream("The server does not say which records it has.")
-        link = agree(self.vault, self.peer, answer.standing)
-        if went_back(self.vault, self.peer, answer.standing):
-            text = "The other side has less than it had when it was last met: it was restored, or it hides something."
-            self.result.problems.append(Problem("rolled-back", text, label_of(self.vault, self.peer.text)))
-        self._link = (link.link_id, link.plan_id)
-        intake = Intake(self.vault, self.receiver, self.peer, answer.standing.here.epoch, self.watch)
-        with (
-            closing(ahead(frames, source, with_hashes))
-            if isinstance(source, Incoming)
-            else nullcontext(frames) as coming
-        ):
-            intake.take_all(self._sorted(coming, answer))
-        self._advertised += intake.records + len(answer.names)
-        self._damaged.update(intake.damaged)
-        self._theirs.update(answer.names)
-        if self.result.planned:
-            return answer  # a dry run remembers nothing
-        self._settle(intake)
-        if self.pull and self.is_proven and self.vault.founding is not None:
-            hear_beacon(self.vault, self.place.name, self.peer, answer.standing.beacon)
-        with self.vault.writing(receiving=True) as w:
-            keep(w, self.peer, theirs=answer.standing.cursor)
-            self._words.note(w, answer.standing.tiers)
-            if self.vault.founding is not None and self.is_proven:
-                note_vector(w, self.peer, answer.standing, self.place.name, self.vault.around.tai())
-        return answer
-
-    def _settle(self, intake: Intake) -> None:
-        """Judge what waited for evidence, and count what was taken as taken."""
-        if self.receiver.waits:
-            with self.vault.writing(receiving=True) as w:
-                self.receiver.finish(w)
-        intake.keep_cursor()
-
-    def _pieces(self, told: bytes, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
-        parts: list[bytes] = []
-        version = self._words.version
-        writer = StreamWriter(
-            parts.append, knows_words=version > 0, shared=self._words.spoken(), takes_short=takes_short(version)
-        )
-        writer.info(told)
-        for sent in body(writer):
-            self._sent += sent
-            if sum(map(len, parts)) >= _PIECE:
-                yield b"".join(parts)
-                parts.clear()
-        writer.end()
-        yield b"".join(parts)
-
-    def _sorted(self, frames: Iterator[Frame], answer: _Answer) -> Iterator[Frame]:
-        """Yield frames of records, and keep the others in the answer."""
-        for frame in frames:
-            if frame.kind is FrameKind.OUTCOME:
-                answer.outcome = Outcome.decode(frame.data)
-            elif frame.kind is FrameKind.NAMES:
-                answer.names += frame.names
-                if len(answer.names) > _NAMES_LIMIT:
-                    raise BadStream(f"The server lists more than {_NAMES_LIMIT} records at once.")
-            elif frame.kind is FrameKind.TIER:
-                answer.tier += frame.data
-                if len(answer.tier) > _TIER_LIMIT:
-                    raise BadStream(f"The server tells more than {_TIER_LIMIT} bytes of its records at once.")
-            elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
-                if self.result.planned:
-                    raise BadStream("The server sends records where their names alone were asked for.")
-                yield frame
-            elif frame.kind is FrameKind.REQUEST:
-                answer.requests += 1
-                if answer.requests > REQUESTS_KEPT:
-                    raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
-                if not self.result.planned:
-                    self._consider(frame.data)
-            else:
-                raise BadStream("The server says twice where it stands.")
-
-    def _consider(self, record: bytes) -> None:
-        """Look at somebody's request that the server passes on; mine to admit when it proves my invitation."""
-        if held_back(self.vault) is not None:
-            return
-        try:
-            name = consider_passed_on(self.vault, self.place.name, record)
-        except (DataError, PeerError) as error:
-            self.result.problems.append(Problem(error.code, error.message, label_of(self.vault, self.peer.text)))
-            return
-        if name is not None:
-            self.result.admitted.append(name)
-
-    def _walked(self, answer: _Answer) -> list[RecordHash] | None:
+    def _walked(self, answer: Answer) -> list[RecordHash] | None:
         """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
         found = self._walks.take(answer.tier, answer.standing)
-        self._advertised += len(found or ())
+        self._trips.advertised += len(found or ())
         return found
 
-    def _next(self, answer: _Answer) -> tuple[int | None, list[RecordHash]]:
+    def _next(self, answer: Answer) -> tuple[int | None, list[RecordHash]]:
         """Return what the next trip sends and asks for."""
         if answer.outcome is not None:
             self._note_refusals(answer.outcome)
@@ -432,7 +300,7 @@ class _Visit:
         if not self.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
-        if self._walks.should_begin(answer.standing, len(self._theirs) + len(self.receiver.received)):
+        if self._walks.should_begin(answer.standing, len(self._trips.listed) + len(self.receiver.received)):
             self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
         top = top_of(self.vault)
@@ -459,10 +327,11 @@ class _Visit:
 
     def _report(self) -> None:
         receiver = self.receiver
-        self.result.sent = self._sent
+        self.result.sent = self._trips.sent
         if self._lost:
             self.result.problems.append(damaged_here(self._lost))
-        missing = self._damaged - self.vault.store.have(self._damaged)
+        damaged = self._trips.damaged
+        missing = damaged - self.vault.store.have(damaged)
         if not receiver.received and not receiver.refusals and not missing:
             return  # nothing came, so there was no exchange to tell of
         if missing:
@@ -471,9 +340,9 @@ class _Visit:
             ExchangeResult(
                 peer=label_of(self.vault, self.peer.text),
                 peer_verifier=self.peer.text,
-                link_id=self._link[0] or None,
-                plan_id=self._link[1] or None,
-                advertised=self._advertised,
+                link_id=self._trips.link[0] or None,
+                plan_id=self._trips.link[1] or None,
+                advertised=self._trips.advertised,
                 received=tuple(receiver.received),
                 rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals),
                 not_available=tuple(sorted(missing)),
