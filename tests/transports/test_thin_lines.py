@@ -17,7 +17,7 @@ from starlette.types import Message
 
 from tests.live.handlers import GUEST, Nobody, connection, make_server, serving_with
 from transports.http import bodies
-from transports.http.guarded import LINE, GuardedProtocol
+from transports.http.guarded import LINE, Doorstep, GuardedProtocol
 from transports.http.pace import Pace
 from transports.http.paths import SYNC_PATH
 from transports.http.stream import Source
@@ -96,6 +96,23 @@ def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(is_clean: bool) -> None
         assert handler.ended.wait(10)
     assert isinstance(handler.fault, ConnectionError)
     assert handler.failures == []
+
+
+def test_small_pieces_of_an_answer_wait_for_no_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever confirms late what came would stretch each short answer by 40 ms for every piece of it."""
+    at_once: list[int] = []
+    accept = Doorstep.accept
+
+    def noted(self: Doorstep) -> tuple[socket.socket, object]:
+        wire, address = accept(self)
+        at_once.append(wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        return wire, address
+
+    monkeypatch.setattr(Doorstep, "accept", noted)
+    with serving_with(Nobody()) as (port, _), closing(connection(port)) as line:
+        line.__enter__()
+    assert at_once
+    assert all(at_once)
 
 
 def test_what_goes_to_a_server_goes_in_steps() -> None:
