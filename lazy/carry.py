@@ -7,15 +7,14 @@ have it too. Applying a file is the same verified pull as reading a stick.
 from __future__ import annotations
 
 import os
-from bisect import bisect
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lazy.admitting import OtherGroup
+from lazy.late import before_late
 from lazy.people import former, node_of
 from lazy.places import Place
-from lazy.publish import publish_once
+from lazy.publish import exposed, publish_once
 from lazy.results import PlaceResult
 from lazy.sealing import VaultKeys
 from lazy.visit import visit
@@ -29,9 +28,6 @@ from vault.files import FileMissing, keep_out
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.watch import Watch
-
-if TYPE_CHECKING:
-    from vault.store import Store
 
 __all__ = ["BundleNeedsMore", "FileExists", "MadeForRevoked", "apply_bundle", "create_bundle"]
 
@@ -160,7 +156,12 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
     has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
     seq, plex, _ = has.get(vault.node.text, (0, b"", False))
     read = "SELECT ifnull(max(at), 0) FROM log JOIN exposure USING (p) WHERE node = ? AND seq = ? AND plex = ?"
-    after = _before_late(store, int(store.rows(read, vault.node.text, seq, plex)[0][0]))
+    known = int(store.rows(read, vault.node.text, seq, plex)[0][0])
+    if not known:
+        return 0, []
+    after = exposed(vault)
+    late = before_late(store, known)
+    after = after if late is None else min(after, late)
     for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
         seq, plex, knows_fork = has.get(str(text), (0, b"", False))
         if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
@@ -176,26 +177,6 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
         )[0][0]
         after = min(after, after if first is None else int(first) - 1)
     return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
-
-
-def _before_late(store: Store, known: int) -> int:
-    """Return the number in the exposure log before the first content past `known` that came late; its end if none did.
-
-    Content comes in the visit that brings its log entry. Where it could not be had then, or was not asked for, a later
-    visit brings it, and an audit entry, which ends each, stands between the two.
-    """
-    if not known:
-        return 0
-    visits = [int(p) for (p,) in store.rows("SELECT p FROM audit ORDER BY p")]
-    at, entry = known, 0
-    shared = "SELECT x.at, x.p, l.p FROM exposure x LEFT JOIN log l ON l.p = x.p WHERE x.at >= ? ORDER BY x.at"
-    for number, p, log in store.rows(shared, known):
-        if log is not None:
-            entry = max(entry, int(p))
-        elif int(p) > entry and bisect(visits, int(p)) > bisect(visits, entry):
-            break
-        at = int(number)
-    return at
 
 
 def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:

@@ -196,6 +196,32 @@ def test_a_file_for_somebody_holds_what_came_late(
     assert [new["version"] for new in bob.lace("bundle", "apply", str(file))["releases"]] == ["2.0.0"]
 
 
+def test_a_file_for_somebody_holds_what_came_late_beside_something_new(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-47: what came late counted as on time where the same visit brought a new entry, and bob never got it."""
+    meet(road, alice, bob, cara)
+    for person in (cara, alice):
+        person.lace("place", "add", "second", str(tmp_path / "second"))
+    cara.write("c.txt", "cara\n")
+    cara.lace("release", "2.0.0")
+    cara.lace("sync", "second")
+    alice.lace("pull", "second", "--path", "nothing/at/all")
+    for person in (alice, bob, alice):
+        road.sync(person)
+    cara.write("d.txt", "more\n")
+    cara.lace("release", "2.0.1")
+    cara.lace("sync", "second")
+    alice.lace("sync", "second")
+    road.sync(alice)
+    bob.lace("sync", "road", "--path", "d.txt")
+    road.sync(alice)
+    file = tmp_path / "for-bob.lace"
+    alice.lace("bundle", "create", str(file), "--for", "bob")
+    got = bob.lace("bundle", "apply", str(file))
+    assert "2.0.0" in [new["version"] for new in got["releases"]]
+
+
 def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
     meet(road, alice, bob, cara)
     alice.write("a.txt", "one\n")
