@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lazy.admitting import OtherGroup
 from lazy.late import before_late
-from lazy.people import former, node_of
+from lazy.people import former, label_of, node_of
 from lazy.places import Place
 from lazy.publish import exposed, publish_once
 from lazy.results import PlaceResult
@@ -23,7 +23,7 @@ from transports.mailbox import MailboxPlace
 from transports.onefile import OneFile
 from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
-from vault.errors import CallerError, PeerError
+from vault.errors import CallerError, DataError, PeerError
 from vault.files import FileMissing, keep_out
 from vault.records import Verifier, b64a
 from vault.vault import Vault
@@ -34,6 +34,15 @@ __all__ = ["BundleNeedsMore", "FileExists", "MadeForRevoked", "apply_bundle", "c
 _NEEDS = "lace-needs/0"
 _NEEDS_LIMIT = 4096  # lines: one a node
 _END = (1 << 63) - 1  # after every entry of a log
+_COUNTS = "SELECT seq FROM vector WHERE node = ?"
+# Whether one goes down from an entry to where the log counts here, each time to the one that is named as before.
+_DOWN_TO = """
+WITH RECURSIVE counts(seq) AS (SELECT ifnull((SELECT seq FROM vector WHERE node = ?1), 0)),
+chain(seq, prev) AS (
+    SELECT seq, prev FROM log WHERE node = ?1 AND seq = ?2 AND plex = ?3
+    UNION SELECT l.seq, l.prev FROM chain c JOIN log l ON l.node = ?1 AND l.seq = c.seq - 1 AND l.hash = c.prev
+    WHERE c.seq > (SELECT seq FROM counts))
+SELECT min(seq) <= max((SELECT seq FROM counts), 1) FROM chain"""
 
 
 class FileExists(CallerError):
@@ -180,20 +189,49 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
 
 
 def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
+    """Refuse a file that goes on from entries of logs which are not here (LAZ-28).
+
+    A number alone says nothing: of a log that forked, another entry may have it here. And who knows of a fork counts
+    that log up to it only, though the entries are all here.
+    """
     data = file.needs()
     if data is None:
         return
     lines = (unseal_bytes(data, keys.find) if is_sealed(data) else data).decode("utf-8", "replace").splitlines()
     if not lines or lines[0] != _NEEDS or len(lines) > _NEEDS_LIMIT:
-        raise BadOneFile("What the file says it needs cannot be read.")
-    have = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM vector")}
+        raise _unreadable_needs()
     for line in lines[1:]:
-        node, _, rest = line.partition(" ")
-        seq = rest.partition(" ")[0]
-        if not (seq.isascii() and seq.isdigit() and len(seq) < 19):
-            raise BadOneFile("What the file says it needs cannot be read.")
-        if have.get(node, 0) < int(seq):
+        node, seq, digest = _need(line)
+        if not seq or _has_log(vault, node, seq, digest):
+            continue
+        name, who = file.path.name, label_of(vault, node)
+        if vault.store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex <> ?", node, seq, digest):
             raise BundleNeedsMore(
-                f"{file.path.name} goes on from where another vault stands, and this one is behind it: "
-                f"it has {have.get(node, 0)} of {seq} entries of {node[:12]}..."
+                f"{name} goes on from entry {seq} of {who}'s log, and the one that is here is another: a copied or"
+                " restored device wrote two."
             )
+        counts = next((int(number) for (number,) in vault.store.rows(_COUNTS, node)), 0)
+        raise BundleNeedsMore(
+            f"{name} goes on from where another vault stands, and this one is behind it: it has {counts} of {seq}"
+            f" entries of {who}'s log."
+        )
+
+
+def _need(line: str) -> tuple[str, int, bytes]:
+    """Return node, number and digest of a line of needs."""
+    words = line.split(" ")
+    if len(words) < 3 or not (words[1].isascii() and words[1].isdigit() and len(words[1]) < 19):
+        raise _unreadable_needs()
+    try:
+        return words[0], int(words[1]), b64a.decode(words[2])
+    except DataError as error:
+        raise _unreadable_needs() from error
+
+
+def _unreadable_needs() -> BadOneFile:
+    return BadOneFile("What the file says it needs cannot be read.")
+
+
+def _has_log(vault: Vault, node: str, seq: int, digest: bytes) -> bool:
+    """Tell whether an entry of a log, and all below it, are here."""
+    return bool(vault.store.rows(_DOWN_TO, node, seq, digest)[0][0])

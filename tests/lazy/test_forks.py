@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
-from lazy.carry import apply_bundle, create_bundle
+from lazy.carry import BundleNeedsMore, apply_bundle, create_bundle
 from lazy.conflicts import conflicts, side_words
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
@@ -277,3 +277,34 @@ def test_a_bundle_for_somebody_holds_the_branch_that_they_do_not_know(
     apply_bundle(bob, bundle)
     assert my_vector(bob)[alice.node.text].forked
     carol.close()
+
+
+def test_what_a_bundle_goes_on_from_is_told_by_digest_and_not_by_number(tmp_path: Path) -> None:
+    """LAZ-28, LAZ-65: bob has as many entries as carol, but of the other branch; what came would wait for ever."""
+    alice = found(tmp_path)
+    bob, carol = (befriend(tmp_path, alice, name) for name in ("bob", "carol"))
+    for vault in (alice, bob, carol, alice, bob):
+        visit(vault)
+    shutil.copytree(tmp_path / "alice", tmp_path / "twin" / "alice")
+    twin = Vault(tmp_path / "twin" / "alice" / "f", around(tmp_path / "twin", "alice"))
+    for number in range(2):
+        _release(twin, "b.txt", f"road {number}\n")
+    branch, bundle = tmp_path / "branch.records", tmp_path / "for-carol.lace"
+    branch.write_bytes(b"".join(export(twin, "shared")))
+    put(bob, branch)
+    _release(alice, "a.txt", "desk\n")
+    for vault in (alice, carol, alice):
+        visit(vault)
+    later = _release(alice, "a.txt", "desk again\n")
+    create_bundle(alice, bundle, peer="carol")
+    assert my_vector(bob)[alice.node.text].seq > my_vector(carol)[alice.node.text].seq
+    assert not my_vector(bob)[alice.node.text].forked
+    with pytest.raises(BundleNeedsMore, match="of alice's log, and the one that is here is another"):
+        apply_bundle(bob, bundle)
+    assert later not in {record.text for record in records_in(bob)}
+    put(carol, branch)
+    assert my_vector(carol)[alice.node.text].forked, "it counts less far now, and has all that the file goes on from"
+    apply_bundle(carol, bundle)
+    assert later in {record.text for record in records_in(carol)}
+    for vault in (alice, bob, carol, twin):
+        vault.close()
