@@ -74,6 +74,9 @@ def create_bundle(
 ) -> PlaceResult:
     """Write what I share to one file; an interrupted run is gone on with.
 
+    Where a peer has all of it, no file is made. But who is heard of by files alone learns by one that theirs came, so
+    that their next one need not hold it again.
+
     Args:
         vault: whose records they are.
         path: the file; it appears when it is whole.
@@ -97,6 +100,8 @@ def create_bundle(
     if gone is not None and not gone.me:
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
+    if node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node):
+        return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
 
     def keys_of(identifier: str) -> VaultKeys:
         return VaultKeys(vault, identifier, is_on=encrypt, audience=node if encrypt else None)
@@ -186,6 +191,12 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
         )[0][0]
         after = min(after, after if first is None else int(first) - 1)
     return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
+
+
+def _is_heard_by_file(vault: Vault, node: Verifier) -> bool:
+    """Tell whether the last word of a peer came in a file: at a place, or a line, they learn what I have as well."""
+    met = "SELECT 1 FROM met WHERE node = ? AND place <> ? AND place NOT IN (SELECT name FROM place)"
+    return bool(vault.store.rows(met, node.text, label_of(vault, node.text)))
 
 
 def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:

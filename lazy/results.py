@@ -188,6 +188,7 @@ class PlaceResult:
         bytes_to_receive: only planned: their bytes as they rest there; None where the place does not say.
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
+        has_all: the peer a file was to be made for, where they have everything: none was made.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
@@ -217,6 +218,7 @@ class PlaceResult:
     safe_to_remove: bool = False
     joined: bool = False
     awaited: frozenset[RecordHash] = frozenset()
+    has_all: str = ""
     left_out: bool = False
     next: str = ""
 

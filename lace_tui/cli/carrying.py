@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -35,20 +36,28 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
                 raise BadArguments("This vault knows nothing of its group yet.", hint=way)
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
-            note_inside(context, path)
             made = answer(context, vault, [path.name], [result], "push")
-            return _with_step(made, as_typed("bundle apply", path.name))
+            if result.has_all:
+                return Answer({**made.data, "file": None, "friend_next": ""}, made.text, exit_code=made.exit_code)
+            note_inside(context, path)
+            told = (
+                ""
+                if result.sent or not args.peer
+                else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
+            )
+            return _with_step(made, path, told, as_typed("bundle apply", path.name))
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)
         return answer(context, vault, [path.name], [result], "pull")
 
 
-def _with_step(made: Answer, command: str) -> Answer:
+def _with_step(made: Answer, path: Path, told: str, command: str) -> Answer:
     """Add to the answer what whoever gets the file types: no command of this vault's own is next."""
     first = made.text
 
     def text(paint: Paint) -> str:
-        return f"{first(paint) if callable(first) else first}\nYour friend types: {inert(command)}"
+        lines = [first(paint) if callable(first) else first, told, f"Your friend types: {inert(command)}"]
+        return "\n".join(line for line in lines if line)
 
-    return Answer({**made.data, "friend_next": command}, text, exit_code=made.exit_code)
+    return Answer({**made.data, "file": path, "friend_next": command}, text, exit_code=made.exit_code)

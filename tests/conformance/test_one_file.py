@@ -222,6 +222,36 @@ def test_a_file_for_somebody_holds_what_came_late_beside_something_new(
     assert "2.0.0" in [new["version"] for new in got["releases"]]
 
 
+def test_no_file_is_made_for_who_has_everything(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-14: an empty file was written, and nothing said that there was nothing to carry."""
+    meet(road, alice, bob)
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    settle(road, alice, bob)
+    file = tmp_path / "for-bob.lace"
+    made = alice.lace("bundle", "create", str(file), "--for", "bob")
+    assert (made["sent"], made["file"], made["friend_next"], file.exists()) == (0, None, "", False)
+    told = alice.text("bundle", "create", str(file), "--for", "bob")
+    assert told == "bob has all that you share already: no file was made.\n"
+    alice.write("a.txt", "two\n")
+    alice.lace("release", "1.0.1")
+    made = alice.lace("bundle", "create", str(file), "--for", "bob")
+    assert (made["file"], made["sent"] > 0) == (str(file), True)
+    bob.lace("bundle", "apply", str(file))
+    answer = tmp_path / "for-alice.lace"
+    bob.lace("update")
+    bob.write("b.txt", "bob\n")
+    bob.lace("release", "1.0.2")
+    bob.lace("bundle", "create", str(answer), "--for", "alice")
+    alice.lace("bundle", "apply", str(answer))
+    file.unlink()
+    told = alice.text("bundle", "create", str(file), "--for", "bob")  # who meets by files learns of it by no other way
+    assert "Nothing in it is new to bob: it says only what you have." in told
+    answer.unlink()
+    bob.lace("bundle", "apply", str(file))
+    assert bob.lace("queue")["entries"] == []
+
+
 def test_only_the_one_it_is_for_opens_it(road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path) -> None:
     meet(road, alice, bob, cara)
     alice.write("a.txt", "one\n")
