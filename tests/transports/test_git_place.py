@@ -208,6 +208,23 @@ def test_tips_are_small_and_pieces_come_when_read(at: Callable[[str], GitPlace])
     assert 20_000_000 < reader.count.read < 21_500_000
 
 
+def test_a_cut_fetch_is_tried_with_a_quarter(at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch) -> None:
+    """faults.md row 15: what was asked for beside the quarter that came is asked for again, and not called damaged."""
+    stored = noise(30)
+    put(at("a"), key(1), additions(stored))
+    bring, asked = PrivateRepository.fetch_objects, list[int]()
+
+    def cut(private: PrivateRepository, oids: Sequence[str], size: int) -> None:
+        asked.append(len(oids))
+        if len(oids) > 2:
+            raise PlaceUnreachable("The line went dead.")
+        bring(private, oids, size)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_objects", cut)
+    assert got(at("b")) == stored
+    assert max(asked) > 2
+
+
 def test_a_view_stays_whole_while_the_owner_goes_on(at: Callable[[str], GitPlace]) -> None:
     owner, reader = at("a"), at("b")
     old = some_records(5)
@@ -273,8 +290,9 @@ def test_only_names_of_runs_and_bundles_are_opened(at: Callable[[str], GitPlace]
         place.open_file(GROUP, key(2).verifier, f"r-{'0' * 32}.run")
 
 
-def test_a_damaged_object_costs_its_records_only(bare: Path, at: Callable[[str], GitPlace]) -> None:
-    # faults.md rows 7 and 34: a missing piece on the far side
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_damaged_object_costs_its_records_only(bare: Path, at: Callable[[str], GitPlace], is_gone: bool) -> None:
+    # faults.md rows 7 and 34: a missing or rotten piece on the far side
     first, second = noise(40), some_records(3)
     done, seen = put(at("a"), key(1), additions(first))
     put(at("a"), key(1), additions(second), previous=seen)
@@ -284,7 +302,10 @@ def test_a_damaged_object_costs_its_records_only(bare: Path, at: Callable[[str],
     loosen(bare)
     lost = bare / "objects" / pieces[5][:2] / pieces[5][2:]
     lost.chmod(0o600)
-    lost.unlink()
+    if is_gone:
+        lost.unlink()
+    else:
+        lost.write_bytes(lost.read_bytes()[: PIECE // 2])
     found = got(at("b"))
     assert set(found) == {*first, *second}
     missing = {record for record, data in found.items() if data is None}

@@ -343,8 +343,9 @@ def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
     assert (alice.lace("sync", "host")["sent"], alice.lace("sync", "host")["fixed_point"]) == (0, True)
 
 
+@pytest.mark.parametrize("talk", ["fetch_refs", "fetch_objects"])
 def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
-    alice: Person, bob: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Person, bob: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, talk: str
 ) -> None:
     # CYB-18, faults 5: what a restored vault lacks may lie in its mailbox alone.
     met(alice, bob, bare)
@@ -358,16 +359,16 @@ def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
         shutil.copytree(kept, here, symlinks=True)
     refs = git(bare, "for-each-ref")
     key = Verifier.parse(alice.lace("id")["node"]).key.hex()
-    fetch = PrivateRepository.fetch_refs
+    fetch = getattr(PrivateRepository, talk)
     cuts: list[Sequence[str]] = []
 
-    def cut(private: PrivateRepository, names: Sequence[str]) -> None:
-        if any(key in name for name in names) and len(cuts) < 2:
+    def cut(private: PrivateRepository, names: Sequence[str], *size: int) -> None:
+        if (size or any(key in name for name in names)) and len(cuts) < 2:
             cuts.append(names)
             raise PlaceUnreachable("The line was cut.")
-        fetch(private, names)
+        fetch(private, names, *size)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_refs", cut)
+    monkeypatch.setattr(PrivateRepository, talk, cut)
     assert alice.run("sync", "host").code == PlaceUnreachable.exit_code
     assert len(cuts) == 2
     assert git(bare, "for-each-ref") == refs

@@ -12,6 +12,7 @@ from typing import BinaryIO, cast
 from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
+from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository, Unadvertised
 from transports.git.tree import PIECE, Mailbox
 from transports.layout import MIB
@@ -102,16 +103,22 @@ class PieceSource:
         while wanted in lacking:
             asked = lacking[: self._batch]
             try:
-                self._fetch(asked)
+                came = self._fetch(asked)
             except DataError:
                 if len(asked) == 1:
                     raise
                 lacking = [wanted]  # what was asked for beside it is no reason to lose it
                 continue
-            self._here.update(asked)
-            lacking = lacking[len(asked) :]
+            self._here.update(came)
+            lacking = lacking[len(came) :]
 
-    def _fetch(self, oids: list[str]) -> None:
+    def _fetch(self, oids: list[str]) -> list[str]:
+        """Fetch the first of the pieces, as many as go at once, and return them.
+
+        Raises:
+            UnreadableFile: one of them is missing or damaged.
+            PlaceError: not even one comes, which says nothing of it: mine would be written anew for that.
+        """
         while True:
             oids = oids[: self._batch]
             try:
@@ -121,12 +128,13 @@ class PieceSource:
                 if fetch_whole is not None:
                     fetch_whole(oids)
             except PlaceUnreachable as error:
-                if len(oids) == 1:
-                    self._private.list_remote()  # a host that answers is there, and its object is at fault
+                if len(oids) > 1:
+                    self._batch = max(1, len(oids) // 4)
+                    continue
+                if isinstance(error, SentTooMuch):
                     raise UnreadableFile(f"A piece of a mailbox cannot be fetched: {error.message}") from error
-                self._batch = max(1, len(oids) // 4)
-                continue
-            return
+                raise
+            return oids
 
 
 def _small(box: Mailbox) -> bool:

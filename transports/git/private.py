@@ -39,7 +39,7 @@ _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
 _SPOILED = re.compile(
     r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
-    r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit"
+    r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit|corruption on the remote side"
 )
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
