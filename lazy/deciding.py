@@ -210,6 +210,7 @@ def decide(
     """
     takes: dict[str, str] = {}
     edited: dict[str, bytes] = {}
+    mine: list[str] = []
     for file in opened.files:
         pick = picks.get(file.path, Pick())
         worked = worked_out(file, pick)
@@ -218,19 +219,30 @@ def decide(
                 raise MarkersLeft(f"{file.path} still holds both sides between markers.")
             raise RegionUndecided(f"{file.path} is not decided yet.")
         if pick.edited is None and pick.side is not None:
-            _take(opened.sides[pick.side], file, file.sides[pick.side], takes, edited)
+            _take(opened.sides[pick.side], file, file.sides[pick.side], takes, edited, mine)
         elif worked.result is not None:
             edited[file.path] = worked.result
     seen = shown(vault, opened, watch)
-    return resolve_merged(vault, opened.conflict.id, version, takes, reason, edited=edited.get, seen=seen, watch=watch)
+    return resolve_merged(
+        vault, opened.conflict.id, version, takes, reason, edited=edited.get, mine=mine, seen=seen, watch=watch
+    )
 
 
 def _take(
-    origin: Origin, file: OpenFile, content: Content | None, takes: dict[str, str], edited: dict[str, bytes]
+    origin: Origin,
+    file: OpenFile,
+    content: Content | None,
+    takes: dict[str, str],
+    edited: dict[str, bytes],
+    mine: list[str],
 ) -> None:
     if origin.word:
         takes[file.path] = origin.word
-    elif not origin.is_mine:  # what stays as in my folder needs no word
+    elif origin.is_mine:
+        if content is not None and content.text is not None and has_markers(content.text):
+            raise MarkersLeft(f"{file.path} still holds both sides between markers.")
+        mine.append(file.path)
+    else:
         if content is None or content.text is None:
             raise SideNeedsFile(f"{origin.name} has no text at {file.path}.")
         edited[file.path] = content.text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from blake3 import blake3
 
@@ -164,7 +165,14 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
     heads, has_mine = in_order(vault, heads_of(vault, conflict), mine)
     trees = [tree if head == mine else commit_info(vault.store, head).tree for head in heads]
     clashes = _clashes(overlay, vault, heads, trees, base.also if base and has_mine else (), watch)
-    files = tuple(_file(overlay, path, found, trees) for path, found in sorted(clashes.items()))
+
+    @cache
+    def between(number: int, other: int) -> Mapping[str, PathConflict]:
+        sides = [heads[number], heads[other]]
+        outcome, _ = fold(overlay, overlay, vault, sides, ours=sides[0], tree=trees[number])
+        return {clash.path: clash for clash in outcome.conflicts}
+
+    files = tuple(_file(overlay, path, found, trees, between) for path, found in sorted(clashes.items()))
     differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
     others = tuple(sorted(differ - clashes.keys()))
     origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
@@ -192,14 +200,25 @@ def _clashes(
     return found
 
 
-def _file(source: Source, path: str, clashes: Mapping[int, PathConflict], trees: Sequence[RecordHash]) -> OpenFile:
+def _file(
+    source: Source,
+    path: str,
+    clashes: Mapping[int, PathConflict],
+    trees: Sequence[RecordHash],
+    between: Callable[[int, int], Mapping[str, PathConflict]],
+) -> OpenFile:
+    """Return a clashing path; `between` says what clashes between two sides alone, by the path of the clash."""
     number = min(clashes)
     first = clashes[number]
     entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
                for number, tree in enumerate(trees)]  # fmt: skip
     left = 0
     if number > 1 and entries[0] in {None, first.base}:  # mine has it as it was, and took it from a side before
-        left = next((n for n in range(1, number) if entries[n] == first.ours), 0)
+        before = range(1, number)
+        left = next((n for n in before if entries[n] == first.ours), 0)
+        if not left and first.ours is not None:  # perhaps that one has it by another name
+            left = next((n for n in before if (own := between(n, number).get(path)) and own.ours == first.ours), 0)
+            entries[left] = first.ours if left else entries[left]
     if number == 1 or entries[0] is None:
         entries[0] = first.ours  # mine may have it by another name
     whole = [_whole(source, entry) for entry in (first.base, *entries)]

@@ -6,7 +6,7 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict, update_command
@@ -105,6 +105,7 @@ def resolve_merged(
     *,
     regions: Mapping[str, Mapping[int, str]] | None = None,
     edited: Callable[[str], bytes | None] = lambda _path: None,
+    mine: Collection[str] = (),
     seen: Seen | None = None,
     watch: Watch = Watch(),
 ) -> Resolved:
@@ -118,6 +119,7 @@ def resolve_merged(
         reason: why; it travels in the resolution.
         regions: path -> number of a region -> side, or `both`.
         edited: returns the bytes of a merged file, or None.
+        mine: paths that shall be exactly as my folder has them.
         seen: what the choices were made between; None does not ask.
         watch: progress and cancel.
 
@@ -134,17 +136,17 @@ def resolve_merged(
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
         if conflict.kind is ConflictKind.HEAD:
-            done = _settle_heads(w, vault, conflict, picks, reason, watch, seen)
+            done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
             released = seal_release(w, vault, version, reason, desk=conflict.desk)
             return Resolved(
                 done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
             )
         _save(w, vault, conflict, watch, seen)
         base = checkout_of(vault, conflict.desk)
-        before, mine, also = (base.tree, base.commit, base.also) if base else (None, None, ())
-        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([mine] if mine else [])]
-        picks = _with_folder(w, vault, conflict, picks, base, before)
-        tree = merged_tree(w, vault, heads, picks, ours=mine, also=also)
+        before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([line] if line else [])]
+        picks = _with_folder(w, vault, conflict, picks, base, before, mine)
+        tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
         result = follow(w, vault, conflict.desk, before, tree, watch)
         parents = newest(vault.store, [*heads, *_known(vault, conflict)])
         message = reason or f"Resolve {conflict.version}"
@@ -242,13 +244,21 @@ def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal
 
 
 def _with_folder(
-    source: Source, vault: Vault, conflict: Conflict, picks: Picks, base: Checkout | None, tree: RecordHash | None
+    source: Source,
+    vault: Vault,
+    conflict: Conflict,
+    picks: Picks,
+    base: Checkout | None,
+    tree: RecordHash | None,
+    mine: Collection[str] = (),
 ) -> Picks:
-    """Let clashing paths that nothing else is chosen for be as in my folder, where it says how."""
+    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how."""
     if picks.all is not None or tree is None:
         return picks
     sides = [*(side.commit for side in conflict.sides), *conflict.results]
-    return replace(picks, held=held(source, vault, sides, base.commit if base else None, tree))
+    line = base.commit if base else None
+    paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
+    return replace(picks, paths=paths, held=held(source, vault, sides, line, tree))
 
 
 def next_step(vault: Vault, *decided: Resolved) -> str:
@@ -303,12 +313,19 @@ def plan_resolve(
 
 
 def _settle_heads(
-    w: Writer, vault: Vault, conflict: Conflict, picks: Picks, reason: str, watch: Watch, seen: Seen | None = None
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    picks: Picks,
+    reason: str,
+    watch: Watch,
+    mine: Collection[str] = (),
+    seen: Seen | None = None,
 ) -> Resolved:
     _save(w, vault, conflict, watch, seen)
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
-    picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None)
+    picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None, mine)
     tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None, also=base.also if base else ())
     result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
     names = ", ".join(side.word for side in conflict.sides if not side.is_local)

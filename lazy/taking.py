@@ -209,7 +209,7 @@ def merged_tree(
         NoSuchPath: a path that was picked is in none of the sides.
     """
     order, has_mine = in_order(vault, newest(vault.store, heads), ours)
-    tree = tree or commit_info(vault.store, order[0]).tree
+    first = tree = tree or commit_info(vault.store, order[0]).tree
     folder = tree if order[0] == ours else None
     done = [*(also if has_mine else ()), order[0]]
     entries: dict[str, Entry | None] = {}
@@ -227,9 +227,14 @@ def merged_tree(
             elif pick == head:
                 entries[clash.path] = clash.theirs
             elif pick is not None and pick in done:
-                entries.setdefault(clash.path, clash.ours)
+                own = first if pick == order[0] else commit_info(vault.store, pick).tree
+                entries.setdefault(clash.path, _merged_before(w, clash, tree, own))
         tree = outcome.root or resolve_with(outcome, choices)
         _flush(w)
+        written = [path for path, choice in choices.items() if isinstance(choice, bytes) and path not in picks.regions]
+        for path in written:  # no side that follows changes it any more
+            if (entry := lookup(w, tree, path)) is not None:
+                entries[path] = entry
         done.append(head)
     if unused := picks.regions.keys() - settled:
         raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
@@ -301,6 +306,20 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks,
     if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:
         _without_markers(clash.path, read_entry(source, clash.ours))
     return "theirs" if pick == head else "ours"
+
+
+def _merged_before(source: Source, clash: PathConflict, tree: RecordHash, own: RecordHash) -> Entry | None:
+    """Return what a side has at a clash, of which the tree of a merge has what came of it and of others.
+
+    Args:
+        source: where trees are read.
+        clash: with a side after it.
+        tree: of the merge.
+        own: the side's own.
+    """
+    if clash.ours is not None and lookup(source, tree, clash.path) is None:
+        return clash.ours  # that is the name which only the other one gave it
+    return lookup(source, own, clash.path)
 
 
 def _from_folder(source: Source, picks: Picks) -> dict[str, Entry | None]:

@@ -159,9 +159,9 @@ class Comparing(Place):
         origin = self._opened.sides[number] if self._opened else None
         return "" if origin is None else "yours" if origin.is_mine else f"{inert(origin.name)}'s"
 
-    def _names(self, worked: Worked) -> tuple[str, str]:
-        if self.file is not None and not self.file.has_lines:
-            return (self._whose(self.file.left), self._whose(worked.right))
+    def _names(self, file: OpenFile, worked: Worked) -> tuple[str, str]:
+        if not file.has_lines:
+            return (self._whose(file.left), self._whose(worked.right))
         return (self._whose(0) if worked.step == 1 else "so far", self._whose(worked.right))
 
     def _side_title(self, origin: Origin, room: int = 200) -> str:
@@ -198,13 +198,18 @@ class Comparing(Place):
                 self._draw_whole(file, worked, (one, other), left, right)
             elif wide:
                 width = left.scrollable_content_region.width
-                shown = columns(worked, self._region, self._names(worked), with_base=self._with_base, width=width)
+                shown = columns(worked, self._region, self._names(file, worked), with_base=self._with_base, width=width)
                 for pane, title, rows in zip((left, right), (one, other), shown.rows, strict=True):
                     pane.show(title, rows, shown.starts.get(self._region))
             else:
                 width = left.scrollable_content_region.width
                 shown = unified(
-                    worked, self._region, self._names(worked), with_base=self._with_base, width=width, only=self._only
+                    worked,
+                    self._region,
+                    self._names(file, worked),
+                    with_base=self._with_base,
+                    width=width,
+                    only=self._only,
                 )
                 title = {"": f"< {one}  > {other}", "left": f"< {one}", "right": f"> {other}"}[self._only]
                 left.show(title, shown.rows[0], shown.starts.get(self._region))
@@ -241,10 +246,10 @@ class Comparing(Place):
                 rows = text_rows(worked.result, width)
             result.show(f"{title}: the whole file is {self._whose(pick.side)}", rows, 0)
         elif worked.pieces:
-            shown = result_rows(worked, self._region, self._names(worked), width)
+            shown = result_rows(worked, self._region, self._names(file, worked), width)
             result.show(title, shown.rows[0], shown.starts.get(self._region))
         else:
-            names = "   ".join(f"{key} {name} whole" for key, name in zip("LR", self._names(worked), strict=True))
+            names = "   ".join(f"{key} {name} whole" for key, name in zip("LR", self._names(file, worked), strict=True))
             edit = "   e edit" if can_edit(file) else ""
             more = "   n the next side" if self._numbers(worked) else ""
             result.show(title, [mark(f"?  undecided:  {names}{edit}{more}", BAD)])
@@ -290,11 +295,11 @@ class Comparing(Place):
 
     def words(self) -> dict[str, str]:
         """Name the sides in the footer, and say why `w` does nothing yet."""
-        opened, worked = self._opened, self._worked()
-        if opened is None or worked is None:
+        opened, file, worked = self._opened, self.file, self._worked()
+        if opened is None or file is None or worked is None:
             return {}
-        left, right = self._names(worked)
-        whole = self._whose(self.file.left) if self.file else left
+        left, right = self._names(file, worked)
+        whole = self._whose(file.left)
         still = undecided(opened, self._picks)
         write = "write"
         if len(still) == 1 and worked.open:

@@ -257,8 +257,11 @@ class Resolve(Comparing):
             return "as edited"
         if pick.side is not None:
             return f"the whole of {self._whose(pick.side)}"
-        names = self._names(worked_out(file, pick))
-        words = [f"region {number}: {chosen(choice, names)}" for number, choice in sorted(pick.regions.items())]
+        words = []
+        for number, choice in sorted(pick.regions.items()):
+            before = {n: c for n, c in pick.regions.items() if n < number}
+            names = self._names(file, worked_out(file, Pick(regions=before)))  # of the step in which it is
+            words.append(f"region {number}: {chosen(choice, names)}")
         return ", ".join(words) or "merged by itself"
 
     def _agreed(self, is_agreed: bool | None) -> None:

@@ -296,8 +296,11 @@ def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> s
         path = as_option("--path", file.path)
         if pick.side is not None and pick.edited is None:
             side = opened.sides[pick.side]
-            if side.word or not side.is_mine:  # what stays as in the folder needs no word
+            content = file.sides[pick.side]
+            if side.word or not side.is_mine:
                 words.append(f"{path} {as_option('--take', side.name)}")
+            elif len(opened.sides) > 2 and content is not None and content.text is not None:
+                has_text = True  # else others would merge with it; all else stays as in the folder without a word
         elif pick.edited is None and len(opened.sides) == 2 and all(c in sides for c in pick.regions.values()):
             chosen = [f"--region {n} {as_option('--take', sides[c])}" for n, c in sorted(pick.regions.items())]
             words.append(" ".join([path, *chosen]))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from lace_tui.cli.deciding import proposal_lines
 from lazy.conflicts import conflicts
-from lazy.deciding import Pick, decide
+from lazy.deciding import Pick, decide, worked_out
 from lazy.opening import Opened, open_conflict
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
@@ -241,4 +241,98 @@ def test_who_has_a_line_of_their_own_takes_either_side_of_two_friends(tmp_path: 
     first = opened.sides[1].name.encode()
     assert [(alice.folder / path).read_bytes() for path in bases] == [b"\0" + first, mine, first + b"\n"]
     for vault in (cara, bob, alice):
+        vault.close()
+
+
+MENU = b"one\n2\n3\n4\n5\n6\n7\n8\n9\nten\n"
+
+
+def _given(people: tuple[Vault, ...], base: Mapping[str, bytes], *made: Mapping[str, bytes | None]) -> Vault:
+    """Share a base, let alice commit and each friend release a 2.0.0 of the files they made; return alice's vault."""
+    alice, *friends = people
+    for vault, files in ((alice, base), *zip(friends, made[1:], strict=True), (alice, made[0])):
+        for path, content in files.items():
+            file = vault.folder / path
+            file.unlink() if content is None else file.write_bytes(content)
+        if files is base:
+            release(alice, Version(1, 5, 0), "base")
+            for one in (alice, *friends):
+                sync(one, ["stick"])
+            for friend in friends:
+                update(friend)
+        elif vault is not alice:
+            release(vault, Version(2, 0, 0), "second")
+            sync(vault, ["stick"])
+    sync(alice, ["stick"])
+    commit(alice, "my own line")
+    return alice
+
+
+@pytest.mark.parametrize("friends", [("bob", "cara"), ("cara", "bob")])  # in one of two orders the third comes last
+@pytest.mark.parametrize("what", ["mine", "theirs", "edited"])
+def test_what_is_shown_as_the_result_is_written_whatever_else_would_merge(
+    tmp_path: Path, what: str, friends: tuple[str, str]
+) -> None:
+    """LAZ-39: the third side changed other lines of the file, which no whole side and no edited text gets."""
+    people = gathered(tmp_path, *friends)
+    changed = [MENU.replace(b"one", b"alice"), MENU.replace(b"one", b"theirs"), MENU.replace(b"ten", b"third")]
+    alice = _given(people, {"menu": MENU}, *({"menu": content} for content in changed))
+    edited = MENU.replace(b"5", b"five")
+    if what == "edited":  # then each of the others clashes with mine, and neither with the text
+        write(alice, "menu", changed[0].replace(b"ten", b"alice").decode())
+        commit(alice, "both")
+    opened = open_conflict(alice, "2.0.0")
+    number = next(
+        n for n, side in enumerate(opened.sides) if side.name == (friends[0] if what == "theirs" else "alice")
+    )
+    pick = Pick(edited=edited) if what == "edited" else Pick(side=number)
+    shown = worked_out(opened.files[0], pick).result
+    assert shown == {"mine": changed[0], "theirs": changed[1], "edited": edited}[what]
+    decide(alice, opened, {"menu": pick}, Version(3, 0, 0))
+    assert (alice.folder / "menu").read_bytes() == shown
+    for vault in people:
+        vault.close()
+
+
+@pytest.mark.parametrize("friends", [("bob", "cara", "dave"), ("cara", "dave", "bob"), ("dave", "bob", "cara")])
+def test_a_side_is_whole_also_where_another_merged_with_it_before_the_third_clashes(
+    tmp_path: Path, friends: tuple[str, str, str]
+) -> None:
+    """LAZ-39: of what two of three friends did to other lines, one side has its own alone."""
+    people = gathered(tmp_path, *friends)
+    both = MENU.replace(b"one", b"3").replace(b"ten", b"3")
+    of_friends = [{"menu": MENU.replace(b"one", b"1")}, {"menu": MENU.replace(b"ten", b"2")}, {"menu": both}]
+    alice = _given(people, {"menu": MENU}, {}, *of_friends)
+    opened = open_conflict(alice, "2.0.0")
+    pick = Pick(side=0)
+    decide(alice, opened, {"menu": pick}, Version(3, 0, 0))
+    assert (alice.folder / "menu").read_bytes() == worked_out(opened.files[0], pick).result
+    for vault in people:
+        vault.close()
+
+
+@pytest.mark.parametrize(
+    ("of_bob", "of_cara"),
+    [
+        ({"Twin": b"bob\n"}, {"twin": b"cara\n"}),
+        ({"menu": MENU.replace(b"one", b"bob")}, {"menu": None, "karte": MENU.replace(b"one", b"cara")}),
+    ],
+)
+def test_a_file_of_a_friend_by_another_name_is_theirs_and_can_be_taken(
+    tmp_path: Path, of_bob: dict[str, bytes], of_cara: dict[str, bytes]
+) -> None:
+    """LAZ-35, LAZ-39: who has a line of their own takes a friend's file as a friend's, and deletes nothing by it."""
+    people = gathered(tmp_path, "bob", "cara")
+    alice = _given(people, {"menu": MENU}, {"mine": b"1\n"}, of_bob, of_cara)
+    opened = open_conflict(alice, "2.0.0")
+    (file,) = opened.files
+    assert file.left > 0
+    shown = file.sides[file.left]
+    assert shown is not None
+    decide(alice, opened, {file.path: Pick(side=file.left)}, Version(3, 0, 0))
+    names = {"Twin", "twin", "karte"} & {path.name for path in alice.folder.iterdir()}
+    (name,) = names or {"menu"}
+    assert (alice.folder / name).read_bytes().startswith(shown.head)
+    assert opened.sides[file.left].name.encode() in shown.head
+    for vault in people:
         vault.close()

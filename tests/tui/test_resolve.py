@@ -372,7 +372,10 @@ async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
         await pilot.press("l")
         assert "step 2 of 2" in text_of(app, "#what")
         assert "RESULT SO FAR" in str(app.screen.query_one("#left").border_title)
-        await pilot.press("o", "w", "y")
+        await pilot.press("o", "w")
+        plan = str(app.screen.query_one("#page Static").render())
+        assert "region 1: yours, region 2: both, so far first" in plan, "each region has the names of its own step"
+        await pilot.press("y")
         await settle(pilot)
     soups = [line for line in menu(story).splitlines() if "4." in line]
     assert soups[0] == "Pumpkin, 4.50"
