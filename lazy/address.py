@@ -35,6 +35,7 @@ __all__ = [
     "one_of_several",
     "resolve",
     "resolve_address",
+    "several_revisions",
 ]
 
 
@@ -218,12 +219,16 @@ def _only(address: Address, found: Sequence[Head]) -> Head | None:
         SeveralRevisions: so it is.
     """
     if len(found) > 1:
-        words = " or ".join(as_words(str(replace(address, case=Hash(one.commit)))) for one in found)
-        raise SeveralRevisions(
-            f"{address} is {len(found)} revisions: the line went on from a restored backup, or on a copy.",
-            hint=f"Name one: {words} - lace log says what each is.",
-        )
+        raise several_revisions(str(address), [str(replace(address, case=Hash(one.commit))) for one in found])
     return found[0] if found else None
+
+
+def several_revisions(address: str, named: Sequence[str]) -> SeveralRevisions:
+    """Return the refusal of a number that several revisions have, with what to type for each."""
+    return SeveralRevisions(
+        f"{address} is {len(named)} revisions: the line went on from a restored backup, or on a copy.",
+        hint=f"Name one: {' or '.join(map(as_words, named))} - lace log says what each is.",
+    )
 
 
 def _of_head(vault: Vault, head: Head) -> ResolvedCommit:

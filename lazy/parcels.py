@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lazy.address import several_revisions
 from lazy.conflicts import note_version_conflicts
 from lazy.forks import forks
 from lazy.late import lacking, note_late
@@ -23,7 +24,7 @@ from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
 from vault.errors import CallerError
 from vault.files import FileMissing, Unreadable, reason_of
-from vault.history import releases
+from vault.history import Head, line_head, releases, revision_of, revisions
 from vault.names import BadVersion, Version
 from vault.nodelog import reaches
 from vault.profile import DATA_APP, TREE_APP, AuditEntry, read
@@ -35,8 +36,8 @@ from vault.watch import Watch
 
 __all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "named", "put", "show"]
 
-_RANGE = re.compile(r"([^@]+)@([0-9]{1,10})\.\.([0-9]{1,10})", re.ASCII)
-
+_END = r"[0-9]{1,10}|S\.[^.@]+\.H3"  # a number, or a commit where several revisions have it
+_RANGE = re.compile(rf"([^@]+)@({_END})\.\.({_END})", re.ASCII)
 
 _BATCH_RECORDS = 500
 _BATCH_BYTES = 2 << 20
@@ -141,13 +142,14 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
     Args:
         vault: where from.
         selector: `shared` (all that friends get), an App such as `lace/release`, `[PEER/]DESK@A..B` for what is new
-            between two revisions of a line, `DESK@VERSION` or a record's hash, the last two with everything they
-            reach; `forks` or `PEER/forks` for the proofs of forked logs; `//GROUP//APP//NAME[selector]` for the records
-            at a coordinate, the newest first (FAC-29).
+            between two revisions of a line, each a number or the hash of its commit, `DESK@VERSION` or a record's hash,
+            the last two with everything they reach; `forks` or `PEER/forks` for the proofs of forked logs;
+            `//GROUP//APP//NAME[selector]` for the records at a coordinate, the newest first (FAC-29).
 
     Raises:
         SelectsNothing: no record here answers to it.
         BadAddress: it starts like an address and is none.
+        SeveralRevisions: an end of a range is a number that several revisions have; the hint names each.
     """
     if selector == "forks" or selector.endswith("/forks"):
         proofs = forks(vault, node_of(vault, selector.removesuffix("/forks")) if "/" in selector else None)
@@ -167,7 +169,7 @@ def _positions(vault: Vault, selector: str) -> Iterable[int]:
     if selector.startswith("//"):
         return _addressed(vault, selector)
     if (span := _RANGE.fullmatch(selector)) is not None:
-        return _between(vault, parse_address(span[1]), int(span[2]), int(span[3]))
+        return _between(vault, parse_address(span[1]), span[2], span[3])
     if selector == "shared":
         rows = vault.store.rows("SELECT p FROM shared ORDER BY p")
         return [int(str(row[0])) for row in rows]
@@ -185,12 +187,40 @@ def _addressed(vault: Vault, text: str) -> list[int]:
     return [position for position in found if position is not None]
 
 
-def _between(vault: Vault, address: Address, start: int, end: int) -> list[int]:
+def _between(vault: Vault, address: Address, start: str, end: str) -> list[int]:
     """Return the positions of what is new between two revisions of a line (CLAY-54)."""
     node = node_of(vault, address.peer) if address.peer else vault.node.text
-    answer = range_answer(vault.store, node, address.desk, start, end)
-    found = (vault.store.position(record) for record in answer.records())
-    return [position for position in found if position is not None]
+    head = line_head(vault.store, node, address.desk)
+    top = head.number if head else 0
+    ends: list[int | Head] = []
+    for word, range_with in ((start, f"{address}@{{}}..{end}"), (end, f"{address}@{start}..{{}}")):
+        if not word.isdecimal():
+            ends.append(_commit_on(vault, node, address, word))
+            continue
+        found = revisions(vault.store, node, address.desk, min(int(word), top))
+        if len(found) > 1:
+            raise several_revisions(f"{address}@{found[0].number}", [range_with.format(one.commit) for one in found])
+        ends.append(int(word))
+    first, last = (one if isinstance(one, int) else one.number for one in ends)
+    named = [one for one in ends if isinstance(one, Head)]
+    answer = range_answer(vault.store, node, address.desk, first, last, named=named)
+    positions = (vault.store.position(record) for record in answer.records())
+    return [position for position in positions if position is not None]
+
+
+def _commit_on(vault: Vault, node: str, address: Address, text: str) -> Head:
+    """Return the revision of a line that is a commit.
+
+    Raises:
+        NoSuchRecord: none is.
+    """
+    try:
+        found = revision_of(vault.store, node, address.desk, RecordHash.parse(text))
+    except RecordError:
+        found = None
+    if found is None:
+        raise NoSuchRecord(f"{address} has no revision that is the commit {text[:60]}.")
+    return found
 
 
 def _roots(vault: Vault, selector: str) -> list[RecordHash]:

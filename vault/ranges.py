@@ -6,19 +6,23 @@ Applied to a copy at a it gives the line at b; applied again it changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from vault.desks.chunks import part_of
 from vault.desks.pages import PageRef, parse_page
 from vault.errors import CallerError
 from vault.graph import ancestors
-from vault.history import commit_info, line_head, revision
-from vault.profile import MAX_DIRECT_BYTES, TREE_APP
+from vault.history import Head, commit_info, line_head, revision, revisions, sealed_record
+from vault.profile import MAX_DIRECT_BYTES, TREE_APP, Revision
 from vault.records import Plex, RecordHash, parse_record
 from vault.store import Store
 
 __all__ = ["BadRange", "RangeAnswer", "range_answer"]
+
+_DOUBLED = (
+    "SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number BETWEEN ? AND ? GROUP BY number HAVING count(*) > 1"
+)
 
 
 class BadRange(CallerError):
@@ -54,8 +58,20 @@ class RangeAnswer:
         yield from (record for record, _ in self.numbers.values())
 
 
-def range_answer(store: Store, node: str, desk: str, start: int, end: int) -> RangeAnswer:
+def range_answer(
+    store: Store, node: str, desk: str, start: int, end: int, *, named: Collection[Head] = ()
+) -> RangeAnswer:
     """Return what lies between two revisions of a line; cost follows its pages, never its contents.
+
+    Where two revisions have a number between the two, that one counts which the end goes on from.
+
+    Args:
+        store: where the line is.
+        node: verifier text of whose line.
+        desk: the desk.
+        start: the revision the reader has; 0 for none.
+        end: the revision it is to have.
+        named: which revisions are meant at the two, where several have the number; else the first by hash.
 
     Raises:
         BadRange: the end is before the start (CLAY-47).
@@ -66,12 +82,14 @@ def range_answer(store: Store, node: str, desk: str, start: int, end: int) -> Ra
     head = line_head(store, node, desk)
     end = min(end, head.number if head else 0)
     numbers: dict[int, tuple[RecordHash, RecordHash]] = {}
+    meant = {head.number: head for head in named}
+    meant = {**_on_the_way(store, node, desk, start, meant.get(end) or revision(store, node, desk, end)), **meant}
     for number in range(start + 1, end + 1):
-        found = revision(store, node, desk, number)
+        found = meant.get(number) or revision(store, node, desk, number)
         if found is None:
             break
         numbers[number] = (found.rev, found.commit)
-    before = revision(store, node, desk, start) if start else None
+    before = (meant.get(start) or revision(store, node, desk, start)) if start else None
     old = ancestors(store, before.commit) if before else set()
     old_states = frozenset(old)
     commits: list[RecordHash] = []
@@ -83,6 +101,17 @@ def range_answer(store: Store, node: str, desk: str, start: int, end: int) -> Ra
     for commit in commits:
         objects.add(commit_info(store, commit).tree)
     return RangeAnswer(start, end, numbers, tuple(commits), tuple(objects.found))
+
+
+def _on_the_way(store: Store, node: str, desk: str, start: int, end: Head | None) -> dict[int, Head]:
+    """Return by number the revisions that lead to one, down to a start, where some number of them is doubled."""
+    found: dict[int, Head] = {}
+    at = end if end is not None and store.rows(_DOUBLED, node, desk, start, end.number) else None
+    while at is not None and at.number > start:
+        found[at.number] = at
+        prev = Revision.read(sealed_record(store.stored(at.rev) or b"")).prev
+        at = next((one for one in revisions(store, node, desk, at.number - 1) if one.rev == prev), None)
+    return found
 
 
 def _new_commits(store: Store, commit: RecordHash, seen: set[str]) -> list[RecordHash]:

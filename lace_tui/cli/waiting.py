@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lace_tui.cli.context import Context
@@ -10,10 +12,10 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.address import case_number, one_of_several
+from lazy.address import case_number, one_of_several, several_revisions
 from lazy.people import label_of, node_of
-from vault.cases import Address, Case, parse_address, parse_case
-from vault.history import line_head
+from vault.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
+from vault.history import line_head, revisions
 from vault.nodes import NodeReader
 from vault.reads import Answer as Read
 from vault.reads import Care, Outcome, read_line
@@ -103,8 +105,11 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     request = Request(start, _case(args.end), is_range=not single)
     if single and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
         request = brought_up(start, _head(vault, address, node))
+    if single and isinstance(start, Number):
+        one_of_several(vault, replace(address, case=start), node, start.value)
     requests = Requests()
     requests.ask(node, request)
+    ends = [case for case in (start, request.end) if isinstance(case, Hash | Label)]
     reader = NodeReader(vault.store)
     with context.cancellable() as token:
         seen = -1
@@ -113,9 +118,11 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
             alarm = requests.alarm
             if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
                 seen = changed
-                for _, notices, closed in requests.wake(_line(vault, address, node, Care(args.care), path, reader)):
+                for _, notices, closed in requests.wake(
+                    _line(vault, address, node, Care(args.care), path, reader, ends)
+                ):
                     for notice in notices:
-                        _emit(context, vault, address, node, path, notice)
+                        _emit(context, vault, address, node, path, notice, ends)
                     if closed is not None:
                         if closed.is_null:
                             context.emit({"outcome": "never", "value": None}, "never")
@@ -133,16 +140,28 @@ def _head(vault: Vault, address: Address, node: str) -> int:
     return head.number if head else 0
 
 
-def _line(vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader) -> Line:
-    return Line(
-        _head(vault, address, node),
-        lambda case: case_number(vault, node, address.desk, case),
-        lambda number: read_line(vault.store, node, address.desk, number, care, path, reader),
-    )
+def _line(
+    vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader, ends: Sequence[Case]
+) -> Line:
+    """Return the line as who waits sees it; `ends` are cases that name one revision of several with its number."""
+
+    def read(number: int) -> Read:
+        case = next((one for one in ends if case_number(vault, node, address.desk, one) == number), None)
+        commit = one_of_several(vault, replace(address, case=case), node, number) if case is not None else None
+        return read_line(vault.store, node, address.desk, number, care, path, reader, commit=commit)
+
+    return Line(_head(vault, address, node), lambda case: case_number(vault, node, address.desk, case), read)
 
 
-def _emit(context: Context, vault: Vault, address: Address, node: str, path: str, notice: Notice) -> None:
+def _emit(
+    context: Context, vault: Vault, address: Address, node: str, path: str, notice: Notice, ends: Sequence[Case]
+) -> None:
     who = "self" if node == vault.node.text else label_of(vault, node)
+    found = revisions(vault.store, node, address.desk, notice.number)
+    several = [str(replace(address, case=Hash(one.commit))) for one in found] if len(found) > 1 else []
+    if several and not any(case_number(vault, node, address.desk, case) == notice.number for case in ends):
+        told = several_revisions(str(replace(address, case=Number(notice.number))), several)
+        context.say(f"{inert(told.message)} This is the first of them. {inert(told.hint)}")
     data = {
         "node": node,
         "desk": address.desk,
@@ -150,5 +169,6 @@ def _emit(context: Context, vault: Vault, address: Address, node: str, path: str
         "number": notice.number,
         "outcome": notice.answer.outcome,
         "value": notice.answer.value,
+        "several": several,
     }
     context.emit(data, f"{inert(who)}/{inert(address.desk)}@{notice.number}  {inert(path)}".rstrip())

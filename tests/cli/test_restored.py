@@ -66,6 +66,20 @@ def test_two_revisions_with_one_number_are_both_named(pair: tuple[Person, Person
     held = {word: set(ann.lace("read", "y", word)["value"]["children"]) for word in named}
     assert sorted(min({"new.txt", "song.txt"} & files) for files in held.values()) == ["new.txt", "song.txt"]
     after, before = sorted(named, key=lambda word: "song.txt" in held[word])
+    ranges = ann.lace("record", "export", "main@1..2", expect=2)["error"]
+    assert ranges["code"] == ann.lace("watch", "main", "--at", "2", expect=2)["error"]["code"] == error["code"]
+    spans = [word for word in shlex.split(ranges["hint"]) if word.startswith("main@1..S.")]
+    exported = [ann.run("record", "export", span).out for span in spans]
+    assert sorted((b"after it" in one, b"before the backup" in one) for one in exported) == [
+        (False, True),
+        (True, False),
+    ]
+    watched = ann.run("--json", "watch", "main", "--from", "1", "--to", "2")
+    assert [(line["number"], sorted(line["several"])) for line in watched.lines] == [(1, []), (2, sorted(named))]
+    assert "main@2 is 2 revisions" in watched.err
+    for word, file in ((after, "new.txt"), (before, "song.txt")):
+        (line,) = ann.run("--json", "watch", "main", "--at", word.partition("@")[2]).lines
+        assert file in line["value"]["children"]
     assert ann.run("cat", after, "new.txt").out == b"new\n"
     assert ann.run("cat", before, "song.txt").out == b"la la\n"
     assert (ann.lace("diff", before, after)["added"], ann.lace("diff", "main@1", after)["added"]) == (
