@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import random
 import shutil
 import socket
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -245,25 +245,34 @@ def test_a_dripping_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
             answer.readinto(one)
 
 
-def test_a_head_that_drips_is_not_waited_for() -> None:
+def test_a_head_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """faults.md rows 15 and 25: each byte comes before a silence is over, and the head never ends."""
+    looked = threading.Semaphore(0)
+    seconds = itertools.count()
+
+    def clock() -> float:
+        looked.release()  # a byte a second, however slow this machine is
+        return float(next(seconds))
+
+    monkeypatch.setattr("transports.http.web.monotonic", clock)
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        sent: list[bytes] = []
 
         def drip() -> None:
             line, _ = listening.accept()
             line.recv(4096)
             with line, suppress(OSError):
                 line.sendall(b"HTTP/1.1 200 OK\r\nX: ")
-                while len(sent) < 500:
+                for _ in range(500):
+                    looked.acquire(timeout=60)
                     line.sendall(b"y")
-                    sent.append(b"y")
-                    time.sleep(0.01)
 
         thread = threading.Thread(target=drip)
         thread.start()
         with pytest.raises(PlaceUnreachable, match="does not begin"):
-            StaticMailbox.open(f"http://127.0.0.1:{listening.getsockname()[1]}/", tuple, silence=0.1)
+            StaticMailbox.open(f"http://127.0.0.1:{listening.getsockname()[1]}/", tuple, silence=30)
+        assert 60 < next(seconds) < 70
+        for _ in range(500):
+            looked.release()
         thread.join()
 
 
