@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.transports.git_hosts import bare_repository
-from transports.errors import PlaceUnreachable
+from transports.errors import GitMissing, PlaceUnreachable
 from transports.git.command import GitRunner
 from transports.git.pace import Pace
 from transports.git.place import GitPlace
@@ -73,7 +73,7 @@ def test_a_push_to_a_host_that_hangs_ends(tmp_path: Path, monkeypatch: pytest.Mo
     ssh.chmod(0o700)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     place = GitPlace(f"ssh://friend@host{bare}", tmp_path / "a", patience=Patience(window=2))
-    with closing(place), pytest.raises(PlaceUnreachable, match="took all that was sent, and did not say in 2 seconds"):
+    with closing(place), pytest.raises(PlaceUnreachable, match=r"took all that was sent, and did not say in \d seconds"):
         place.make(os.urandom)
 
 
@@ -88,3 +88,54 @@ def test_a_push_that_a_host_hardly_takes_ends() -> None:
         pace.passed(10)
     with pytest.raises(PlaceUnreachable, match="host takes fewer than 256 bytes a second"):
         pace.passed(10)
+
+
+def test_a_slow_host_is_waited_for_while_one_lump_of_what_it_sends_is_under_way() -> None:
+    """faults.md row 15: what git says of a fetch over a slow line comes minutes apart, and the host is not silent."""
+    size = 0
+    pace = Pace("host", Patience(silence=90, window=300), lambda: size, 1 << 30)
+    with pytest.raises(PlaceUnreachable, match="said nothing for 90 seconds"):
+        Pace("host", Patience(silence=90, window=300)).passed(90)
+    pace.heard("err", b"remote: Counting objects: 100% (9/9), done.\n")
+    for _ in range(9):
+        pace.passed(250)
+        size += 65_515
+        pace.heard("err", b"Receiving objects:  11% (1/9)\r")
+        pace.passed(0)
+    pace.passed(250)
+    with pytest.raises(PlaceUnreachable, match="sends fewer than 256 bytes a second"):
+        pace.passed(50)
+
+
+def test_a_slow_host_is_waited_for_while_git_sends_what_it_wrote_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """faults.md row 15: over https git says that all is written, and then sends a MiB of it."""
+    pace = Pace("host", Patience(silence=90, window=300))
+    pace.heard("err", b"Writing objects: 100% (9/9), 900.00 KiB | 9.00 MiB/s, done.\n")
+    pace.passed(0)
+    pace.passed(3000)
+    with pytest.raises(PlaceUnreachable, match="took all that was sent, and did not say in 3900 seconds"):
+        pace.passed(900)
+    said: list[list[str]] = []
+
+    def begin(_: GitRunner, words: list[str]) -> None:
+        said.append(words)
+        raise GitMissing("Nothing is run here.")
+
+    monkeypatch.setattr(GitRunner, "_begin", begin)
+    runner = GitRunner(tmp_path / "home", parse_remote("https://127.0.0.1:1/v.git"), Patience(window=7))
+    for word in ("push", "fetch"):
+        with pytest.raises(GitMissing):
+            runner.talk(word)
+    assert ["http.lowSpeedTime=7" in words for words in said] == [True, False]
+
+
+@pytest.mark.parametrize("line", ["Resolving deltas: {}", "Resolving deltas: {}% ({}/9)", "Enumerating objects: {},"])
+def test_a_host_that_writes_what_git_would_say_is_given_up(line: str) -> None:
+    """faults.md row 15: over ssh its words come as git's own, with no remote: before them."""
+    pace = Pace("host", Patience(silence=90, window=300), lambda: 0, 1 << 30)
+    with pytest.raises(PlaceUnreachable, match="sends fewer than 256 bytes a second"):
+        for number in range(10_000):
+            pace.heard("err", (line.replace("{}", str(number * number)) + "\r").encode())
+            pace.passed(200)

@@ -140,7 +140,9 @@ class GitRunner:
             SentTooMuch: it sent more than it may.
             Cancelled: the person would not wait any longer.
         """
-        process = self._begin(self._words(words))
+        # What git hands over to be sent moves nothing for it any more: on a slow line it waits for longer than a fetch.
+        options = ["-c", f"http.lowSpeedTime={self.patience.window:.0f}"] if words[0] == "push" else []
+        process = self._begin(self._words([*options, *words]))
         try:
             return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))
         finally:
