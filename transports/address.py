@@ -14,7 +14,7 @@ from transports.http.schemes import PLAIN
 from transports.marker import MARKER
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
-from vault.typed import holds_password, shown
+from vault.typed import holds_password, masked, shown
 
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
 __all__ += ["parse_address", "parse_kept", "parse_live"]
@@ -24,7 +24,8 @@ _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of 
 _NO_COLON = re.compile(r"(?:https?|ssh|git)(?:\+[a-z]+)?//", re.IGNORECASE)
 _KEEPS_NONE = (
     "Leave it out: ssh has your key, and git over https your ~/.netrc or GIT_ASKPASS. If it is none, write ./ before a"
-    " directory; and of a host a URI, as ssh://HOST/PATH, with %40 for the @ in its path."
+    " directory, and %40 for each @ in the path of a URI; for HOST:PATH write ssh://HOST/~/PATH, which begins at your"
+    " home there too, and for HOST:/PATH ssh://HOST/PATH."
 )
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
@@ -142,7 +143,7 @@ def _parsed(text: str, cwd: Path, *, is_typed: bool) -> Address:
         return _address(text, cwd, is_typed=is_typed)
     except PermissionError as error:
         raise PlaceUnreachable(
-            f"{text[:200]} may not be looked into: permission denied.",
+            f"{(text if text.startswith('/') else masked(text))[:200]} may not be looked into: permission denied.",
             hint="Check whose directory it is and what its permissions are, then run the same command again.",
         ) from error
     except (OSError, UnicodeError) as error:  # too long a name, or one that this system cannot carry

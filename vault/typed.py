@@ -7,6 +7,7 @@ left out, up to the last @ there is; what could as well be a host with its port 
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 __all__ = ["holds_password", "masked", "shown"]
 
@@ -14,6 +15,7 @@ _LONGEST = 60  # characters
 _MASK = "...@"
 _END = re.compile(r"[/?#]")
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[^\]@]*\]|[^:@%]*)(?P<port>:\d{0,5})?", re.ASCII)
+_ADDRESS = re.compile("://?|//")  # one that lost a part of its :// is as good as whole
 # A token behind a question mark; what follows #V. is a key that anybody may know.
 _REST = re.compile(r"\?[^#]*|#(?!V\.).*", re.DOTALL)
 
@@ -27,13 +29,13 @@ def masked(text: str) -> str:
     """Return a text without what may be a password or token in it; most have none and stay as they are."""
     begin, end = _login(text)
     plain = f"{text[:begin]}{':' * (text[begin] == ':')}{_MASK}{text[end:]}" if end else text
-    return _REST.sub("", plain) if "://" in plain else plain
+    return _REST.sub("", plain) if _ADDRESS.search(plain) else plain
 
 
 def holds_password(text: str) -> bool:
     """Tell whether a text holds what may be a password, as `https://NAME:PASSWORD@HOST` and its misspellings do."""
     begin, end = _login(text)
-    return ":" in text[begin:end]
+    return ":" in unquote(text[begin:end])
 
 
 def _login(text: str) -> tuple[int, int]:

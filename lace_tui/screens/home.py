@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from lace_tui.view import HomeView, Reach
     from lazy.invitations import Invitation
+    from lazy.places import Place as Known
     from vault.names import Version
 
 __all__ = ["Home"]
@@ -351,11 +352,12 @@ class Home(Place):
                 if where:
                     uri = str(expanded(where)) if where.startswith("~") else where
                     self.lace.begin(
-                        f"Place: {inert(name)}",
-                        lambda vault, _: deeds.new_place(vault, name, uri),
-                        lambda made: place_card(*made),
-                        as_typed("place add", name, uri),
+                        f"Place: {inert(name)}", lambda vault, _: deeds.new_place(vault, name, uri), partial(added, uri)
                     )
+
+            def added(uri: str, made: tuple[Known, tuple[str, ...]]) -> Card:
+                self.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
+                return place_card(*made)
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
             self.app.push_screen(Question("Add a place", text), found)

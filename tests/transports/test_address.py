@@ -10,7 +10,9 @@ import pytest
 from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_kept
 from transports.drop import Drop
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
+from transports.git.place import GitPlace
 from transports.git.remote import parse_remote
+from vault.errors import PlaceError
 
 
 def test_a_directory_is_a_drop(tmp_path: Path) -> None:
@@ -102,6 +104,43 @@ def test_a_place_that_was_taken_once_stays_one(uri: str, tmp_path: Path) -> None
         parse_address(uri, tmp_path)
 
 
+@pytest.mark.parametrize("path", ["v.git", "d"])
+@pytest.mark.parametrize("login", ["geheim", "alice%3Ageheim"])
+def test_a_token_before_an_encoded_at_is_refused_and_not_repeated(path: str, login: str, tmp_path: Path) -> None:
+    """CYB-15: it went for the name of a host, and each error that this one cannot be reached told it."""
+    with pytest.raises(UnknownPlaceKind, match="password") as caught:
+        parse_address(f"https://{login}%40host.example/{path}", tmp_path)
+    assert "geheim" not in caught.value.message + caught.value.hint
+    for kept in ("https://[fe80::1%25eth0]/v.git", "https://[fe80::1%25eth0]/d"):
+        assert "fe80" in parse_kept(kept).uri
+
+
+@pytest.mark.parametrize(
+    ("text", "uri", "asked"),
+    [
+        ("git@host:vaults/2026@home.git", "ssh://git@host/~/vaults/2026%40home.git", "~/vaults/2026@home.git"),
+        ("git@host:/srv/2026@home.git", "ssh://git@host/srv/2026%40home.git", "/srv/2026@home.git"),
+        ("host:vaults/2026@home.git", "ssh://host/~/vaults/2026%40home.git", "~/vaults/2026@home.git"),
+        ("git@host:~us/2026@home.git", "ssh://git@host/~us/2026%40home.git", "~us/2026@home.git"),
+    ],
+)
+def test_the_way_out_for_a_path_with_an_at_leads_to_the_same_repository(
+    text: str, uri: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-16: a URI begins at the root of the host, and what stands behind a colon at one's home there."""
+    with pytest.raises(UnknownPlaceKind) as caught:
+        parse_address(text, tmp_path)
+    assert "for HOST:PATH write ssh://HOST/~/PATH" in caught.value.hint
+    assert "for HOST:/PATH ssh://HOST/PATH" in caught.value.hint
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\nfor said; do :; done\necho "$said" >> {tmp_path}/said\nexit 1\n')
+    ssh.chmod(0o700)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    with pytest.raises(PlaceError):
+        GitPlace(parse_address(uri, tmp_path).uri, tmp_path / "home")
+    assert (tmp_path / "said").read_text().splitlines()[-1] == f"git-upload-pack '{asked}'"
+
+
 def test_a_file_uri_with_one_slash_holds_no_password(tmp_path: Path) -> None:
     assert parse_address("file:/media/a:b@c", tmp_path).path == Path("/media/a:b@c")
 
@@ -136,6 +175,10 @@ def test_a_directory_that_may_not_be_looked_into_is_out_of_reach(
     monkeypatch.setattr(Path, "is_dir", refuse)
     with pytest.raises(PlaceUnreachable, match=r"stick may not be looked into: permission denied\.$"):
         parse_address(str(tmp_path / "stick"), tmp_path)
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(PlaceUnreachable) as caught:
+        parse_address("alice:geheim@host.example/v.git", tmp_path)
+    assert "geheim" not in caught.value.message
 
 
 def test_a_git_host_without_a_repository_is_no_directory(tmp_path: Path) -> None:

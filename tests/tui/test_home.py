@@ -242,6 +242,22 @@ async def test_what_is_to_be_known_of_a_new_place_is_on_its_card(
         card = text_of(app, "#card-text")
         assert f"= host: {where}" in card
         assert "! It is found only where ssh knows friend" in card
+        assert app._activity == [f"lace place add host {where}"]
+
+
+async def test_the_password_of_a_place_is_nowhere_in_the_app(app: LaceApp) -> None:
+    """CYB-15: neither on the card that says why the place was refused, nor among what was done in this sitting."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("a")
+        for answer in ("host", "https://alice:geheim@host.example/v.git"):
+            await pilot.pause()
+            app.screen.query_one(Input).value = answer
+            await pilot.press("enter")
+        await settle(pilot)
+        assert "may be a password" in text_of(app, "#card-text")
+        assert "geheim" not in text_of(app, "#card-text")
+        assert app._activity == []
 
 
 async def test_update_shows_the_plan_and_waits_for_another_key(app: LaceApp, story: Story) -> None:

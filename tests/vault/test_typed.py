@@ -46,6 +46,10 @@ def test_no_spelling_of_a_password_is_repeated_and_the_host_is(
         ("https://alice:geheim%40host.example/v.git", "https://...@host.example/v.git"),
         ("https://host.example:8443/a%40b.git", "https://host.example:8443/a%40b.git"),
         ("https://host.example/d?token=geheim#x", "https://host.example/d"),
+        ("https//host.example/v.git?token=geheim", "https//host.example/v.git"),
+        ("https:/host.example/v.git?token=geheim", "https:/host.example/v.git"),
+        ("//host.example/d?token=geheim", "//host.example/d"),
+        ("photos?/main#2", "photos?/main#2"),
         ("https://host.example/#V.abc", "https://host.example/#V.abc"),
         ("git@host.example:alice/v.git", "git@host.example:alice/v.git"),
         ("alice:geheim@https://host.example", "...@https://host.example"),
@@ -57,3 +61,11 @@ def test_no_spelling_of_a_password_is_repeated_and_the_host_is(
 )
 def test_a_host_that_a_person_needs_to_see_stays(text: str, expected: str) -> None:
     assert masked(text) == expected
+
+
+@pytest.mark.parametrize("at", ["@", "%40"])
+def test_a_password_behind_an_encoded_colon_is_one(at: str) -> None:
+    """Git decodes it for ssh, and the arguments of a program are there for everybody on the machine to see."""
+    assert holds_password(f"ssh://alice%3Ageheim{at}host.example/v.git")
+    assert "geheim" not in shown(f"ssh://alice%3Ageheim{at}host.example/v.git")
+    assert not holds_password(f"ssh://alice%2Bb{at}host.example/v.git")

@@ -82,9 +82,10 @@ def parse_remote(uri: str) -> GitRemote:
     if protocol is None or _HOST.fullmatch(named) is None or len(parts.path) < 2:
         raise UnknownPlaceKind("The address names no git repository: it needs a host and a path.")
     # Before an https host the part before the @ is as often a token as a name, and settings are no place for one.
-    if parts.password is not None or (parts.username is not None and protocol != "ssh"):
+    is_hidden = "%" in host and ":" not in host and protocol != "ssh"  # it was written with %40 for that @
+    if is_hidden or parts.password is not None or (parts.username is not None and protocol != "ssh"):
         raise UnknownPlaceKind(
-            f"The address of {where} holds a password or token, and lace keeps none.",
+            f"The address of {'a host' if is_hidden else where} holds a password or token, and lace keeps none.",
             hint="Leave it out: ssh uses your key, and https your ~/.netrc or GIT_ASKPASS.",
         )
     if parts.query or parts.fragment or parts.path.startswith("/-"):

@@ -74,7 +74,7 @@ def parse_web(text: str) -> WebAddress:
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
-        user = parts.username is not None
+        user = parts.username is not None or ("%" in host and ":" not in host)  # with %40 for that @ too
     except ValueError as error:
         raise UnknownPlaceKind(f"{shown(text)} is not a web address that lace can read.") from error
     scheme = parts.scheme.lower()
