@@ -73,7 +73,7 @@ def test_a_push_to_a_host_that_hangs_ends(tmp_path: Path, monkeypatch: pytest.Mo
     ssh.chmod(0o700)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     place = GitPlace(f"ssh://friend@host{bare}", tmp_path / "a", patience=Patience(window=2))
-    with closing(place), pytest.raises(PlaceUnreachable, match=r"took all that was sent, and did not say in \d seconds"):
+    with closing(place), pytest.raises(PlaceUnreachable, match=r"took all .* did not say in \d seconds"):
         place.make(os.urandom)
 
 
@@ -135,7 +135,11 @@ def test_a_slow_host_is_waited_for_while_git_sends_what_it_wrote_at_once(
 def test_a_host_that_writes_what_git_would_say_is_given_up(line: str) -> None:
     """faults.md row 15: over ssh its words come as git's own, with no remote: before them."""
     pace = Pace("host", Patience(silence=90, window=300), lambda: 0, 1 << 30)
-    with pytest.raises(PlaceUnreachable, match="sends fewer than 256 bytes a second"):
+
+    def imitate() -> None:
         for number in range(10_000):
             pace.heard("err", (line.replace("{}", str(number * number)) + "\r").encode())
             pace.passed(200)
+
+    with pytest.raises(PlaceUnreachable, match="sends fewer than 256 bytes a second"):
+        imitate()
