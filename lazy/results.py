@@ -24,8 +24,8 @@ __all__ = [
     "written_anew",
 ]
 
-# Somebody who waits to be admitted, perhaps by another member, stops nothing of mine.
-NO_PERSON_NEEDED = frozenset({"stranger", "sealed-to-others"})
+# Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
+NO_PERSON_NEEDED = frozenset({"no-such-path", "sealed-to-others", "stranger"})
 
 # Their own way out fits a mailbox too.
 _SAY_HOW = frozenset(

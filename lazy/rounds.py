@@ -140,6 +140,10 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
     result.left_out = bool(vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
     for desk in scope.unknown_desks(vault):
         result.problems.append(Problem("no-such-desk", f"Nobody has shared anything of a desk called {desk}."))
+    for path in scope.unknown_paths(vault):
+        where = f" of {', '.join(sorted(scope.scope.desks))}" if scope.scope.desks else ""
+        hint = "A friend's folder is listed by: lace read y PEER/DESK"
+        result.problems.append(Problem("no-such-path", f"Nothing shared{where} so far lies at {path}.", hint=hint))
 
 
 def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:

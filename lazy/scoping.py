@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
+from vault.desks.tree import lookup
+from vault.errors import DataError
 from vault.records import RecordHash
 from vault.rules import StoreFacts, View
 from vault.vault import Vault
@@ -22,6 +24,9 @@ from vault.vault import Vault
 __all__ = ["ScopedSync", "scoped"]
 
 _SHARED = "SELECT p FROM shared"
+_SHARED_TREES = (
+    "SELECT DISTINCT c.desk, c.tree FROM shared s JOIN commits c USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,21 @@ class ScopedSync:
         known = {str(row[0]) for row in vault.store.rows("SELECT DISTINCT desk FROM rev")}
         known |= {str(row[0]) for row in vault.store.rows("SELECT DISTINCT desk FROM release")}
         return sorted(self.scope.desks - known)
+
+    def unknown_paths(self, vault: Vault) -> list[str]:
+        """Return the paths of the scope that nothing shared has, as far as the way there is here: a sync fetches it."""
+        trees = [RecordHash.parse(str(tree)) for desk, tree in vault.store.rows(_SHARED_TREES) if self._has(str(desk))]
+        return [path for path in sorted(self.scope.paths) if not any(_may_hold(vault, tree, path) for tree in trees)]
+
+    def _has(self, desk: str) -> bool:
+        return not self.scope.desks or desk in self.scope.desks
+
+
+def _may_hold(vault: Vault, tree: RecordHash, path: str) -> bool:
+    try:
+        return lookup(vault.store, tree, path) is not None
+    except DataError:
+        return True  # what lies on the way has not come
 
 
 def scoped(vault: Vault, scope: Scope | None) -> ScopedSync | None:

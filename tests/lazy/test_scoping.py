@@ -71,7 +71,9 @@ def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_pa
         assert came["scope"]["id"].startswith("R.")
         assert (came["scope"]["left_out"], came["fixed_point"], came["rejected_hashes"]) == (True, True, [])
         assert contents(bob) == {"one\n", "two\n", "hello\n"}
-        assert came["releases"] == []
+        assert (came["releases"], came["problems"]) == ([], [])
+        (told,) = bob.lace("sync", "there", "--path", "lyrics/2025", "--path", "readme")["problems"]
+        assert (told["code"], "lyrics/2025" in told["message"]) == ("no-such-path", True), "a slip said nothing"
         shown = bob.run("cat", "alice/main@1", "lyrics/2024/one.txt")
         assert (shown.code, shown.text) == (0, "one\n")
         assert bob.run("--json", "fsck").code == 0
