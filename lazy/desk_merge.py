@@ -15,6 +15,7 @@ from lazy.permitted import refused
 from lazy.saving import save_first, unsaved
 from lazy.update import Updated, paths_moved
 from lazy.written import as_written, follow
+from vault.commands import as_option, as_typed
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Sink, Source
 from vault.desks.strategies import Strategy, merge_by
@@ -169,7 +170,11 @@ def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: Resol
     if strategy is Strategy.ONLY_THIS:
         return
     for out in refused(vault, desk, mine, [that.commit]):
-        raise NotPermitted(f"{out.who} changed {', '.join(out.paths[:5])} and may not write there.")
+        raise NotPermitted(
+            f"{out.who} changed {', '.join(out.paths[:5])} and may not write there.",
+            hint=f"See the rules with: {as_typed('desk permits', desk)} - and change one with: "
+            + as_typed("desk permit", "PATH", options=f"--write --anyone {as_option('--desk', desk)}"),
+        )
 
 
 def _outcome(

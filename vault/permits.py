@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
+from vault.desk_folders import desks
 from vault.desks.paths import split_path
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
@@ -145,11 +146,16 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
         out = [str(label) for node, label in members if not may(store, rule, str(node), vault.node.text)]
         if out and (not rule.path or lookup(source or store, tree, rule.path) is not None):
             where = rule.path or "the whole desk"
-            let = as_typed("desk permit", rule.path or ".", options="--read --anyone")
+            let = as_typed("desk permit", rule.path or ".", options=f"--read --anyone{_about(vault, desk)}")
             raise NotPermitted(
                 f"Friends get a release whole, and {_shown(out)} may not read {where}.",
                 hint=f"Let them with: {let} - or move it out of {desk}.",
             )
+
+
+def _about(vault: Vault, desk: str) -> str:
+    """Return the option that makes a command one about a desk; empty where there is but one."""
+    return f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""
 
 
 def _shown(names: Sequence[str]) -> str:

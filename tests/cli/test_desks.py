@@ -255,6 +255,18 @@ def test_rules_say_who_may_write_and_read_where(alice: Person, bob: Person, band
     assert alice.lace("desk", "permit", "../x", "--read", "--anyone", expect=2)["error"]["code"] == "outside-folder"
 
 
+def test_the_way_out_of_a_rule_names_its_desk(alice: Person, bob: Person, band: Callable[[], None]) -> None:
+    """CLAY-80, APP-14: what a refusal said to type took back a rule of main's, and the same was refused again."""
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write("songs/private/diary.txt", "dear diary\n")
+    alice.lace("desk", "permit", "private", "--desk", "songs", "--read", "--not", "bob")
+    hint = alice.lace("release", "1.0.0", "--desk", "songs", expect=2)["error"]["hint"]
+    typed = hint.removeprefix("Let them with: lace ").partition(" - ")[0]
+    assert typed == "desk permit private --read --anyone --desk songs"
+    alice.lace(*typed.split())
+    assert alice.lace("release", "1.0.0", "--desk", "songs")["version"] == "1.0.0"
+
+
 def test_old_releases_let_go_of_files_by_a_rule_and_fetch_brings_them_back(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
