@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,7 +27,6 @@ from lace_tui.screens.old import (
 )
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer, painted
-from lazy.address import ResolvedCommit
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
@@ -100,7 +100,7 @@ class Files(Listing):
         return "A file", (path, f"Size: {entry.size} bytes", f"Content: {entry.hash}"), self._command(path)
 
     def _command(self, path: str) -> str:
-        return cat_command(self._old.at, path)
+        return cat_command(self._old, path, self.lace.here)
 
     def action_open_row(self) -> None:
         """Read the selected file."""
@@ -167,9 +167,14 @@ class Files(Listing):
         self.app.pop_screen()
 
 
-def cat_command(at: ResolvedCommit, path: str) -> str:
-    """Return the command that prints a file of a revision."""
-    return as_typed("cat", at.what, path)
+def cat_command(old: OldFiles, path: str, here: str) -> str:
+    """Return the command that prints a file of a revision, as it is typed in the folder the app was opened in.
+
+    Elsewhere than in the folder of its desk, a path is as the desk calls it.
+    """
+    if old.folder and Path(here).is_relative_to(old.folder):
+        path = os.path.relpath(os.path.join(old.folder, path), here)  # noqa: PTH118 - text alone
+    return as_typed("cat", old.at.what, path)
 
 
 def show_difference(place: Listing, action_id: str, found: Found) -> None:

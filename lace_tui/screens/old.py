@@ -17,6 +17,7 @@ from lazy.log import LogLine
 from lazy.people import label_of
 from vault.cases import SELF
 from vault.commands import as_typed
+from vault.desk_folders import desks, folder_of
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
@@ -58,10 +59,11 @@ class NoFiles(CallerError):
 
 
 class OldFiles(NamedTuple):
-    """A revision and the files in it."""
+    """A revision and the files in it, and where the folder of its desk is; empty where that has none here."""
 
     at: ResolvedCommit
     files: tuple[tuple[str, Entry], ...]
+    folder: str
 
 
 class Found(NamedTuple):
@@ -80,7 +82,12 @@ def files_at(vault: Vault, address: str) -> OldFiles:
     """
     with vault.store.reading():
         at = resolve(vault, address)
-        return OldFiles(at, _walk(vault, at))
+        return OldFiles(at, _walk(vault, at), _folder(vault, at.desk))
+
+
+def _folder(vault: Vault, desk: str) -> str:
+    is_here = any(known.name == desk for known in desks(vault))
+    return str(folder_of(vault, desk).absolute()) if is_here else ""
 
 
 def entry_at(vault: Vault, key: str) -> OldFiles:
@@ -92,7 +99,7 @@ def entry_at(vault: Vault, key: str) -> OldFiles:
     """
     with vault.store.reading():
         at = _of_entry(vault, key)
-        return OldFiles(at, _walk(vault, at))
+        return OldFiles(at, _walk(vault, at), _folder(vault, at.desk))
 
 
 def _walk(vault: Vault, at: ResolvedCommit) -> tuple[tuple[str, Entry], ...]:

@@ -102,8 +102,8 @@ def test_a_command_about_a_file_called_like_an_option_is_one_that_works(ann: Per
     ann.write("-d/e", "e\n")
     ann.lace("commit", "-m", "x")
     with open_vault(ann) as vault:
-        at = files_at(vault, "main").at
-    assert ann.run(*shlex.split(cat_command(at, "-dash"))[1:]).out == b"x\n"
+        found = files_at(vault, "main")
+    assert ann.run(*shlex.split(cat_command(found, "-dash", str(ann.folder)))[1:]).out == b"x\n"
     hint = error_of(ann.run("--json", "cat", "main", "--", "-d"), "no-such-path")["hint"]
     assert "e" in ann.text(*shlex.split(hint.partition(": lace ")[2]))
 

@@ -18,7 +18,7 @@ from lace_tui.cli.travel import check_out
 from lace_tui.lineage import WIDEST, Row, draw
 from lace_tui.screens import history, old
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.files import Files
+from lace_tui.screens.files import Files, cat_command
 from lace_tui.screens.help import Help
 from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
@@ -379,6 +379,21 @@ def test_content_is_shown_as_what_it_is(story: Story) -> None:
         assert "Not shown as text" in old.content_lines(vault, files["latin"])[0]
         assert old.content_lines(vault, files["way"]) == ("A link to menu.md",)
         assert old.content_lines(vault, files["menu.md"])[0] == "# Supper club"
+
+
+def test_the_command_for_an_old_file_is_as_it_is_typed_where_the_app_was_opened(story: Story) -> None:
+    """APP-14: typed in a sub-folder, it named a file in there that no revision has."""
+    folder = story.folder("alice")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "song.txt").write_text("la\n")
+    with Vault(folder, story.around("alice")) as vault:
+        commit(vault, "deep")
+        found = old.files_at(vault, "main")
+        what, deep = found.at.what, str(folder / "deep")
+    assert cat_command(found, "deep/song.txt", str(folder)) == f"lace cat {what} deep/song.txt"
+    assert cat_command(found, "deep/song.txt", deep) == f"lace cat {what} song.txt"
+    assert cat_command(found, "menu.md", deep) == f"lace cat {what} ../menu.md"
+    assert cat_command(found, "menu.md", str(folder.parent)) == f"lace cat {what} menu.md"
 
 
 def test_a_difference_of_many_files_is_cut_with_a_sentence(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
