@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from lazy.address import several_revisions
@@ -18,11 +20,12 @@ from lazy.late import lacking, note_late
 from lazy.people import node_of
 from lazy.receive import Receiver
 from lazy.refusals import Refusal
+from vault.audit import read_audit
 from vault.audit_trail import gaps, way_back
 from vault.candidates import candidates, parse_record_address
 from vault.cases import Address, parse_address
 from vault.desks.tree import parse_page
-from vault.errors import CallerError
+from vault.errors import CallerError, DataError
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.history import Head, line_head, releases, revision_of, revisions
 from vault.names import BadVersion, Version
@@ -34,11 +37,22 @@ from vault.records.errors import RecordError
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["NoSuchRecord", "PutResult", "SelectsNothing", "SeveralRecords", "export", "named", "put", "show"]
+__all__ = [
+    "NoSuchRecord",
+    "PutResult",
+    "SelectsNothing",
+    "SeveralRecords",
+    "TooManyEntries",
+    "export",
+    "named",
+    "put",
+    "show",
+]
 
 _END = r"[0-9]{1,10}|S\.[^.@]+\.H3"  # a number, or a commit where several revisions have it
 _RANGE = re.compile(rf"([^@]+)@({_END})\.\.({_END})", re.ASCII)
 
+_ENTRIES_MORE = 1_000  # audit entries in a file beside two for each that is missing, as copies of a vault have them
 _BATCH_RECORDS = 500
 _BATCH_BYTES = 2 << 20
 
@@ -65,6 +79,14 @@ class SelectsNothing(CallerError):
     code = "selects-nothing"
     exit_code = 2
     hint = "Name `shared`, `forks`, an App such as lace/release, a release such as main@1.0.0, or a hash."
+
+
+class TooManyEntries(CallerError):
+    """A file with many more audit entries than are missing in the trail here."""
+
+    code = "too-many-entries"
+    exit_code = 2
+    hint = "Nothing was put in. Take what a backup of this very vault has: there lace record export lace/audit > FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +293,13 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
 
     Raises:
         RecordError: the file holds something else; nothing was stored.
+        TooManyEntries: it holds many more audit entries than are missing; nothing was stored.
         FileMissing, Unreadable: it cannot be read.
         Cancelled: the person stopped it; what was stored stays.
     """
     everything = {record.hash for record in _records(path)}
     known = len(vault.store.have(everything))
-    regained = _regain(vault, path)
+    regained = _regain(vault, path, watch)
     receiver, before = Receiver(vault, path.name), lacking(vault.store)
     _pass(receiver, path, watch, lambda record: _app(record) not in {DATA_APP, TREE_APP})
     _pass(receiver, path, watch, lambda record: _app(record) == TREE_APP and receiver.wants(record.hash, TREE_APP))
@@ -295,20 +318,32 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
     return PutResult(received, known, refused, len(left))
 
 
-def _regain(vault: Vault, path: Path) -> list[RecordHash]:
-    """Store the audit entries of a file that lead on where the trail here has a gap; return which."""
+def _regain(vault: Vault, path: Path, watch: Watch) -> list[RecordHash]:
+    """Store the audit entries of a file that lead on where the trail here has a gap; return which.
+
+    Raises:
+        TooManyEntries: it has many more than can be missing.
+    """
     missing = gaps(vault)
-    offered: dict[RecordHash, Seal] = {}
+    count = sum(last - first + 1 for first, last, _ in missing)
+    most = _ENTRIES_MORE + 2 * count
+    offered: dict[RecordHash, RecordHash | None] = {}
     for record in _records(path) if missing else ():
+        watch.cancelled()
         if not isinstance(record, Seal) or record.plex.app != AuditEntry.APP or not record.plex.name.isdecimal():
             continue
         if any(first <= int(record.plex.name) <= last for first, last, _ in missing):
-            offered[record.hash] = record
+            with suppress(DataError):
+                offered[record.hash] = read_audit(record).parent
+        if len(offered) > most:
+            raise TooManyEntries(f"{path.name} offers more than {most} entries for the {count} missing in the trail.")
     found = way_back(vault, offered)
-    if found:
+    wanted = set(found)
+    records = (record for record in _records(path) if isinstance(record, Seal) and record.hash in wanted)
+    while batch := list(islice(records, _BATCH_RECORDS if wanted else 0)):
         with vault.writing(receiving=True) as w:
-            w.put(found)
-    return [entry.hash for entry in found]
+            w.put(batch)
+    return found
 
 
 def _pass(receiver: Receiver, path: Path, watch: Watch, wanted: Callable[[Record], bool]) -> None:

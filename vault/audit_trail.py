@@ -105,14 +105,17 @@ def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:
     return found
 
 
-def way_back(vault: Vault, offered: Mapping[RecordHash, Seal]) -> list[Seal]:
-    """Return those of some entries that are missing here: an entry here names each, or one that leads there."""
+def way_back(vault: Vault, offered: Mapping[RecordHash, RecordHash | None]) -> list[RecordHash]:
+    """Return those of some entries, each with the one before it, that are missing here.
+
+    An entry here names each, or one that leads there.
+    """
     found = []
     for _, _, record in gaps(vault):
         step: RecordHash | None = record
         while step is not None and step in offered:
-            found.append(offered[step])
-            step = read_audit(offered[step]).parent
+            found.append(step)
+            step = offered[step]
     return found
 
 

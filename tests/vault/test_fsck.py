@@ -15,17 +15,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
+from lazy import parcels
 from lazy.circle import adopt
 from lazy.parcels import export, put
 from lazy.sync import sync
 from tests.vault.vaults import around, derived, found, lived_in, write
 from vault import fsck_own
-from vault.audit_trail import verify_trail
+from vault.audit import read_audit
+from vault.audit_trail import trail, verify_trail
 from vault.config import Settings
 from vault.errors import Cancelled, LaceError
 from vault.fsck import DAMAGED, BadThing, check, repair
 from vault.prune import prune
-from vault.records import RecordHash
+from vault.records import RecordHash, Seal
 from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.store.schema import DERIVED_TABLES
@@ -327,6 +329,27 @@ def test_a_lost_audit_entry_shows_and_a_backup_gives_it_back(copy: Vault, grown:
     assert check(copy).ok
     assert verify_trail(copy).length == lost + 1
     assert put(copy, file).received == ()
+
+
+def test_a_file_with_more_entries_than_can_be_missing_is_refused(
+    copy: Vault, grown: tuple[Path, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-10: all that it offered for one lost number was held in memory, however much that was."""
+    with copy.store.transaction():
+        copy.store.run("DELETE FROM body WHERE p IN (SELECT p FROM audit WHERE seq = 3)")
+    repair(copy)
+    good = [*export(grown[1], "lace/audit")]
+    lost = next(read_audit(seal) for seal in trail(grown[1]) if seal.plex.name == "3")
+    others = [Seal.sign(replace(lost, object=f"{n}").to_plex(), grown[1].key()).encode() for n in range(13)]
+    file = copy.folder / "trail.rec"
+    file.write_bytes(b"".join([*others, *good]))
+    monkeypatch.setattr(parcels, "_ENTRIES_MORE", 10)
+    with pytest.raises(parcels.TooManyEntries, match="more than 12 entries for the 1 missing"):
+        put(copy, file)
+    assert not verify_trail(copy).ok
+    file.write_bytes(b"".join([*others[:5], *good]))
+    put(copy, file)
+    assert verify_trail(copy).ok, "the one that the next names, and no other of its number"
 
 
 def test_damage_of_the_file_itself_is_named(tmp_path: Path) -> None:
