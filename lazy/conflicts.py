@@ -178,7 +178,13 @@ def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
 
 
 def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordHash]) -> str:
-    """Note that these foreign heads do not merge cleanly with mine; return the conflict's id."""
+    """Note that these foreign heads do not merge cleanly with mine; return the id of the conflict to decide.
+
+    It is another one where heads that were built on all of these clash already: who decides that decides both.
+    """
+    for found in _head_conflicts(vault):
+        if found.is_open and found.desk == desk and _built_upon(vault, commits, [_foreign(vault, found.id)]):
+            return found.id
     texts = sorted(commit.text for commit in commits)
     conflict_id = _id(vault, desk, *texts)
     row = w.store.run(
@@ -191,6 +197,12 @@ def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordH
     if row.rowcount:
         w.audit("lace-conflict", desk, {"id": conflict_id}, relates_to=texts)
     return conflict_id
+
+
+def _foreign(vault: Vault, conflict_id: str) -> list[RecordHash]:
+    """Return the heads that a noted conflict is about."""
+    rows = vault.store.rows("SELECT heads FROM conflict WHERE id = ?", conflict_id)
+    return [RecordHash.parse(text) for (heads,) in rows for text in str(heads).split()]
 
 
 def _id(vault: Vault, *parts: str) -> str:

@@ -475,3 +475,21 @@ def test_equal_heads_never_make_a_commit_impossible(trio: tuple[Person, Person, 
     alice.lace("update")
     alice.write("x.txt", "on\n")
     assert alice.lace("commit", "-m", "goes on")["commit"]
+
+
+def test_an_older_release_that_clashes_is_decided_with_the_one_built_on_it(
+    trio: tuple[Person, Person, Person],
+) -> None:
+    """LAZ-38, LAZ-41: an update names the conflict that is open, also where a newer release clashes already."""
+    alice, bob, _ = trio
+    for version in ("2.0.0", "3.0.0"):
+        alice.write("a.txt", f"alice's {version}\n")
+        alice.lace("release", version)
+    alice.lace("sync", "stick")
+    bob.write("a.txt", "bob's\n")
+    bob.lace("sync", "stick")
+    newer = bob.run("--json", "update")
+    assert newer.code == 1
+    older = bob.run("--json", "update", "--from", "alice@2.0.0")
+    assert (older.code, older.json["next"]) == (1, newer.json["next"])
+    assert len(bob.lace("conflicts")["conflicts"]) == 1
