@@ -98,7 +98,7 @@ class PlaceCrowded(PlaceError):
     code = "place-crowded"
     exit_code = 29
     can_wait = True
-    hint = "Let its owner delete those that are nobody's, and use another place meanwhile: lace place add NAME URI"
+    hint = "Let its owner delete those that are nobody's, and meet at another place meanwhile: lace place add OTHER URI"
 
 
 class PlaceFull(PlaceError):

@@ -18,7 +18,7 @@ from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.vault.vaults import befriend, found, write
-from transports.errors import PlaceUnreachable, PushRejected, WrongDrop
+from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -374,3 +374,22 @@ def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
     assert git(bare, "for-each-ref") == refs
     alice.run("sync", "host")
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
+
+
+def test_a_crowded_place_offers_another_place_under_another_name(
+    alice: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: the way out named the crowded place itself, whose name is taken; there, all goes on."""
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    alice.lace("sync", "host")
+    monkeypatch.setattr("transports.git.place._NODES_LIMIT", 0)
+    told = alice.run("sync", "host")
+    assert told.code == PlaceCrowded.exit_code
+    assert "lace place add OTHER URI" in told.err
+    assert "place add OTHER URI" in alice.run("status").out.decode()
+    monkeypatch.undo()
+    alice.lace("place", "add", "OTHER", str(bare_repository(tmp_path / "other.git")))
+    assert alice.lace("sync", "OTHER")["sent"] > 0
