@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual._styles_cache import StylesCache
 from textual.app import SuspendNotSupported, SystemCommand
@@ -19,12 +19,12 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
+from lace_tui.asking import Asking
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import keys_of, shown_keys
-from lace_tui.looking import Looking
+from lace_tui.keymap import keys_of
 from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Offer, Page, Question
+from lace_tui.screens.dialogs import Offer
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
@@ -36,8 +36,6 @@ from vault.errors import LaceError
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.screens.files import Files
-    from lace_tui.screens.viewer import Viewer
     from vault.surroundings import Surroundings
     from vault.vault import Vault
 
@@ -46,6 +44,8 @@ __all__ = ["LaceApp"]
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
+_UNREAD = "The vault cannot be read"
+_NO_ANSWERS = {"cancelled", "key-locked", "extra-missing", "bug"}  # no other answer to a question helps against these
 _TOLD = 3  # lines of a card that are told where the card itself is not in sight
 
 
@@ -58,7 +58,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(Looking):
+class LaceApp(Asking):
     """lace on a terminal.
 
     Args:
@@ -180,29 +180,6 @@ class LaceApp(Looking):
         self.card = replace(card, ended=self._now_iso())
         self.refresh_places()
 
-    def open_page(
-        self,
-        asker: Place,
-        action_id: str,
-        page: Page | Question | Viewer | Files,
-        then: Callable[[Any], None] | None = None,
-    ) -> None:
-        """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready.
-
-        Keys that are typed for something else never reach it, and so never agree to it.
-
-        Args:
-            asker: the place that the page was asked for in.
-            action_id: what asks for it.
-            page: the page.
-            then: called with what it was left with.
-        """
-        if asker.is_active:
-            self.push_screen(page, then)
-            return
-        key = shown_keys(action_named(action_id), self.taste.keys).split()[0]
-        self.after_work(Card(page.called, (mark(f"It is ready, and nothing was done: {key} shows it."),)))
-
     def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
         """Make a vault in the folder it was started in, and go Home.
 
@@ -307,6 +284,8 @@ class LaceApp(Looking):
         """Take away what was said of a vault that could not be read; what was read is shown by the base."""
         if self.card is self._unread:
             self.card = self._unread = None
+            for note in [note for note in self._notifications if note.title == _UNREAD]:
+                self._unnotify(note)
 
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
@@ -316,16 +295,20 @@ class LaceApp(Looking):
         if message.job is not None:
             self._end(message.job)
             card = failed_card(f"{message.job.what}: ended early", message.trouble)
-            self.after_work(card)
+            self.keep(card)  # told below, once
+            self.read_all()
         elif message.asked:
             card = failed_card(message.asked, message.trouble)
         else:
             self._end_looking()
-            card = failed_card("The vault cannot be read" if self._folder else "Not begun", message.trouble)
+            card = failed_card(_UNREAD if self._folder else "Not begun", message.trouble)
             self.card = self._unread = card
             self.refresh_places()
+        sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
+        is_answer = message.trouble.code not in _NO_ANSWERS
+        if message.refused is not None and is_answer and message.refused(sentence):
+            return
         if not isinstance(self.screen, Home) or message.asked:
-            sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
             self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
 
     def after_work(self, card: Card | None) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.folder import late_lines
 from lace_tui.cli.releasing import doubt_lines, left_out_lines
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import worth_knowing
-from lazy.places import Place, add_place
+from lazy.places import NameTaken, Place, add_place
 from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
@@ -27,9 +27,14 @@ from vault.releasing import release as make_release
 from vault.vault import Vault
 from vault.watch import Watch
 
+if TYPE_CHECKING:
+    from lace_tui.view import HomeView
+
 __all__ = ["PlannedAnew", "Relation", "Shared", "Updated", "Version"]
-__all__ += ["check_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
+__all__ += ["check_name", "check_place_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
 __all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
+
+_OTHER_NAME = "Choose another name."
 
 
 class PlannedAnew(NamedTuple):
@@ -105,6 +110,18 @@ def release(vault: Vault, version: Version, desk: str, watch: Watch) -> Shared:
     told = [f"! {p.path} {p.reason}; it was left out." for p in left_out]
     told += [*doubt_lines(vault)[0], *left_out_lines(desk, relation_of(vault, desk))]
     return Shared(made, pushed, tuple(told))
+
+
+def check_place_name(name: str, known: HomeView | None) -> None:
+    """Raise for a name that no place can get: a bad one, or one that somebody or another place has."""
+    check_name(name, what="place name")
+    if known is None:
+        return
+    for place in known.places:
+        if place.place.name == name:
+            raise NameTaken(f"There is a place called {name!r} already, at {place.place.uri}.", hint=_OTHER_NAME)
+    if name in {known.you, *(peer.status.name for peer in known.peers)}:
+        raise NameTaken(f"Somebody is called {name!r}, and places and people share their names.", hint=_OTHER_NAME)
 
 
 def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:

@@ -58,9 +58,11 @@ class DidFail(Message):
         trouble: why.
         asked: what a person asked to see; nothing when the app read by itself.
         again: does it once more; given where a passphrase was missing.
+        refused: takes a sentence that says why, where a person answered something, and returns whether it told it.
     """
 
     job: Job | None
     trouble: Trouble
     asked: str = ""
     again: Callable[[], None] | None = None
+    refused: Callable[[str], bool] | None = None

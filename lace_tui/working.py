@@ -90,12 +90,18 @@ class Working(App[None]):
         if self._folder is None:
             return False
         if self.job is not None:
-            self.notify(f"{self.job.what} is still running; esc stops it.", markup=False)
+            self.notify(_busy(self.job), markup=False)
             return False
         return True
 
     def ask(
-        self, do: Callable[[Vault], Any], then: Callable[[Any], None], group: str = "ask", *, asked: str = ""
+        self,
+        do: Callable[[Vault], Any],
+        then: Callable[[Any], None],
+        group: str = "ask",
+        *,
+        asked: str = "",
+        refused: Callable[[str], bool] | None = None,
     ) -> None:
         """Read something in a thread, with a vault of its own, and give it back on the screen's thread.
 
@@ -104,16 +110,22 @@ class Working(App[None]):
             then: called with what it returned, unless that failed, which is told.
             group: of two readings of one group only the newer one's answer is given.
             asked: what a person asked for, if they did: then a failure is an answer, and no card stays for it.
+            refused: called with why it failed; returns whether it told it.
         """
 
         def work() -> Message:
             with self._vault() as vault:
                 return DidAsk(then, do(vault))
 
-        self._work(group, work, exclusive=True, asked=asked)
+        self._work(group, work, exclusive=True, asked=asked, refused=refused)
 
     def begin(
-        self, what: str, do: Callable[[Vault, Watch], Any], then: Callable[[Any], Card | None], command: str = ""
+        self,
+        what: str,
+        do: Callable[[Vault, Watch], Any],
+        then: Callable[[Any], Card | None],
+        command: str = "",
+        refused: Callable[[str], bool] | None = None,
     ) -> bool:
         """Begin work that may write, one at a time; it can be stopped, and goes on when its screen is left.
 
@@ -122,10 +134,13 @@ class Working(App[None]):
             do: does it, in a thread.
             then: called with what it returned, on the screen's thread; a card it returns is shown and stays.
             command: the command with the same result, for the activity page.
+            refused: called with why it failed or cannot begin; returns whether it told it.
 
         Returns:
             Whether it was begun.
         """
+        if refused is not None and self.job is not None and refused(_busy(self.job)):
+            return False
         if not self.can_start:
             return False
         from lace_tui.job import Job  # noqa: PLC0415 - no part of the first frame
@@ -141,7 +156,7 @@ class Working(App[None]):
 
         self.show_progress()
         self.tell_working(is_working=True)
-        self._work("job", work, job=job)
+        self._work("job", work, job=job, refused=refused)
         return True
 
     def note(self, command: str) -> None:
@@ -193,6 +208,7 @@ class Working(App[None]):
         job: Job | None = None,
         exclusive: bool = False,
         asked: str = "",
+        refused: Callable[[str], bool] | None = None,
     ) -> None:
         """Run something in a thread; whatever comes of it is one message."""
         from textual.worker import get_current_worker  # noqa: PLC0415 - known inside the thread only
@@ -202,14 +218,14 @@ class Working(App[None]):
                 message = do()
             except LaceError as error:
                 again = (
-                    (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked))
+                    (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked, refused=refused))
                     if (error.code == _LOCKED and not (job is not None and job.token.is_set))
                     else None
                 )
-                message = DidFail(job, Trouble.of(error), asked, again)
+                message = DidFail(job, Trouble.of(error), asked, again, refused)
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
-                message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked)
+                message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked, None, refused)
             if job is not None or not get_current_worker().is_cancelled:
                 self.post_message(message)
 
@@ -277,3 +293,7 @@ class Working(App[None]):
         """Show what was done in this sitting."""
         lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
         self.push_screen(Page("Activity: the same by command", lines))
+
+
+def _busy(job: Job) -> str:
+    return f"{job.what} is still running; esc stops it."

@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Action, Scope
+from lace_tui.asking import Refused
 from lace_tui.reading import reason
 from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -155,17 +156,17 @@ class Conflicts(Listing):
             self._accept(conflict, conflict.proposals[0])
             return
 
-        def named(name: str | None) -> None:
+        def named(name: str | None, refused: Refused) -> None:
             if name:
                 found = conflict.proposed(name)
                 if len({one.content for one in found}) != 1:
                     told = "made several decisions" if found else "has proposed no decision"
-                    self.notify(f"{name} {told} of this one.", markup=False)
+                    refused(f"{name} {told} of this one.")
                     return
                 self._accept(conflict, found[0])
 
         whose = " or ".join(dict.fromkeys(proposal.word for proposal in conflict.proposals))
-        self.app.push_screen(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
+        self.lace.put(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
 
     def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
         lines = [mark(f"Let the decision of {chosen.word} count here:"), mark("  ") + self._line(conflict)]

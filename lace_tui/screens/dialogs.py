@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
-from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.marks import BAD, QUIET, mark, pressable, rows
 from lace_tui.screens.place import bindings_of
@@ -154,15 +153,24 @@ class Question(ModalScreen[str | None]):
         is_secret: it is never shown or trimmed.
         is_invitation: it may have been cut into lines.
         check: raises for what cannot be taken; that is said under the question, and what was typed stays to be mended.
+        refused: why what stands in the line was not taken.
+        is_ready: whether it is known what is asked; until then one can type, and `become` makes it ready.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", show=False),
+        Binding("pagedown", "scroll(1)", "Down", show=False),
+        Binding("pageup", "scroll(-1)", "Up", show=False),
+    ]
 
     DEFAULT_CSS = """
     Question { align: center middle; }
     Question #page {
-        width: 90%; max-width: 84; height: auto; border: round $primary; background: $surface; padding: 0 1;
+        width: 90%; max-width: 84; height: auto; max-height: 100%; border: round $primary; background: $surface;
+        padding: 0 1;
     }
+    Question #words { height: auto; max-height: 75vh; scrollbar-size-vertical: 1; }
+    Question.-low #words { max-height: 5; }
     Question Input { border: tall $primary; }
     """
 
@@ -175,6 +183,8 @@ class Question(ModalScreen[str | None]):
         is_secret: bool = False,
         is_invitation: bool = False,
         check: Callable[[str], object] | None = None,
+        refused: str = "",
+        is_ready: bool = True,
     ) -> None:
         super().__init__()
         self.called = title
@@ -183,18 +193,53 @@ class Question(ModalScreen[str | None]):
         self._is_secret = is_secret
         self._is_invitation = is_invitation
         self._check = check
+        self._refused = refused
+        self._is_ready = is_ready
+
+    def again(self, value: str, refused: str) -> Question:
+        """Return the same question with an answer that was not taken, and why."""
+        is_secret, is_invitation = self._is_secret, self._is_invitation
+        return Question(
+            self.called, self._text, value, is_secret=is_secret, is_invitation=is_invitation, check=self._check,
+            refused=refused,
+        )  # fmt: skip
+
+    def become(self, other: Question) -> None:
+        """Ask what another question asks; what was typed meanwhile stays, else its answer is proposed."""
+        self.called, self._text, self._value, self._check = other.called, other._text, other._value, other._check
+        self._is_ready = True
+        if self.is_mounted:
+            self._show()
+            self._propose()
+
+    def _propose(self) -> None:
+        line = self.query_one(Input)
+        if not line.value and self._value:
+            line.value = self._value
+            line.action_select_all()
+
+    def _show(self) -> None:
+        self.query_one("#page").border_title = Content(self.called)
+        lines = [mark(self._text, QUIET), *([mark(self._refused, BAD)] if self._refused else [])]
+        self.query_one("#question", Static).update(rows(*lines))
+        if self._refused:  # on a small screen it lies below what is in sight
+            self.call_after_refresh(self.query_one("#words").scroll_end, animate=False)
 
     def compose(self) -> ComposeResult:
         """Lay out the question and its line."""
-        with VerticalScroll(id="page") as page:
-            page.border_title = Content(self.called)
+        with Vertical(id="page") as page:
             page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
-            yield Static(mark(self._text, QUIET), id="question")
-            yield _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
+            with VerticalScroll(id="words", can_focus=False):
+                yield Static(id="question")
+            line = _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
+            line.select_on_focus = not self._refused  # who mends an answer begins at its end
+            yield line
 
     def on_mount(self) -> None:
         """Begin in the line, with nothing in front of the question."""
         self.app.clear_notifications()
+        self._show()
+        self._propose()
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -203,17 +248,24 @@ class Question(ModalScreen[str | None]):
         self.action_take()
 
     def action_take(self) -> None:
-        """Take what is typed."""
+        """Take what is typed, once it is known what was asked."""
+        if not self._is_ready:
+            return
         value = self.query_one(Input).value
         value = value if self._is_secret else value.strip()
         if value and self._check is not None:
             try:
                 self._check(value)
             except LaceError as error:
-                refused = mark(inert(f"{error.message} {error.hint}"), BAD)
-                self.query_one("#question", Static).update(rows(mark(self._text, QUIET), refused))
+                self._refused = f"{error.message} {error.hint}"
+                self._show()
                 return
         self.dismiss(value)
+
+    def action_scroll(self, pages: int) -> None:
+        """Move the words of the question, where they are longer than the screen."""
+        words = self.query_one("#words")
+        words.scroll_relative(y=pages * max(1, words.size.height - 1), animate=False)
 
     def action_leave(self) -> None:
         """Leave things as they are."""

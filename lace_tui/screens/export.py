@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.asking import Refused
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card
@@ -77,9 +79,9 @@ class Export(Listing):
         folder = self.lace.folder
         if folder is not None:
             text = "Where? The directory may hold exports of other members of the group."
-            self.app.push_screen(Question("Export", text, str(folder.parent / "history")), self._export)
+            self.lace.put(Question("Export", text, str(folder.parent / "history")), self._export)
 
-    def _export(self, where: str | None) -> None:
+    def _export(self, where: str | None, refused: Refused) -> None:
         if not where:
             return
         target = expanded(where)
@@ -90,7 +92,8 @@ class Export(Listing):
             return done, sharing_note(vault.folder.absolute(), target.absolute())
 
         to = str(target)
-        self.lace.begin("Export", do, lambda told: self._exported(told[0], told[1], to), as_typed("export", to))
+        command = as_typed("export", to)
+        self.lace.begin("Export", do, lambda told: self._exported(told[0], told[1], to), command, refused)
 
     def action_count(self) -> None:
         """Count the rows of each table."""
@@ -112,9 +115,9 @@ class Export(Listing):
             self.notify("Select a question, further down.", markup=False)
             return
         text = "Over which exports? A directory; empty takes this vault alone."
-        self.app.push_screen(Question(f"Report {name}", text), lambda where: self._report(name, where))
+        self.lace.put(Question(f"Report {name}", text), partial(self._report, name))
 
-    def _report(self, name: str, where: str | None) -> None:
+    def _report(self, name: str, where: str | None, refused: Refused) -> None:
         if where is None:
             return
         audit = audit_called(name)
@@ -133,7 +136,7 @@ class Export(Listing):
                     return run(session, audit)
 
         command = f"lace report {name}" + (f" {as_option('--input', str(expanded(where)))}" if where else "")
-        self.lace.begin(f"Report: {name}", do, self._reported, command)
+        self.lace.begin(f"Report: {name}", do, self._reported, command, refused)
 
     def _reported(self, found: Report) -> Card:
         answered = _answered(found)

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.asking import Refused
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
@@ -122,17 +123,18 @@ class Files(Listing):
     def action_compare(self) -> None:
         """Show what differs from another time."""
 
-        def named(text: str | None) -> None:
+        def named(text: str | None, refused: Refused) -> None:
             if text is not None:
                 self.lace.ask(
                     lambda vault: latest(vault, self._old.at, text.strip()),
                     lambda found: show_difference(self, "compare", found),
                     "diff",
                     asked="Compare",
+                    refused=refused,
                 )
 
         text = "With which time? DESK@NUMBER, DESK@1.0.0, DESK@LABEL, DESK@2026-05-01; nothing: the newest."
-        self.app.push_screen(Question(f"Compare {self._old.at.what}", text), named)
+        self.lace.put(Question(f"Compare {self._old.at.what}", text), named)
 
     def action_bring_back(self) -> None:
         """Bring the folder to this revision, after the plan."""
@@ -141,7 +143,7 @@ class Files(Listing):
     def action_copy_out(self) -> None:
         """Write a copy elsewhere."""
 
-        def named(text: str | None) -> None:
+        def named(text: str | None, refused: Refused) -> None:
             if text:
                 to = expanded(text)
                 at = self._old.at
@@ -155,9 +157,10 @@ class Files(Listing):
                     do,
                     lambda told: _copied(told[0], told[1], at.what, to),
                     as_typed("checkout", at.what, options=as_option("--to", str(to))),
+                    refused,
                 )
 
-        self.app.push_screen(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
+        self.lace.put(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
 
     def action_back(self) -> None:
         """Go back to the history; what runs is stopped first, as everywhere."""

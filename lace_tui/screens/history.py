@@ -13,6 +13,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.asking import Refused
 from lace_tui.cli.folder import counted
 from lace_tui.cli.output import moment
 from lace_tui.screens.cards import Card
@@ -155,7 +156,7 @@ class History(Listing):
     def action_travel(self) -> None:
         """Ask for a time, or for two."""
 
-        def named(text: str | None) -> None:
+        def named(text: str | None, refused: Refused) -> None:
             words = (text or "").split()
             if len(words) == 1:
                 self.lace.ask(
@@ -163,6 +164,7 @@ class History(Listing):
                     lambda old: self._open("travel", old),
                     "files",
                     asked=words[0],
+                    refused=refused,
                 )
             elif len(words) == 2:
                 self.lace.ask(
@@ -170,11 +172,12 @@ class History(Listing):
                     lambda found: show_difference(self, "travel", found),
                     "diff",
                     asked=" to ".join(words),
+                    refused=refused,
                 )
             elif words:
-                self.notify("One time shows its files, two show what differs.", markup=False)
+                refused("One time shows its files, two show what differs.")
 
-        self.app.push_screen(Question("Back in time", f"Which time? For example {_TIMES}", "main"), named)
+        self.lace.put(Question("Back in time", f"Which time? For example {_TIMES}", "main"), named)
 
     def action_record(self) -> None:
         """Show the selected entry's record."""
@@ -197,28 +200,23 @@ class History(Listing):
 
     def action_commit(self) -> None:
         """Say what changed in the folder, and ask why."""
-        if self.lace.can_start:
-            here = Path(self.lace.here)
-            self.lace.ask(lambda vault: changes(vault, desk_at(vault, here)), self._ask_why, "changes", asked="Commit")
+        here = Path(self.lace.here)
+        self.lace.put_when_read(
+            "Commit", lambda vault: changes(vault, desk_at(vault, here)), self._ask_why, self._commit, "Commit"
+        )
 
-    def _ask_why(self, found: Changes) -> None:
+    def _ask_why(self, found: Changes) -> Question | None:
         if not found.items:
             self.notify(f"Nothing changed in {found.desk} since the last commit.", markup=False)
-            return
+            return None
         desk = found.desk
         shown = ", ".join(item.path for item in found.items[:_NAMED])
         more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
-        self.lace.open_page(
-            self,
-            "commit",
-            Question(
-                "Commit" if desk == MAIN else f"Commit {desk}",
-                f"{counted(found)}: {shown}{more}. What did you do, and why?",
-            ),
-            lambda text: self._commit(text, desk),
-        )
+        title = "Commit" if desk == MAIN else f"Commit {desk}"
+        return Question(title, f"{counted(found)}: {shown}{more}. What did you do, and why?")
 
-    def _commit(self, text: str | None, desk: str) -> None:
+    def _commit(self, found: Changes, text: str | None, refused: Refused) -> None:
+        desk = found.desk
         if text is None:
             return
         if not text:
@@ -230,24 +228,19 @@ class History(Listing):
             return made, follow(vault, Occasion.COMMIT, watch) if made else []
 
         where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
-        self.lace.begin("Commit", do, _committed, f"lace commit {as_option('-m', text)}{where}")
+        self.lace.begin("Commit", do, _committed, f"lace commit {as_option('-m', text)}{where}", refused)
 
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""
         key, here = self.lines.key, Path(self.lace.here)
-        if self.lace.can_start:
-            self.lace.ask(lambda vault: _nameless(vault, key, here), self._ask_label, "label", asked="Label")
+        self.lace.put_when_read("Label", lambda vault: _nameless(vault, key, here), _ask_label, self._label, "Label")
 
-    def _ask_label(self, meant: _Nameless) -> None:
-        def named(name: str | None) -> None:
-            if name:
-                command = f"lace label {shlex.quote(name)}{meant.option}" if meant.is_newest else ""
-                self.lace.begin(
-                    "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.commit), _labelled, command
-                )
-
-        text = f"It starts with a letter, is used once, and names {meant.desk}@{meant.number} for good."
-        self.lace.open_page(self, "label", Question("Label", text), named)
+    def _label(self, meant: _Nameless, name: str | None, refused: Refused) -> None:
+        if name:
+            command = f"lace label {shlex.quote(name)}{meant.option}" if meant.is_newest else ""
+            self.lace.begin(
+                "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.commit), _labelled, command, refused
+            )
 
 
 class _Nameless(NamedTuple):
@@ -258,6 +251,11 @@ class _Nameless(NamedTuple):
     number: int
     is_newest: bool
     option: str
+
+
+def _ask_label(meant: _Nameless) -> Question:
+    text = f"It starts with a letter, is used once, and names {meant.desk}@{meant.number} for good."
+    return Question("Label", text)
 
 
 def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:

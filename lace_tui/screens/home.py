@@ -31,6 +31,7 @@ from vault.commands import as_option, as_typed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lace_tui.asking import Refused
     from lace_tui.view import HomeView, Reach
     from lazy.invitations import Invitation
     from lazy.places import Place as Known
@@ -309,9 +310,11 @@ class Home(Place):
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         here = self.lace.here
-        self.lace.ask(lambda vault: deeds.next_release(vault, here), self._ask_version, "version")
+        self.lace.put_when_read(
+            "Release", lambda vault: deeds.next_release(vault, here), self._ask_version, self._release, "Release"
+        )
 
-    def _ask_version(self, found: tuple[str, Version, bool]) -> None:
+    def _ask_version(self, found: tuple[str, Version, bool]) -> Question:
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         desk, proposed, is_alone = found
@@ -319,40 +322,41 @@ class Home(Place):
         if not is_alone:
             text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
             text += " open lace in its folder."
-        self.lace.open_page(
-            self,
-            "release",
-            Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse),
-            lambda answer: self._release(answer, desk, is_alone=is_alone),
-        )
+        return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse)
 
-    def _release(self, text: str | None, desk: str, *, is_alone: bool) -> None:
+    def _release(self, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
         if not text:
             return
+        desk, _, is_alone = found
         version = deeds.Version.parse(text)
         self.lace.begin(
             f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
             lambda vault, watch: deeds.release(vault, version, desk, watch),
             lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
             f"lace release {version}" if is_alone else f"lace release {version} {as_option('--desk', desk)}",
+            refused,
         )
 
     def action_new_place(self) -> None:
         """Ask for a name and where it is, and remember a place."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
         from lace_tui.cli.folder import expanded  # noqa: PLC0415
+        from transports.address import holds_password  # noqa: PLC0415
 
         def named(name: str | None) -> None:
             if not name:
                 return
 
-            def found(where: str | None) -> None:
+            def found(where: str | None, refused: Refused) -> None:
                 if where:
                     uri = str(expanded(where)) if where.startswith("~") else where
                     self.lace.begin(
-                        f"Place: {inert(name)}", lambda vault, _: deeds.new_place(vault, name, uri), partial(added, uri)
+                        f"Place: {inert(name)}",
+                        lambda vault, _: deeds.new_place(vault, name, uri),
+                        partial(added, uri),
+                        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
                     )
 
             def added(uri: str, made: tuple[Known, tuple[str, ...]]) -> Card:
@@ -360,18 +364,20 @@ class Home(Place):
                 return place_card(*made)
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
-            self.app.push_screen(Question("Add a place", text), found)
+            self.lace.put(Question(f"Add the place {name}", text), found)
 
-        check = partial(deeds.check_name, what="place name")
+        def check(name: str) -> None:
+            deeds.check_place_name(name, self._view)
+
         self.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
 
-        def named(name: str | None) -> None:
+        def named(name: str | None, refused: Refused) -> None:
             if name:
-                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, as_typed("invite", name))
+                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, as_typed("invite", name), refused)
 
         def shown(made: Invitation) -> Card | None:
             from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
@@ -394,7 +400,7 @@ class Home(Place):
             self.app.push_screen(Page(_INVITATION, lines))
             return None
 
-        self.app.push_screen(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
+        self.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
 
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
 from lace_tui.actions import ACTIONS, Scope, action_named
-from lace_tui.cli.inert import inert
+from lace_tui.asking import Refused
 from lace_tui.keymap import clashes, keys_of, shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
@@ -98,16 +99,14 @@ class Settings(Listing):
         elif kind == "setting":
             setting = SETTINGS[name]
             question = f"{setting.sentence} It may be: {setting.allowed_text}"
-            self.app.push_screen(
-                Question(name, question, _shown(self._values[name])), lambda text: self._set(name, text)
-            )
+            self.lace.put(Question(name, question, _shown(self._values[name])), partial(self._set, name))
         elif kind == "key":
             action = action_named(name)
             question = f"{action.sentence} Keys, separated by commas; nothing brings back {action.shown}."
             keys = ",".join(keys_of(action, self.lace.taste.keys))
-            self.app.push_screen(Question(name, question, keys), lambda text: self._choose_keys(name, text))
+            self.lace.put(Question(name, question, keys), partial(self._choose_keys, name))
 
-    def _choose_keys(self, name: str, text: str | None) -> None:
+    def _choose_keys(self, name: str, text: str | None, refused: Refused) -> None:
         """Give an action other keys, unless another one within reach has them."""
         if text is None:
             return
@@ -115,12 +114,12 @@ class Settings(Listing):
         if text.strip():
             keys[name] = text
         if taken := clashes(keys):
-            self.notify(f"Not changed: {inert(taken[0])}", severity="warning", markup=False)
+            refused(f"Not changed: {taken[0]}")
             return
         self.lace.live_by(replace(self.lace.taste, keys=keys), lambda config: keep_keys(config, name, text.strip()))
         self.show(self._values)
 
-    def _set(self, key: str, text: str | None) -> None:
+    def _set(self, key: str, text: str | None, refused: Refused) -> None:
         if text is None:
             return
 
@@ -130,7 +129,7 @@ class Settings(Listing):
             return text
 
         act = as_typed("config set", key, text)
-        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), act)
+        self.lace.begin(f"Setting {key}", do, lambda _value: _changed(key, text), act, refused)
 
 
 def _changed(key: str, text: str) -> Card:

@@ -141,6 +141,7 @@ async def test_keys_are_changed_in_settings_and_kept(app: LaceApp, tmp_path: Pat
 
         await change("go-audit", "q")
         assert read_taste(tmp_path / "taste").keys == {}, "q leaves, so it cannot be this too"
+        await pilot.press("slash", "escape")
         await change("go-audit", "f9,&")
         assert read_taste(tmp_path / "taste").keys == {"go-audit": "f9,ampersand"}
         await pilot.press("ampersand")

@@ -254,7 +254,12 @@ async def test_a_folder_that_went_away_is_told_as_such_and_read_when_it_is_back(
         told = text_of(app, "#card-text")
         assert "any more" in told
         assert "lace init" not in told
+        await pilot.press("5", "f5")
+        await settle(pilot)
         folder.with_name("renamed").rename(folder)
-        await pilot.press("f5")
+        await pilot.press("4", "f5")
+        await settle(pilot)
+        await pilot.press("1")
         await settle(pilot)
         assert "any more" not in text_of(app, "#card-text")
+        assert not [note for note in app._notifications if "cannot be read" in note.title]
