@@ -20,6 +20,7 @@ from vault.keeping import Letting, letting
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.store import Store
+from vault.store.database import none_reads_before
 from vault.store.repack import Repacking, plan_repack, repack
 from vault.store.sharing import Sharing
 from vault.unfinished import finish_checkouts
@@ -116,7 +117,7 @@ class Pruning:
         files: contents of files in old releases that the desks' rules let go of (`vault.keeping`).
         unproven: contents that these rules are about too, and that stay because they lie on no place I know.
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
-        left: bytes of packs that an earlier prune left, counted as freed: somebody may still read them.
+        left: bytes of packs that an earlier prune left: freed, or still read.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -143,8 +144,11 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
     Raises:
         ValueError: `keep` is below 1.
     """
+    strays = _strays(vault)
+    is_read = bool(strays) and not none_reads_before(vault.store.db)
     with vault.store.reading():
-        return _plan(vault, keep, watch, _strays(vault))[0]
+        plan = _plan(vault, keep, watch, strays)[0]
+    return _without_read(plan, strays) if is_read else plan
 
 
 def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -172,6 +176,11 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
         vault.store.packs.clear()
         done = _prune(vault, keep, watch, strays)
         left = _strays(vault)
+    return _without_read(done, left)
+
+
+def _without_read(done: Pruning, left: Sequence[int]) -> Pruning:
+    """Return what is freed without packs that stay, since somebody reads them."""
     return replace(done, freed=max(0, done.freed - sum(left)), packs=max(0, done.packs - len(left)), read=sum(left))
 
 

@@ -323,6 +323,8 @@ def test_what_a_prune_left_to_who_reads_goes_with_a_repair_too(tmp_path: Path) -
             vault.store.rows("SELECT 1 FROM rec")
             left = prune(other).read
             assert left == plan_prune(other).left > 400_000
+            planned = plan_prune(other)
+            assert (planned.freed, planned.packs, planned.read) == (0, 0, left), "a plan said they would be free again"
             assert fsck.repair(other).ok
             assert plan_prune(other).left == left, "somebody reads it"
         with other.store.transaction():
