@@ -15,7 +15,7 @@ from transports.mailbox import MailboxPlace
 from transports.media import drops_below
 from transports.partial import PARTIAL
 from transports.reading import read_head
-from vault.errors import LaceError
+from vault.errors import LaceError, PlaceError
 from vault.vault import Vault
 
 __all__ = ["Plugged", "plugged_in"]
@@ -45,10 +45,16 @@ class Plugged:
 def plugged_in(vault: Vault) -> list[Plugged]:
     """Return the drops below the media directories and at the drop places of this vault, by path; writes nothing."""
     known = {place.place_id: place for place in places(vault) if place.kind == AddressKind.DROP and place.place_id}
-    paths = [path for place in known.values() if (path := parse_kept(place.uri).path) is not None]
+    paths = [path for place in known.values() if (path := _path(place)) is not None]
     found = {drop.drop_id: drop for drop in drops_below([*paths, *vault.around.media])}
     told = [_told(vault, drop, known.get(drop.drop_id)) for drop in found.values()]
     return sorted(told, key=lambda one: one.path)
+
+
+def _path(place: Place) -> Path | None:
+    with suppress(PlaceError):  # something else lies there now
+        return parse_kept(place.uri).path
+    return None
 
 
 def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:

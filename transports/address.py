@@ -27,6 +27,7 @@ _KEEPS_NONE = (
     " directory, and %40 for each @ in the path of a URI; for HOST:PATH write ssh://HOST/~/PATH, which begins at your"
     " home there too, and for HOST:/PATH ssh://HOST/PATH."
 )
+_ANOTHER_NOW = "Put back what lay there, or forget the place: lace place remove NAME"
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
 _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
@@ -119,9 +120,12 @@ def parse_kept(uri: str, cwd: Path = Path("/")) -> Address:
         cwd: the directory that relative paths start from, of which there are none.
 
     Raises:
-        UnknownPlaceKind, PlaceUnreachable: as `parse_address`.
+        PlaceUnreachable: nothing that lies there now, and nothing that this version speaks, can be it.
     """
-    return _parsed(uri, cwd, is_typed=False)
+    try:
+        return _parsed(uri, cwd, is_typed=False)
+    except UnknownPlaceKind as error:  # nobody typed it now, and one place keeps nobody from the others
+        raise PlaceUnreachable(error.message, hint=_ANOTHER_NOW) from error
 
 
 def parse_address(text: str, cwd: Path) -> Address:

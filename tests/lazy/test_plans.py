@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lazy.places import Place, add_place, places
+from lazy.drops import plugged_in
+from lazy.places import Place, add_place, forget_place, keep_place, places
 from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.sealing import open_medium
 from lazy.sync import PlanOutdated, move, prepare, sync
@@ -140,6 +142,26 @@ def test_a_fault_that_one_place_brings_out_keeps_nobody_from_the_others(
         sync(vault, ["a", "b"])
     assert fault.value.__notes__ == ["It came out at the place a."]
     assert _mailbox(vault, _stick(vault, "b")[1])
+    vault.close()
+
+
+def test_something_else_where_a_place_was_keeps_nobody_from_the_others(tmp_path: Path) -> None:
+    """LAZ-24: a file in the place of a stick, or an address that no version speaks, is told of that place alone."""
+    vault = found(tmp_path)
+    for name in ("a", "b", "c"):
+        add_place(vault, name, str(tmp_path / name), cwd=tmp_path)
+    write(vault, "a.txt", "one")
+    release(vault, Version(1, 0, 0), "first")
+    shutil.rmtree(tmp_path / "a")
+    (tmp_path / "a").write_text("a note")
+    with vault.writing() as w:
+        forget_place(w, "c")
+        keep_place(w, Place("c", "git", "rsync://host/v.git", "", None))
+    done = {result.name: result for result in sync(vault, ["a", "b", "c"])}
+    assert [done[name].problems[0].code for name in ("a", "c")] == ["place-unreachable"] * 2
+    assert done["a"].problems[0].hint == "Put back what lay there, or forget the place: lace place remove a"
+    assert done["b"].sent > 0
+    assert [one.place for one in plugged_in(vault)] == ["b"]
     vault.close()
 
 
