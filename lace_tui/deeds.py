@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.folder import late_lines
 from lace_tui.cli.releasing import doubt_lines, left_out_lines
+from lazy.admitting import admit
 from lazy.circle import invite
 from lazy.conflicts import update_desk
-from lazy.placed import worth_knowing
+from lazy.placed import is_missing, worth_knowing
 from lazy.places import NameTaken, Place, add_place
 from lazy.results import PlaceResult
 from lazy.status import relation_of
@@ -22,19 +23,45 @@ from vault.desk_folders import MAIN, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.history import Relation, next_version
 from vault.names import Version, check_name
+from vault.records import Verifier
 from vault.releasing import Released
 from vault.releasing import release as make_release
+from vault.unfinished import finish_checkout, plan_unfinished
 from vault.vault import Vault
 from vault.watch import Watch
+from vault.words import fingerprint_words
 
 if TYPE_CHECKING:
     from lace_tui.view import HomeView
 
-__all__ = ["PlannedAnew", "Relation", "Shared", "Updated", "Version"]
-__all__ += ["check_name", "check_place_name", "invite", "new_place", "next_release", "plan_updates", "release", "sync"]
-__all__ += ["undo", "undo_planned", "update", "update_desk", "updates"]
+__all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "Updated", "Version"]
+__all__ += ["check_name", "check_place_name", "cut_off", "finish", "invite", "let_in", "new_place", "next_release"]
+__all__ += ["plan_updates", "release", "sync", "undo", "undo_planned", "update", "update_desk", "updates", "words_of"]
 
 _OTHER_NAME = "Choose another name."
+
+
+class CutOff(NamedTuple):
+    """What an update that was cut off has still to write and to delete, by desk."""
+
+    moves: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+
+
+def cut_off(vault: Vault, watch: Watch) -> CutOff | None:
+    """Return what was cut off; None where nothing was, or files that were saved meanwhile are all that is left."""
+    found = {}
+    for desk in desks(vault):
+        plan = plan_unfinished(vault, desk.name, watch)
+        if plan is not None and (plan.writes or plan.deletes or not plan.is_blocked):
+            written, deleted = ([step.change.path for step in steps] for steps in (plan.writes, plan.deletes))
+            found[desk.name] = tuple(sorted(written)), tuple(sorted(deleted))
+    return CutOff(found) if found else None
+
+
+def finish(vault: Vault, watch: Watch) -> tuple[str, ...]:
+    """Write every update that was cut off to its end; return what to say of files that were saved meanwhile."""
+    told = [problem for desk in desks(vault) for problem in finish_checkout(vault, desk.name, watch)]
+    return tuple(f"! {problem.path} {problem.reason}" for problem in told)
 
 
 class PlannedAnew(NamedTuple):
@@ -88,6 +115,16 @@ def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> tuple[Undone, tupl
     return done, late_lines(vault, done.desk, done.kept)
 
 
+def words_of(node: str) -> str:
+    """Return the words of a key that two people compare."""
+    return fingerprint_words(Verifier.parse(node))
+
+
+def let_in(vault: Vault, name: str, node: str) -> str:
+    """Make who asks to belong a member; return the words of their key."""
+    return fingerprint_words(admit(vault, name, node)[1])
+
+
 def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:
     """Return the desk of the folder the app was opened in, its next version, and whether it is the only desk."""
     desk = desk_at(vault, Path(here))
@@ -126,5 +163,6 @@ def check_place_name(name: str, known: HomeView | None) -> None:
 
 def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
     """Remember a place; return it with what is to be known of it."""
+    is_made = is_missing(uri, vault.folder)
     place = add_place(vault, name, uri, cwd=vault.folder)
-    return place, worth_knowing(vault, place)
+    return place, worth_knowing(vault, place, is_made=is_made)

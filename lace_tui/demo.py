@@ -173,6 +173,7 @@ def _begin(story: Story) -> None:
         target = story.folder("alice") / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
+    (story.root / "stick").mkdir(exist_ok=True)
     story.lace("alice", "init", "--name", "alice")
     story.lace("alice", "place", "add", "stick", str(story.root / "stick"))
     story.lace("alice", "release", "1.0.0", "-m", "the email package as it came")

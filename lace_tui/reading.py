@@ -39,6 +39,7 @@ from vault.errors import LaceError
 from vault.graph import ancestors
 from vault.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.records import Tai
+from vault.unfinished import is_unfinished
 from vault.vault import Vault
 from vault.work import checkout_of
 
@@ -169,8 +170,20 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
             f"at {request.place}; not admitted by itself: {request.problem}",
             as_typed("admit", request.name, options=f"--key {request.node}"),
             (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
+            request.name,
         )
         for request in requests(vault)
+    ]
+    found += [
+        Need(
+            f"unfinished {desk.name}",
+            NeedKind.UNFINISHED,
+            f"{desk.name}: its folder is written in part",
+            "an update was cut off, or left files that were saved meanwhile",
+            update_desk(desk.name),
+        )
+        for desk in desks(vault)
+        if is_unfinished(vault, desk.name)
     ]
     found += [
         Need(
@@ -221,7 +234,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
                 f"{conflict.what}: {by} has decided",
                 "their decision counts here when you accept it",
                 f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words()}",
-                tuple(f"{proposal.word}: {proposal.resolution}" for proposal in conflict.proposals),
+                tuple(f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals),
             )
         )
     return found

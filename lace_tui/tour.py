@@ -72,6 +72,7 @@ def _tell(root: Path) -> Iterator[str]:
     story = Story(root, world, said.append, shared="recipes")
     story.write("alice", "soup.md", "# Soup\n\nPumpkin, one.\n")
     story.write("alice", "cake.md", "# Cake\n\nFlour, eggs.\n")
+    (root / "stick").mkdir()  # it is plugged in: of one that is not, more would be said
     story.lace("alice", "init", "--name", "alice")
     story.lace("alice", "place", "add", "stick", "../../stick")
     story.lace("alice", "release", "1.0.0", "-m", "our recipes")

@@ -44,6 +44,7 @@ class NeedKind(StrEnum):
     REQUEST = "request"
     MEMBERSHIP = "membership"
     DESK = "desk"
+    UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class Need:
         facts: one more line.
         command: what to type.
         detail: everything that is known, line by line.
+        who: whom a request to belong is from, as they call themselves.
     """
 
     id: str
@@ -130,6 +132,7 @@ class Need:
     facts: str
     command: str
     detail: tuple[str, ...] = ()
+    who: str = ""
 
 
 @dataclass(frozen=True, slots=True)

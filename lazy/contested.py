@@ -129,6 +129,11 @@ class Conflict:
         """Whether proposals disagree, so that who accepts has to say whose."""
         return len({proposal.content for proposal in self.proposals}) > 1
 
+    def proposed_words(self, proposal: Proposal) -> str:
+        """Return what somebody wants to count: a side, or a merge."""
+        chosen = next((side for side in self.sides if proposal.chosen and side.release == proposal.chosen), None)
+        return f"the side of {chosen.word}" if chosen else f"a merge ({proposal.release})"
+
     def accept_words(self, *one: Proposal) -> str:
         """Return what `resolve` is given to accept what is proposed, or `one` of it."""
         return (

@@ -17,7 +17,7 @@ from vault.records.hashes import Verifier
 from vault.typed import holds_password, masked, shown
 
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
-__all__ += ["holds_password", "parse_address", "parse_kept", "parse_live"]
+__all__ += ["parse_address", "parse_kept", "parse_live"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."

@@ -28,6 +28,8 @@ _UNTOLD = 1.0  # seconds of waiting that nobody need hear of
 _HOLDER_LIMIT = 1024  # bytes
 _HOLDER = r"pid ([0-9]{1,10})\nsince ([^\n]{0,64})\n"  # compiled when somebody is waited for
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LOCKS = "Check that the vault is yours and lies on a disk that knows file locks."
+_READ_ONLY = "The disk can only be read now: mount it for writing, or take its write protection away, and try again."
 _BUSY = frozenset({errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK, errno.EDEADLK})
 
 if sys.platform == "win32":
@@ -226,7 +228,7 @@ class VaultLock:
                 return False
             raise NotWritable(
                 f"The lock {self.path} cannot be taken: {reason_of(error)}.",
-                hint="Check that the vault is yours and lies on a disk that knows file locks.",
+                hint=_READ_ONLY if error.errno == errno.EROFS else _NO_LOCKS,
             ) from error
         self._fd = fd
         return True

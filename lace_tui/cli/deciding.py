@@ -208,17 +208,11 @@ def proposal_lines(conflict: Conflict) -> list[str]:
     lines = []
     for of_one in equal.values():
         names = list(dict.fromkeys(inert(proposal.word) for proposal in of_one))
-        what = " and ".join(dict.fromkeys(_proposed(conflict, proposal) for proposal in of_one))
+        what = " and ".join(dict.fromkeys(inert(conflict.proposed_words(proposal)) for proposal in of_one))
         accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(of_one[0])}")
         verb = "proposes" if len(names) == 1 else "propose"
         lines.append(f"    {' and '.join(names)} {verb} {what}: {accept}")
     return lines
-
-
-def _proposed(conflict: Conflict, proposal: Proposal) -> str:
-    """Return what somebody wants to count."""
-    chosen = _side_of(conflict, proposal.chosen)
-    return f"the side of {inert(chosen.word)}" if chosen else f"a merge ({proposal.release})"
 
 
 def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:

@@ -11,7 +11,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lazy.people import peers
-from lazy.placed import worth_knowing
+from lazy.placed import is_missing, worth_knowing
 from lazy.places import Place, add_place, place_named, places, remove_place
 from lazy.results import sync_command
 from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
@@ -47,10 +47,11 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    is_made = is_missing(args.uri, context.cwd)
     place = add_place(
         vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
     )
-    tell_of(context, vault, place)
+    tell_of(context, vault, place, is_made=is_made)
     return Answer(
         place_data(vault, place),
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
@@ -147,9 +148,9 @@ def _drop_line(one: Plugged) -> str:
     return f"{inert(one.place)}  {path}  {state}{more}"
 
 
-def tell_of(context: Context, vault: Vault, place: Place) -> None:
+def tell_of(context: Context, vault: Vault, place: Place, *, is_made: bool = False) -> None:
     """Say what is to be known of a new place."""
-    for sentence in worth_knowing(vault, place):
+    for sentence in worth_knowing(vault, place, is_made=is_made):
         context.say(inert(sentence))
 
 

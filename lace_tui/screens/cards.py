@@ -29,6 +29,8 @@ __all__ = [
     "Decided",
     "Trouble",
     "failed_card",
+    "late_lines",
+    "path_lines",
     "place_card",
     "plan_lines",
     "planned_card",
@@ -287,7 +289,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     merged = set(plan.merged)
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
     paths += [f"- {path}" for path in plan.deleted]
-    lines += _path_lines(paths)
+    lines += path_lines(paths)
     if plan.waiting:
         lines.append(
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
@@ -304,7 +306,7 @@ def undo_lines(plan: Undone) -> list[Content]:
         lines.append(mark(UNFINISHED, NOTE))
     if plan.written or plan.deleted:
         lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
-        lines += _path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
+        lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
     return [*lines, mark("lace undo", NOTE)]
 
 
@@ -314,14 +316,16 @@ def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(len(done.written), len(done.deleted))))
-    return Card("Undo: done", (*lines, *_late_lines(late)), bool(late))
+    return Card("Undo: done", (*lines, *late_lines(late)), bool(late))
 
 
-def _late_lines(late: Sequence[str]) -> list[Content]:
+def late_lines(late: Sequence[str]) -> list[Content]:
+    """Return what to say of files that were saved while the folder was written."""
     return [mark(line, BAD if line.startswith("!") else "") for line in late]
 
 
-def _path_lines(paths: list[str]) -> list[Content]:
+def path_lines(paths: list[str]) -> list[Content]:
+    """Return paths, each with a sign, of which the first few are named."""
     more = [mark(f"  and {len(paths) - _PATHS} more", QUIET)] if len(paths) > _PATHS else []
     return [*(mark(path) for path in paths[:_PATHS]), *more]
 
@@ -353,7 +357,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
-    return Card("Update: done", (*lines, *_late_lines(late)), bool(late))
+    return Card("Update: done", (*lines, *late_lines(late)), bool(late))
 
 
 class Decided(NamedTuple):
@@ -387,7 +391,7 @@ def resolved_card(decided: Decided) -> Card:
         lines.append(mark(f"next: {decided.following}"))
     elif decided.following and not decided.late:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
-    return Card("Resolve: done", (*lines, *_late_lines(decided.late)), bool(left or decided.late))
+    return Card("Resolve: done", (*lines, *late_lines(decided.late)), bool(left or decided.late))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

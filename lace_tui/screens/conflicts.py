@@ -14,7 +14,7 @@ from lace_tui.reading import reason
 from lace_tui.screens.cards import Card, Decided, resolved_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve, decisions
 from lace_tui.view import ID_SHOWN, ago
@@ -81,7 +81,7 @@ class Conflicts(Listing):
         for side, name in zip(conflict.sides, side_names(conflict, self._me), strict=True):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
-        lines += [f"{proposal.word} decided: {proposal.resolution}" for proposal in conflict.proposals]
+        lines += [f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals]
         if ended := self._ended.get(conflict.id):
             lines.append(f"{ended} was released since and ends it: update")
         lines.append("Whatever you choose, every side stays readable in history.")
@@ -169,7 +169,12 @@ class Conflicts(Listing):
         self.lace.put(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
 
     def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
-        lines = [mark(f"Let the decision of {chosen.word} count here:"), mark("  ") + self._line(conflict)]
+        sides = " <> ".join(side_names(conflict, self._me))
+        lines = [
+            mark(f"{conflict.what}: {sides}"),
+            mark(f"{chosen.word} decided for {conflict.proposed_words(chosen)}: it counts here from now on.", STRONG),
+            mark("Every other side stays readable in history.", QUIET),
+        ]
 
         def do(vault: Vault, watch: Watch) -> Decided:
             return decisions(vault, [accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)])

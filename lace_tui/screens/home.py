@@ -122,7 +122,7 @@ class Home(Place):
         self.show_frame()
         meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
         meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
-        nobody = mark("Nobody and nowhere yet. a adds a place, i invites a friend.", QUIET)
+        nobody = rows(mark("Nobody and nowhere yet.", QUIET), mark("  a adds a place, i invites a friend.", QUIET))
         self.query_one("#meet", Panel).fill(meet, nobody)
         if is_first_look:
             self._prefer_present()
@@ -221,6 +221,14 @@ class Home(Place):
                 return
             if need is not None and need.kind is NeedKind.PROPOSAL:
                 self.lace.action_go(str(Scope.CONFLICTS))
+                return
+            if need is not None and need.kind is NeedKind.UNFINISHED:
+                self.action_update()
+                return
+            if need is not None and need.kind is NeedKind.REQUEST:
+                from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
+
+                ask_admit(self, need)
                 return
         title, lines, command = self.row()
         if title:
@@ -343,7 +351,7 @@ class Home(Place):
         """Ask for a name and where it is, and remember a place."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
         from lace_tui.cli.folder import expanded  # noqa: PLC0415
-        from transports.address import holds_password  # noqa: PLC0415
+        from vault.typed import holds_password  # noqa: PLC0415
 
         def named(name: str | None) -> None:
             if not name:
@@ -351,6 +359,7 @@ class Home(Place):
 
             def found(where: str | None, refused: Refused) -> None:
                 if where:
+                    where = where[1:-1] if where[:1] in "'\"" and where[:1] == where[-1:] else where  # as in a shell
                     uri = str(expanded(where)) if where.startswith("~") else where
                     self.lace.begin(
                         f"Place: {inert(name)}",

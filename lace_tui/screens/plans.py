@@ -1,21 +1,25 @@
-"""What Home does only after a plan was seen: an update and an undo. The plan is made behind the screen."""
+"""What Home does only after a plan was seen: an update, an undo, to let somebody in. Plans are made off the screen."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
-from lace_tui.screens.cards import Card, plans_lines, undo_lines, undone_card, updates_card
+from lace_tui.cli.folder import moved_text
+from lace_tui.screens.cards import Card, late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
 from lace_tui.screens.dialogs import PlanPage
-from lace_tui.screens.marks import BAD, mark
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
     from lace_tui.screens.place import Place
+    from lace_tui.view import Need
     from lazy.undo import Undone
     from lazy.update import Updated
+    from vault.vault import Vault
+    from vault.watch import Watch
 
-__all__ = ["ask_undo", "ask_update"]
+__all__ = ["ask_admit", "ask_undo", "ask_update"]
 
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
@@ -36,9 +40,62 @@ def ask_undo(home: Place) -> None:
         home.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
 
 
+def ask_admit(home: Place, request: Need) -> None:
+    """Say who asks to belong and how to know that it is they, and ask."""
+    node = request.id.removeprefix("request ")
+    lines = [
+        mark(f"{request.title}. Whoever is let in reads all that is shared, and may let in others.", STRONG),
+        *(mark(line) for line in request.detail),
+        mark("Ask them, by a way that you trust, for the words of lace id. These must be the same:"),
+        mark(deeds.words_of(node), STRONG),
+        mark(request.command, QUIET),
+    ]
+
+    def done(words: str) -> Card:
+        told = mark(f"= {request.who} is a member now: {words}", GOOD)
+        return Card("Admit: done", (told, mark("next: s, so that they and your friends learn of it")))
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            home.lace.begin("Admit", lambda vault, _: deeds.let_in(vault, request.who, node), done, request.command)
+
+    home.lace.open_page(home, "open", PlanPage("Let somebody in?", lines), decided)
+
+
 def ask_update(home: Place) -> None:
     """Plan an update, and ask."""
-    home.lace.begin("Update: making the plan", deeds.plan_updates, lambda plans: _planned(home, plans))
+
+    def plan(vault: Vault, watch: Watch) -> deeds.CutOff | dict[str, Updated | EnvironmentFault]:
+        return deeds.cut_off(vault, watch) or deeds.plan_updates(vault, watch)
+
+    def planned(found: deeds.CutOff | dict[str, Updated | EnvironmentFault]) -> Card | None:
+        if not isinstance(found, deeds.CutOff):
+            return _planned(home, found)
+        _cut_off(home, found)
+        return None
+
+    home.lace.begin("Update: making the plan", plan, planned)
+
+
+def _cut_off(home: Place, found: deeds.CutOff) -> None:
+    """Ask whether what was cut off is to be written to its end; what is new is seen after it."""
+    lines = [mark("! The last update was cut off: your folder is written in part. Still to be done:", BAD)]
+    for desk, (written, deleted) in found.moves.items():
+        if list(found.moves) != [deeds.MAIN]:
+            lines.append(mark(f"{desk}:", STRONG))
+        lines += path_lines([*(f"  {path}" for path in written), *(f"- {path}" for path in deleted)])
+    count = sum(len(written) for written, _ in found.moves.values())
+    gone = sum(len(deleted) for _, deleted in found.moves.values())
+
+    def done(late: tuple[str, ...]) -> Card:
+        told = [mark(f"= what was cut off is written to its end: {moved_text(count, gone)}", GOOD), *late_lines(late)]
+        return Card("Update: done", (*told, mark("next: u, for what is new since")), bool(late))
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            home.lace.begin("Update", deeds.finish, done, "; ".join(map(deeds.update_desk, found.moves)))
+
+    home.lace.open_page(home, "update", PlanPage("Update: the plan", lines), decided)
 
 
 def _planned(home: Place, plans: dict[str, Updated | EnvironmentFault], *, is_anew: bool = False) -> Card | None:

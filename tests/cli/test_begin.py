@@ -167,7 +167,9 @@ def test_accept_in_words(alice: Person, bob: Person) -> None:
 def test_the_next_step_is_where_friends_are_met(alice: Person, bob: Person, stick: Path, tmp_path: Path) -> None:
     """LAZ-56: not the place that comes first by name, where nobody ever was."""
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "attic", str(tmp_path / "attic"))
+    made = alice.run("place", "add", "attic", str(tmp_path / "attic"))
+    assert "was made now" in made.err, "it may be a stick that is not here yet"
+    assert "lace place remove attic" in made.err
     alice.lace("place", "add", "stick", str(stick))
     accepted = bob.text("accept", alice.lace("invite", "bob")["invite"])
     assert "Next: lace sync, then lace update." in accepted  # which of them is here he knows best

@@ -224,6 +224,14 @@ def test_file_that_cannot_be_locked_has_its_own_error(path: Path, monkeypatch: p
     with pytest.raises(NotWritable, match="cannot be taken"), VaultLock(path).held():
         pass
 
+    def read_only(_fd: int) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(lock_module, "_try_lock", read_only)
+    with pytest.raises(NotWritable) as told, VaultLock(path).held():
+        pass
+    assert "can only be read now" in told.value.hint, "and not that it knows no locks"
+
 
 def test_foreign_text_in_the_file_names_nobody(path: Path) -> None:
     assert VaultLock(path).holder() is None

@@ -1,0 +1,166 @@
+"""What waits for a person on Home is one enter away: half of an update, somebody who asks to belong (APP-4, APP-13)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.conflicts import Conflicts
+from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.home import Home
+from lace_tui.screens.panel import Panel
+from lace_tui.screenshots import Story, app_of, begin_visit
+from lazy.circle import accept, invite
+from lazy.conflicts import conflicts
+from lazy.people import members
+from lazy.places import add_place
+from lazy.resolve import resolve_prefer
+from lazy.sync import sync
+from lazy.update import update
+from tests.tui.conftest import is_showing, settle, text_of
+from vault.desks import checkout
+from vault.vault import Vault
+from vault.words import fingerprint_words
+
+SIZE = (110, 34)
+
+
+def _page(app: LaceApp) -> str:
+    return str(app.screen.query_one("#page Static").render())
+
+
+async def _open(pilot: Pilot[None], beginning: str) -> None:
+    """Open the row of what needs me whose id begins so."""
+    panel = pilot.app.screen.query_one("#needs", Panel)
+    panel.focus()
+    ids = [str(panel.get_option_at_index(number).id) for number in range(panel.option_count)]
+    panel.highlighted = next(number for number, one in enumerate(ids) if one.startswith(beginning))
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: `u` said that there is nothing to bring in, over a folder that was written in part."""
+
+    def dies(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = story.folder("alice")
+    with Vault(folder, story.around("alice")) as vault, monkeypatch.context() as cut:
+        for conflict in conflicts(vault):
+            resolve_prefer(vault, conflict.id, "local")
+        cut.setattr(checkout, "apply_plan", dies)
+        with pytest.raises(KeyboardInterrupt):
+            update(vault)
+    assert not (folder / "prices.md").exists()
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "! main: its folder is written in part" in text_of(app, "#needs")
+        await pilot.press("u")
+        await settle(pilot)
+        assert is_showing(app, PlanPage)
+        assert "cut off" in _page(app)
+        assert "prices.md" in _page(app)
+        await pilot.press("n")
+        await settle(pilot)
+        assert not (folder / "prices.md").exists()
+        await _open(pilot, "unfinished")
+        await pilot.press("y")
+        await settle(pilot)
+        assert (folder / "prices.md").exists()
+        assert "written to its end: 1 file" in text_of(app, "#card-text")
+        assert "written in part" not in text_of(app, "#needs")
+        await pilot.press("u")
+        await settle(pilot)
+        assert is_showing(app, Home)
+        assert "nothing to bring in" in text_of(app, "#card-text")
+
+
+async def test_who_asks_to_belong_is_let_in_after_the_words_were_shown(tmp_path: Path) -> None:
+    """The app named a command with a key of fifty characters, cut into two lines, and had no key for it."""
+    story = Story(tmp_path)
+    story.folder("alice").mkdir(parents=True)
+    with Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
+        add_place(alice, "stick", str(story.stick), cwd=tmp_path)
+        line = invite(alice, "bob").encode()
+        nodes = []
+        for name in ("bob", "dave"):
+            with accept(story.folder(name), story.around(name), line, name=name)[0] as vault:
+                nodes.append(vault.node)
+        sync(alice, ["stick"])
+        before = {member.node for member in members(alice)}
+    (asking,) = [node for node in nodes if node.text not in before]
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _open(pilot, "request")
+        assert fingerprint_words(asking) in " ".join(_page(app).split())
+        await pilot.press("n")
+        await settle(pilot)
+        assert "asks to belong" in text_of(app, "#needs")
+        await _open(pilot, "request")
+        await pilot.press("y")
+        await settle(pilot)
+        assert "is a member now" in text_of(app, "#card-text")
+        assert "asks to belong" not in text_of(app, "#needs")
+        assert app._activity[-1].endswith(f"--key {asking.text}")
+    with Vault(story.folder("alice"), story.around("alice")) as alice:
+        assert asking.text in {member.node for member in members(alice)}
+
+
+async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
+    """LAZ-41: the plan said that a decision of bob would count, and not for what he decided."""
+    begin_visit(story)
+    for name in ("alice", "bob"):
+        with Vault(story.folder(name), story.around(name)) as vault:
+            sync(vault, ["stick"])
+    with Vault(story.folder("bob"), story.around("bob")) as vault:
+        for conflict in conflicts(vault):
+            resolve_prefer(vault, conflict.id, "local")
+        sync(vault, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        assert is_showing(app, Conflicts)
+        await pilot.press("A")
+        await settle(pilot)
+        assert "bob decided for the side of bob" in _page(app)
+
+
+async def test_a_directory_that_is_made_for_a_place_is_told(app: LaceApp, tmp_path: Path) -> None:
+    """A name that was mistyped, or a stick that is not here, became a directory of this disk without a word."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("a")
+        for answer in ("usb", f"'{tmp_path / 'absent'}'"):
+            await pilot.pause()
+            app.screen.query_one(Input).value = answer
+            await pilot.press("enter")
+        await settle(pilot)
+        assert (tmp_path / "absent").is_dir(), "quotes are as in a shell"
+        told = " ".join(text_of(app, "#card-text").split())
+        assert "was made now" in told
+        assert "lace place remove usb" in told
+
+
+async def test_who_begins_reads_what_to_do(tmp_path: Path) -> None:
+    """At 100 columns the sentence ended in the middle."""
+    story = Story(tmp_path)
+    story.folder("alice").mkdir(parents=True)
+    Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g").close()
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "i invites a friend." in seen
