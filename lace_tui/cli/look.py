@@ -172,7 +172,7 @@ def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
     if len(verdict.breaks) > _SHOWN_BREAKS:
         lines.append(f"{paint.bad('! broken')} in {len(verdict.breaks) - _SHOWN_BREAKS} more places: --json has all")
     lines.append(
-        f"{verdict.length} entries before the first break are whole. Behind it {verdict.behind} are sealed, and chained"
+        f"Entries that fit: {verdict.length} before the first break, and {verdict.behind} behind it, sealed and chained"
         " to those before them as far as these are here."
     )
     return "\n".join([*lines, "What that means, and what to do: lace fsck"])

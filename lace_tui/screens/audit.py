@@ -115,7 +115,5 @@ class Audit(Listing):
         lines = [mark(f"! {found.text}", BAD) for found in verdict.breaks[:_SHOWN]]
         if len(verdict.breaks) > _SHOWN:
             lines.append(mark(f"! and in {len(verdict.breaks) - _SHOWN} more places", BAD))
-        lines.append(
-            mark(f"{verdict.length} entries before the first break are whole, and {verdict.behind} behind it fit")
-        )
+        lines.append(mark(f"entries that fit: {verdict.length} before the first break, {verdict.behind} behind it"))
         return Card("Audit: broken", (*lines, mark("next: lace fsck")), is_bad=True)
