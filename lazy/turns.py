@@ -44,7 +44,7 @@ def turn(vault: Vault, place: Place, watch: Watch = Watch(), *, seconds: float =
     Args:
         vault: whose visit it is.
         place: where.
-        watch: told who is waited for; a person may stop the waiting.
+        watch: told who is waited for, as the vault's surroundings are after a second; a person may stop the waiting.
         seconds: to wait at most for another visit; 0 looks once and tells nobody. The sleep of this machine is none.
 
     Raises:
@@ -67,7 +67,9 @@ def turn(vault: Vault, place: Place, watch: Watch = Watch(), *, seconds: float =
         waited += time
 
     name = blake3((place.place_id or place.uri).encode()).hexdigest()[:32]
-    lock = VaultLock(folder / name, sleep=pause, monotonic=lambda: waited)
+    # Beside the progress, which nobody sees whose talk goes into a file.
+    waits = vault.around.patience.told(f"which is visiting {place.name}") if seconds else None
+    lock = VaultLock(folder / name, sleep=pause, monotonic=lambda: waited, waits=waits)
     with ExitStack() as stack:
         try:
             stack.enter_context(lock.held(timeout=seconds, on_wait=told))

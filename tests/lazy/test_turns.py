@@ -132,6 +132,20 @@ def test_a_visit_that_does_not_end_keeps_nobody_from_the_other_places(alice: Vau
     assert visit(alice).sent > 0
 
 
+def test_who_waits_for_another_visit_hears_so_without_progress_too(alice: Vault) -> None:
+    """APP-13: a sync whose talk goes into a file waited ten minutes without a word."""
+    place = place_named(alice, PLACE)
+    said: list[tuple[str, str]] = []
+    around = replace(alice.around, sleep=lambda _seconds: None, waits=lambda who, doing: said.append((who, doing)))
+    with turn(alice, place), Vault(alice.folder, around) as later:
+        with pytest.raises(PlaceBusy), turn(later, place):
+            pytest.fail("two have the turn")
+        assert said == [(f"process {os.getpid()}", f"which is visiting {PLACE}")]
+        with pytest.raises(PlaceBusy), turn(later, place, seconds=0):
+            pytest.fail("two have the turn")
+    assert len(said) == 1
+
+
 def test_who_only_looks_whether_a_place_is_free_waits_for_nobody(alice: Vault) -> None:
     # APP-13: nor does it say that it waits
     place = place_named(alice, PLACE)
