@@ -34,6 +34,7 @@ from vault.profile import DATA_APP, TREE_APP, AuditEntry, read
 from vault.ranges import range_answer
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
+from vault.typed import shown
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -142,7 +143,7 @@ def named(vault: Vault, text: str) -> RecordHash:
     try:
         return RecordHash.parse(text)
     except RecordError as error:
-        raise NoSuchRecord(f"{text[:60]!r} is not a record's hash text.") from error
+        raise NoSuchRecord(f"{shown(text)} is not a record's hash text.") from error
 
 
 def _at(vault: Vault, text: str) -> RecordHash:

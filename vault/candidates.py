@@ -17,6 +17,7 @@ from vault.records import RecordHash
 from vault.records.coordinates import check_coordinate
 from vault.records.errors import RecordError
 from vault.store import Store
+from vault.typed import shown
 
 __all__ = ["BadAddress", "Coordinate", "candidates", "parse_record_address"]
 
@@ -94,7 +95,7 @@ def _hash(text: str) -> RecordHash:
     try:
         return RecordHash.parse(text)
     except RecordError as error:
-        raise BadAddress(f"{text[:60]!r} is not a record's hash text.") from error
+        raise BadAddress(f"{shown(text)} is not a record's hash text.") from error
 
 
 def _selector(text: str) -> int | RecordHash | None:

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import FileMissing, FileTooLarge, read_bounded, write_atomic
+from vault.typed import shown
 
 __all__ = [
     "SETTINGS",
@@ -245,7 +246,7 @@ def _find(key: str) -> Setting:
 
         near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
         meant = f" Did you mean {near[0]}?" if near else ""
-        raise SettingUnknownError(f"There is no setting {_shown(key)}.{meant}")
+        raise SettingUnknownError(f"There is no setting {shown(key)}.{meant}")
     return setting
 
 

@@ -15,6 +15,7 @@ from vault.desks.paths import split_path
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import make_directory
 from vault.names import check_name
+from vault.typed import shown
 from vault.vault import DOT_VAULT, Vault
 
 __all__ = [
@@ -90,7 +91,7 @@ def known_desk(vault: Vault, name: str) -> str:
         NoSuchDesk: it has none of that name.
     """
     if name not in {desk.name for desk in desks(vault)}:
-        raise NoSuchDesk(f"There is no desk {name!r} here.")
+        raise NoSuchDesk(f"There is no desk {shown(name)} here.")
     return name
 
 
@@ -111,7 +112,7 @@ def folder_of(vault: Vault, desk: str) -> Path:
     for found in desks(vault):
         if found.name == desk:
             return vault.folder / found.dir
-    raise NoSuchDesk(f"There is no desk {desk!r} here.")
+    raise NoSuchDesk(f"There is no desk {shown(desk)} here.")
 
 
 def scanned_folder(vault: Vault, desk: str) -> Path:

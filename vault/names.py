@@ -133,7 +133,7 @@ class Version(NamedTuple):
         """
         match = re.fullmatch(_VERSION, text)
         if match is None or any(int(n) > _LAST_NUMBER for n in match.groups()[:3]):
-            raise BadVersion(f"{text!r} is not a version.")
+            raise BadVersion(f"{shown(text)} is not a version.")
         major, minor, patch, merged = match.groups()
         return cls(int(major), int(minor), int(patch), bool(merged))
 

@@ -421,3 +421,14 @@ def test_config_path(alice: Person) -> None:
     found = alice.lace("config", "path", cwd=alice.folder / "deep" / "er")
     assert found["vault"] == str(alice.folder / ".vault" / "config.toml")
     assert json.loads(alice.run("--json", "-C", "deep", "config", "path").out) == found
+
+
+@pytest.mark.parametrize("verb", ["sync", "why", "update", "release", "config get", "checkout", "pull"])
+def test_an_address_where_another_word_was_asked_for_is_not_repeated_with_its_password(
+    alice: Person, verb: str
+) -> None:
+    """CYB-15: it was pasted into the wrong command, and errors are pasted on."""
+    alice.lace("init", "--name", "alice")
+    told = alice.run(*verb.split(), "https://alice:geheim@host.example/v.git")
+    assert told.code != 0
+    assert "geheim" not in told.err + told.out.decode()
