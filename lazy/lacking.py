@@ -5,20 +5,23 @@ Nothing is kept of it: it follows from what is shared and what is not here, and 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from lazy.people import linked
 from vault.records import RecordHash
 from vault.store.sharing import Sharing
 from vault.vault import Vault
 
-__all__ = ["Lacking", "lacking_of", "lacking_releases", "waiting_releases"]
+__all__ = ["Lacking", "lacking_of", "lacking_releases", "waiting_in", "waiting_of", "waiting_releases"]
 
 _EVIDENCE, _CONTENT = "evidence", "content"
 _LOOKED_AT = 3  # releases of one node of which is told what they wait for: a large one is walked for seconds
 _FROM = """FROM release r JOIN vector v ON v.node = r.node JOIN shared s ON s.p = r.p
     WHERE r.visible = 0 AND r.seq <= v.seq"""
-_HIDDEN = f"SELECT r.hash, r.desk, r.version {_FROM} AND r.node = ? ORDER BY r.p LIMIT ?"
-_COUNTS = f"SELECT r.node, count(*) {_FROM} GROUP BY r.node"
+_HIDDEN = f"SELECT r.p, r.hash, r.desk, r.version {_FROM} AND r.node = ? ORDER BY r.p LIMIT ?"
+_COUNTS = f"SELECT r.node, r.desk, count(*) {_FROM} GROUP BY r.node, r.desk"
 
 
 class Lacking(NamedTuple):
@@ -47,18 +50,30 @@ class Lacking(NamedTuple):
         return f"{self.kind}-missing"
 
 
-def waiting_releases(vault: Vault) -> dict[str, int]:
-    """Return of each node how many releases count and are not shown, while something that is shared is missing here.
+def waiting_releases(vault: Vault) -> dict[str, Counter[str]]:
+    """Return of each node and desk how many releases count and are not shown, while something shared is missing here.
 
     Nothing is walked for it, so one that waits only to be proven is counted then too.
     """
-    if Sharing(vault.store.db).is_whole():
-        return {}
-    return {str(node): int(count) for node, count in vault.store.rows(_COUNTS)}
+    found: dict[str, Counter[str]] = {}
+    if not Sharing(vault.store.db).is_whole():
+        for node, desk, count in vault.store.rows(_COUNTS):
+            found.setdefault(str(node), Counter())[str(desk)] = int(count)
+    return found
+
+
+def waiting_of(vault: Vault, waiting: Mapping[str, Counter[str]], node: str) -> int:
+    """Return how many of the releases that wait are a person's, whatever key of theirs made them."""
+    return sum(waiting[one].total() for one in linked(vault, node) & waiting.keys()) if waiting else 0
+
+
+def waiting_in(vault: Vault, desk: str) -> int:
+    """Return how many releases of a desk wait, whoever made them."""
+    return sum(of_node[desk] for of_node in waiting_releases(vault).values())
 
 
 def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
-    """Return what releases of a node wait for; of the oldest ones, if many do.
+    """Return what releases of a person wait for, by one of their nodes; of the oldest ones, if many do.
 
     A release that was not proven yet, or whose content is another than it says, waits for nothing.
     """
@@ -67,7 +82,8 @@ def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
         return ()
     stuck: dict[RecordHash, RecordHash] = {}
     found = []
-    for text, desk, version in vault.store.rows(_HIDDEN, node, _LOOKED_AT):
+    oldest = sorted(row for one in linked(vault, node) for row in vault.store.rows(_HIDDEN, one, _LOOKED_AT))
+    for _, text, desk, version in oldest[:_LOOKED_AT]:
         release = RecordHash.parse(str(text))
         missing = sharing.lacking(release, stuck)
         if missing is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
-from lazy.lacking import Lacking, lacking_releases, waiting_releases
+from lazy.lacking import Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.people import left, peers
 from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
@@ -99,7 +99,18 @@ def _links(vault: Vault) -> list[Link]:
         people = [(person.name, person.node, False) for person in peers(vault)]
         people += [(labels[node], node, True) for node in left(vault) if node in labels]
         return [
-            _link(vault.node, name, node, offered, met, seen, mine, known.get(node, VersionVector()), waiting, is_left)
+            _link(
+                vault.node,
+                name,
+                node,
+                offered,
+                met.get(node),
+                seen,
+                mine,
+                known.get(node, VersionVector()),
+                waiting_of(vault, waiting, node),
+                is_left,
+            )
             for name, node, is_left in sorted(people)
         ]
 
@@ -109,15 +120,14 @@ def _link(
     name: str,
     node: str,
     offered: list[tuple[str, str | None, int]],
-    all_met: dict[str, Tai],
+    met: Tai | None,
     seen: dict[str, int],
     mine: VersionVector,
     theirs: VersionVector,
-    all_waiting: dict[str, int],
+    waiting: int,
     is_left: bool,
 ) -> Link:
     key = Verifier.parse(node)
-    met, waiting = all_met.get(node), all_waiting.get(node, 0)
     top, confirmed = mine.of(me).seq, theirs.of(me).seq
     pull = Progress(max(seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
     here = [(place, seq) for place, peer, seq in offered if peer in {None, node}]

@@ -14,7 +14,7 @@ from lazy.people import label_of, members
 from lazy.taking import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
-from vault.desks.merge import PathConflict, resolve_with
+from vault.desks.merge import ConflictKind, PathConflict, resolve_with
 from vault.desks.merge_text import can_merge
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
@@ -101,6 +101,13 @@ class OpenFile:
     def has_lines(self) -> bool:
         """Whether single regions of it can be chosen."""
         return all(side is not None and side.text is not None for side in self.sides)
+
+    def name_of(self, number: int) -> str:
+        """Return the name by which a side has it, where they have it by two names; else nothing."""
+        if not self.other_name or number not in {self.left, *self.rights}:
+            return ""
+        is_twin = self.kind == ConflictKind.TWIN  # then the path is the right side's name, else the left one's
+        return self.path if (number == self.left) != is_twin else self.other_name
 
     @property
     def key(self) -> str:

@@ -30,6 +30,11 @@ class Pile(UserDict[RecordHash, tuple[_R, bytes]]):
     def __delitem__(self, name: RecordHash) -> None:
         self.total -= len(self.data.pop(name)[1])
 
+    def clear(self) -> None:
+        """Remove all at once; one by one, as a mapping does it, looks for each behind the gaps of those before."""
+        self.data.clear()
+        self.total = 0
+
     def put(self, record: _R, stored: bytes) -> None:
         """Add a record."""
         self[record.hash] = (record, stored)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
 from lazy.heads import heads_to_update, standing_to, with_agreed
-from lazy.lacking import waiting_releases
+from lazy.lacking import waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
@@ -33,7 +34,10 @@ _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an upd
 
 @dataclass(frozen=True, slots=True)
 class DeskStatus:
-    """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released."""
+    """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released.
+
+    `waiting` are its releases that are not shown yet, as something is missing here: of them nothing else speaks.
+    """
 
     desk: str
     version: Version | None
@@ -41,6 +45,7 @@ class DeskStatus:
     relation: Relation
     unreleased: int
     highest: Version | None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ def status(vault: Vault) -> Status:
                 _released(held, linked(vault, person.node) if has_more_keys else {person.node}),
                 against[person.node],
                 beacons.get(person.node),
-                hidden.get(person.node, 0),
+                waiting_of(vault, hidden, person.node),
             )
             for person in peers(vault)
         )
@@ -167,7 +172,7 @@ def status(vault: Vault) -> Status:
             name=vault.name,
             group=vault.group,
             member=is_member(vault, vault.node.text),
-            desks=tuple(_desk(vault, desk.name, open_conflicts) for desk in mapped),
+            desks=tuple(_desk(vault, desk.name, open_conflicts, hidden) for desk in mapped),
             peers=found_peers,
             places=_places(vault),
             ahead=unconfirmed,
@@ -250,7 +255,7 @@ def _range(low: Version, high: Version) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus:
+def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict], hidden: Mapping[str, Counter[str]]) -> DeskStatus:
     highest: dict[bool, Version] = {}
     me = vault.node.text
     for node, text in vault.store.rows("SELECT node, version FROM release WHERE visible = 1 AND desk = ?", desk):
@@ -264,6 +269,7 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> DeskStatus
         _standing(vault, desk, open_conflicts),
         unreleased(vault, desk),
         max(highest.values(), default=None),
+        sum(of_node[desk] for of_node in hidden.values()),
     )
 
 

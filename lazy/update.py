@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.heads import missing, permitted_heads, standing_to, with_equal
+from lazy.lacking import waiting_in
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of
 from lazy.permitted import Refused
@@ -63,6 +64,7 @@ class Updated:
         deleted: paths deleted in the folder.
         kept: paths left as they are, since they were saved while the folder was written.
         away: what of my own line stays out, since its content is not here, in words.
+        lacking: how many releases of the desk are not all here, so that nothing of them was taken.
     """
 
     relation: Relation
@@ -81,6 +83,7 @@ class Updated:
     deleted: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     away: str = ""
+    lacking: int = 0
 
 
 def update(
@@ -108,7 +111,7 @@ def update(
     else:
         finish_checkouts(vault, watch)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch))
-    return replace(done, away=away(vault, desk))
+    return replace(done, away=away(vault, desk), lacking=waiting_in(vault, desk))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:

@@ -79,6 +79,9 @@ def _text(found: list[Link], paint: Paint) -> str:
             lines.append(f"    {link.pending} of yours not confirmed: lace queue")
         waits = "    {} {} is not shown yet: lace why {}"
         lines += [waits.format(inert(one.desk), one.version, one.release) for one in link.missing]
+        if link.waiting > len(link.missing):
+            more = f"and {link.waiting - len(link.missing)} more" if link.missing else str(link.waiting)
+            lines.append(f"    {more} of its releases {'wait' if link.waiting > 1 else 'waits'}")
     return "\n".join(lines)
 
 

@@ -34,6 +34,7 @@ _WORDS = {
     Relation.CONFLICTING: "in conflict: lace conflicts",
     Relation.UNRELATED: "friends began on their own: {update}",
 }
+_PART = "with all that is here of what friends released"
 
 
 def status_data(found: Status, trees: Trees | None) -> dict[str, Any]:
@@ -73,6 +74,7 @@ def _desk_data(desk: DeskStatus, trees: Trees | None) -> dict[str, Any]:
         "relation": desk.relation,
         "unreleased": desk.unreleased,
         "highest": desk.highest,
+        "waiting": desk.waiting,
     }
     return data if trees is None else {**data, "changes": _changes_data(trees[desk.desk])}
 
@@ -188,7 +190,8 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
     if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
         # Beside other desks each is named: without a name, the command is about the folder it is typed in.
         update = "lace update" if is_alone else inert(as_typed("update", desk.desk))
-        parts.append(_WORDS[desk.relation].format(update=update))
+        is_part = desk.waiting and desk.relation is Relation.SAME
+        parts.append(_PART if is_part else _WORDS[desk.relation].format(update=update))
     if desk.unreleased:
         parts.append(f"{count_text(desk.unreleased, 'commit')} not released")
     return f"{inert(desk.desk)}: " + ", ".join(parts)
@@ -214,8 +217,6 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
             )
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
-        if peer.waiting:
-            line += f", {count_text(peer.waiting, 'release')} not all here: lace links"  # perhaps on purpose: a part
         if peer.evidence:
             line += paint.warn(f", ! {peer.evidence} noted against: {inert(as_typed('peers', peer.name))}")
         lines.append(line)
@@ -287,7 +288,10 @@ def _last(when: str | None) -> str:
 
 
 def _released(peer: PeerStatus) -> str:
-    return "released nothing" if peer.versions == "none" else f"released {inert(peer.versions)}"
+    told = [f"released {inert(peer.versions)}"] if peer.versions != "none" else []
+    if peer.waiting:  # perhaps on purpose: a part
+        told.append(f"{count_text(peer.waiting, 'release')} not all here: lace links")
+    return ", ".join(told) or "released nothing"
 
 
 def count_text(count: int, one: str, many: str = "") -> str:

@@ -170,6 +170,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "waiting": list(done.waiting),
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "away": done.away or None,
+        "lacking": done.lacking,
         "sources": list(done.sources),
         "versions": list(done.versions),
         "unmapped": other,
@@ -234,7 +235,8 @@ def _update_lines(
         lines.append(f"{source} merged with yours: {count}{merged}.")
     elif not done.waiting and not done.refused and not done.away:
         of_desk = f" of {desk}." if other or news else "."
-        lines.append("Nothing new: your folder has everything that was released" + of_desk)
+        what = "all that is here of what was released" if done.lacking else "everything that was released"
+        lines.append(f"Nothing new: your folder has {what}{of_desk}")
     lines += [
         f"{inert(name)} was released too, and has no folder here: {inert(as_typed('desk add', name, 'DIR'))}"
         for name in other
@@ -245,6 +247,9 @@ def _update_lines(
     lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
+    if done.lacking:
+        what = "1 release is" if done.lacking == 1 else f"{done.lacking} releases are"
+        lines.append(f"{what} not all here: lace links")
     if done.away:
         what = f"{inert(done.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")

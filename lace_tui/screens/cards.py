@@ -294,6 +294,8 @@ def plan_lines(plan: Updated) -> list[Content]:
         lines.append(
             mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
         )
+    if plan.lacking:
+        lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
     if plan.away:
         lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
     return lines

@@ -226,10 +226,12 @@ class Comparing(Place):
 
     def _draw_whole(self, file: OpenFile, worked: Worked, titles: tuple[str, str], left: Pane, right: Pane) -> None:
         for pane, title, number in ((left, titles[0], file.left), (right, titles[1], worked.right)):
-            rows = facts(file, file.sides[number], pane.scrollable_content_region.width)
-            base = [mark("  before:", QUIET), *facts(file, file.base, pane.scrollable_content_region.width)]
+            rows = facts(file.sides[number], pane.scrollable_content_region.width, file.name_of(number))
+            base = [mark("  before:", QUIET), *facts(file.base, pane.scrollable_content_region.width)]
             if not self.has_class("-wide") and pane is left:
-                other = facts(file, file.sides[worked.right], pane.scrollable_content_region.width)
+                other = facts(
+                    file.sides[worked.right], pane.scrollable_content_region.width, file.name_of(worked.right)
+                )
                 rows = [mark(titles[0], STRONG), *rows, mark(titles[1], STRONG), *other]
             pane.show(title, [*rows, *(base if self._with_base and file.base else [])])
 
@@ -241,7 +243,7 @@ class Comparing(Place):
             word = "as edited" if worked.is_decided else "as edited, markers are left"
             result.show(f"{title}: {word}", text_rows(pick.edited, width), 0)
         elif pick.side is not None:
-            rows = facts(file, file.sides[pick.side], width)
+            rows = facts(file.sides[pick.side], width, file.name_of(pick.side))
             if worked.result is not None:
                 rows = text_rows(worked.result, width)
             result.show(f"{title}: the whole file is {self._whose(pick.side)}", rows, 0)
@@ -306,7 +308,13 @@ class Comparing(Place):
             write = f"(write: {len(worked.open)} left)"
         elif still:
             write = f"(write: {plural(len(still), 'file')} left)"
-        return {"take-left": left, "take-right": right, "write": write, "whole-left": f"all {whole}"}
+        return {
+            "take-left": left,
+            "take-right": right,
+            "write": write,
+            "whole-left": f"all {whole}",
+            "whole-right": f"all {right}",
+        }
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the conflict and its command."""

@@ -65,7 +65,10 @@ def peer_row(view: PeerView, home: HomeView) -> Content:
         state = mark(f"^ lacks {status.ahead} that you have", NOTE)
     else:
         state = mark("= in step", GOOD)
-    facts = [f"released {status.versions}" if status.versions != "none" else "released nothing"]
+    facts = [f"released {status.versions}"] if status.versions != "none" else []
+    if status.waiting:
+        facts.append(f"{plural(status.waiting, 'release')} not all here")
+    facts = facts or ["released nothing"]
     if view.waiting:
         facts.append(f"{view.waiting} waiting")
     facts.append(f"read {ago(status.last_sync, home.now_ns)}" if status.last_sync else "never read")
@@ -110,7 +113,7 @@ def need_row(need: Need) -> Content:
 def calm(view: HomeView) -> Content:
     """Say that all is well, but only when it is."""
     met = [peer.status for peer in view.peers]
-    in_step = all(peer.last_sync and not peer.behind and not peer.ahead for peer in met)
+    in_step = all(peer.last_sync and not (peer.behind or peer.ahead or peer.waiting) for peer in met)
     if not met or not in_step or view.conflicts or view.new or view.waiting:
         return mark("= Nothing needs a decision.", GOOD)
     return mark("= Nothing: you are in step with everybody.", GOOD)
@@ -136,6 +139,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         peer.status.name,
         f"Key: {peer.status.node}",
         f"Releases here: {peer.status.versions}",
+        *((f"Not all here: {plural(peer.status.waiting, 'release')}, see: lace links",) if peer.status.waiting else ()),
         f"Has that you lack: {peer.status.behind}; lacks that you have: {peer.status.ahead}",
         f"Not confirmed by them: {peer.waiting}",
         f"Not released by them, so they say: {peer.status.unreleased}",

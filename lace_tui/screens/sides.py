@@ -18,7 +18,7 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
 from lazy.deciding import Choice, Pick, Piece, Worked
-from lazy.opening import Content, Opened, OpenFile
+from lazy.opening import Content, Opened
 from vault.commands import as_option
 from vault.names import Version
 
@@ -265,15 +265,15 @@ def hex_text(head: bytes) -> str:
     return f"{groups}  {shown}"
 
 
-def facts(file: OpenFile, content: Content | None, width: int) -> list[Row]:
-    """Return what can be told of a side whose lines cannot be compared."""
+def facts(content: Content | None, width: int, name: str = "") -> list[Row]:
+    """Return what can be told of a side whose lines cannot be compared, and its name where that is another."""
     if content is None:
         return [mark("  deleted here", BAD), mark("  Taking this side deletes the file.", QUIET)]
     kind = "program" if content.mode == "x" and content.kind == "f" else _KINDS.get(content.kind, content.kind)
     size = f"{content.size} bytes" if content.size < 1024 else f"{bytes_text(content.size)} ({content.size} bytes)"
     rows = [mark(f"  a {kind}, {size}")]
-    if file.other_name:
-        rows += [mark(f"  {part}") for part in fold(f"the other name: {inert(file.other_name)}", width - 2)]
+    if name:
+        rows += [mark(f"  {part}") for part in fold(f"called {inert(name)}", width - 2)]
     rows += [mark(f"  {part}", QUIET) for part in fold(str(content.hash), width - 2)]
     if content.text is not None:
         return [*rows, Row(""), *text_rows(content.text, width)]

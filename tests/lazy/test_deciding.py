@@ -329,6 +329,9 @@ def test_a_file_of_a_friend_by_another_name_is_theirs_and_can_be_taken(
     assert file.left > 0
     shown = file.sides[file.left]
     assert shown is not None
+    if file.other_name:
+        called = {"bob": "Twin", "cara": "twin"}
+        assert [file.name_of(n) for n in range(3)] == [called.get(side.name, "") for side in opened.sides]
     decide(alice, opened, {file.path: Pick(side=file.left)}, Version(3, 0, 0))
     names = {"Twin", "twin", "karte"} & {path.name for path in alice.folder.iterdir()}
     (name,) = names or {"menu"}

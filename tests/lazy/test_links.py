@@ -64,6 +64,13 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     [one] = link["missing"]
     assert link["waiting"] == bob.lace("status")["peers"][0]["waiting"] == 1
     assert "1 release not all here: lace links" in bob.text("status")
+    assert "released nothing" not in bob.text("status"), "what waits was released"
+    assert "with all that is here of what friends released" in bob.text("status")
+    assert bob.lace("status")["desks"][0]["waiting"] == bob.lace("update")["lacking"] == 1
+    assert bob.text("update").splitlines()[-2:] == [
+        "Nothing new: your folder has all that is here of what was released.",
+        "1 release is not all here: lace links",
+    ]
     assert (one["release"], one["desk"], one["version"]) == (made, "main", "1.0.0")
     assert (one["class"], one["code"]) == ("content", "content-missing")
     assert bob.lace("why", made)["lacks"] == one
@@ -76,6 +83,13 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     assert (bob.lace("status")["peers"][0]["waiting"], "not all here" in bob.text("status")) == (0, False)
     assert made in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
     assert bob.lace("why", made)["lacks"] is None
+    assert bob.lace("update")["lacking"] == 0
+    for number in range(5):
+        alice.write("a.txt", f"{number}\n")
+        alice.lace("release", f"2.0.{number}")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", "--path", "nothing/at/all")
+    assert "    and 2 more of its releases wait" in bob.text("links").splitlines(), "those beyond the oldest too"
 
 
 def test_metrics_are_lines_a_monitor_reads(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lazy.interlace.scope import Scope as SyncScope
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync as real_sync
 from tests.people import Person
@@ -84,6 +85,17 @@ async def test_nothing_is_well_while_a_conflict_is_open(app: LaceApp, story: Sto
         await settle(pilot)
         assert "0 conflicts" in text_of(app, "#head")
         assert "= Nothing needs a decision." in text_of(app, "#needs"), "something still waits, so all is not well"
+
+
+async def test_a_release_that_is_not_all_here_is_told(story: Story) -> None:
+    """CLO-2, DWN-36: nobody is in step, and has everything, while a friend's release waits for what is missing."""
+    bob_releases_songs(story)
+    with opened(story, "cara") as vault:
+        real_sync(vault, ["stick"], scope=SyncScope(paths=frozenset({"nothing"})))
+    app = app_of(story, "cara")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert re.search(r"bob  peer  .*\n  (released .*, )?[12] releases? not all here", text_of(app, "#meet"))
 
 
 async def test_sync_brings_what_a_friend_released(app: LaceApp, story: Story) -> None:
