@@ -67,6 +67,8 @@ class Resolve(Comparing):
         self._saves = 0
         self._saved = 0
         self._saving = threading.Lock()
+        self._unkept = ""  # why the choices are in no draft
+        self._is_warned = False
 
     def come_back(self) -> None:
         """Read once, and go back to the list where the conflict was decided while something else was in front."""
@@ -205,14 +207,40 @@ class Resolve(Comparing):
                     self._saved = number
                     save_draft(vault, opened, picks)
 
-        self.lace.ask(save, lambda _: None, "draft")
+        def kept(_: None) -> None:
+            self._unkept, self._is_warned = "", False
+
+        def refused(why: str) -> bool:
+            self._unkept = why
+            return False
+
+        self.lace.ask(save, kept, "draft", asked="Your choices are not kept", refused=refused)
+
+    def _would_be_lost(self) -> bool:
+        """Tell whether choices that are in no draft would be lost now; says so, and only once."""
+        if not self._unkept or self._is_warned or all(pick.is_empty for pick in self._picks.values()):
+            return False
+        self._is_warned = True
+        told = f"Your choices are not kept, and the same key leaves them. {inert(self._unkept)}"
+        self.notify(told, severity="error", timeout=30, markup=False)
+        return True
+
+    def _other(self, by: int) -> None:
+        if not self._would_be_lost():
+            super()._other(by)
+
+    def _begin_with(self, conflict_id: str) -> None:
+        self._unkept, self._is_warned = "", False
+        super()._begin_with(conflict_id)
 
     def action_leave(self) -> None:
         """Go back; the choices stay as a draft."""
         if self.lace.job is not None:
             self.lace.action_stop()
             return
-        if any(not pick.is_empty for pick in self._picks.values()):
+        if self._would_be_lost():
+            return
+        if not self._unkept and any(not pick.is_empty for pick in self._picks.values()):
             self.notify("Your choices are kept as a draft.", markup=False)
         self.app.pop_screen()
 

@@ -23,7 +23,8 @@ from lazy.deciding import decide
 from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
-from tests.tui.conftest import settle, text_of
+from tests.tui.conftest import is_showing, settle, text_of
+from vault.files import NotWritable
 from vault.history import releases
 from vault.names import Version
 from vault.releasing import release
@@ -153,6 +154,35 @@ async def test_leaving_keeps_the_draft(story: Story) -> None:
         await pilot.press("0")
         await settle(pilot)
     assert not list((story.folder("alice") / ".vault" / "drafts").iterdir())
+
+
+async def test_choices_that_cannot_be_kept_are_not_said_to_be(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that can only be read: `esc` said that they are a draft, and they were gone."""
+
+    def refuses(*_: object) -> None:
+        raise NotWritable("The draft cannot be written: read-only file system.")
+
+    def told() -> list[str]:
+        return [f"{note.title} {note.message}" for note in app._notifications]
+
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        with monkeypatch.context() as full:
+            full.setattr("lace_tui.screens.resolve.save_draft", refuses)
+            await pilot.press("r")
+            await settle(pilot)
+            assert "not kept" in " ".join(told())
+            assert "vault cannot be read" not in " ".join(told())
+            await pilot.press("escape")
+            await settle(pilot)
+            assert is_showing(app, Resolve), "the first time it is told"
+            assert "the same key leaves them" in " ".join(told())
+        await pilot.press("l")
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert is_showing(app, Conflicts)
+        assert "kept as a draft" in told()[-1], "and here they are"
 
 
 async def test_a_draft_of_other_contents_is_not_taken(story: Story) -> None:
