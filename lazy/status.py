@@ -19,6 +19,7 @@ from lazy.revoking import waiting as waiting_revocations
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
 from vault.history import Relation, line_head, unreleased
+from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
@@ -119,6 +120,7 @@ class Status:
         waits_by_name: whether I am a new node that somebody has to admit by hand.
         held_back: code, message and hint of why this vault may sign nothing, if it was refused last; else None.
         is_empty: whether the group has no member, as far as is known here.
+        missing_entry: number of the first entry of my own log that is missing here while a later one is, else None.
     """
 
     vault: str
@@ -140,6 +142,7 @@ class Status:
     is_empty: bool = False
     held_back: Mapping[str, str] | None = None
     unmapped: tuple[str, ...] = ()
+    missing_entry: int | None = None
 
 
 def status(vault: Vault) -> Status:
@@ -188,6 +191,7 @@ def status(vault: Vault) -> Status:
             held_back=json.loads(store.meta(HELD_BACK) or "null"),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
+            missing_entry=first_missing(vault),
         )
 
 

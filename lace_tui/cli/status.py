@@ -15,6 +15,7 @@ from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
 from vault.commands import as_typed
 from vault.errors import LaceError
 from vault.history import Relation
+from vault.log_gap import GAP_HINT, missing_entry
 from vault.records import Tai
 from vault.work import MAIN
 
@@ -54,6 +55,7 @@ def status_data(found: Status, trees: Trees | None) -> dict[str, Any]:
         "conflicts": found.conflicts,
         "requests": found.requests,
         "held_back": found.held_back,
+        "missing_entry": found.missing_entry,
         "revocations": found.revocations,
         "revoked": [
             {"name": gone.name, "node": gone.node, "last_seq": gone.last_seq, "by": gone.by, "me": gone.me}
@@ -131,7 +133,7 @@ def status_text(found: Status, trees: Trees | None, paint: Paint) -> str:
 
 
 def _standing_lines(found: Status, paint: Paint) -> list[str]:
-    """Return why I do not belong, or may sign nothing, if that is so."""
+    """Return why I do not belong, may sign nothing, or reach nobody, if that is so."""
     lines = []
     me = next((gone for gone in found.revoked if gone.me), None)
     if found.is_empty:
@@ -147,6 +149,8 @@ def _standing_lines(found: Status, paint: Paint) -> list[str]:
     if found.held_back is not None:
         lines.append(paint.warn(f"! {inert(found.held_back['message'])}"))
         lines.append(f"  {inert(found.held_back['hint'])}")
+    if found.missing_entry is not None:
+        lines += [paint.warn(f"! {missing_entry(found.missing_entry)}"), f"  {GAP_HINT}"]
     return lines
 
 
@@ -240,14 +244,14 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
 
 
 def place_problems(place: PlaceStatus) -> list[dict[str, str]]:
-    """Return what the last visit found that somebody should know, without what only waits for others."""
+    """Return what the last visit found that somebody should know of the place, without what only waits for others."""
     told = place.last.get("problems")
     found = [problem for problem in told if isinstance(problem, dict)] if isinstance(told, list) else []
     known = place.fault.code if place.fault is not None else ""
     return [
         {key: str(problem.get(key, "")) for key in ("peer", "code", "message", "hint")}
         for problem in found
-        if problem.get("code") not in {known, *NO_PERSON_NEEDED}
+        if problem.get("code") not in {known, "log-gap", *NO_PERSON_NEEDED}
     ][:_PROBLEMS]
 
 

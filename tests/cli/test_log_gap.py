@@ -28,10 +28,14 @@ def test_a_release_behind_a_gap_in_ones_own_log_says_that_it_reaches_nobody(alic
     assert "of your own log is missing here: what you share after it reaches nobody" in told
     alice.write("a.txt", "5\n")
     assert not alice.lace("release", "5.0.0")["counts"]
+    assert alice.text("status").count("of your own log is missing here") == 1
     alice.lace("place", "add", "second", str(tmp_path / "second"))
     (problem,) = alice.lace("sync", "second", expect=1)["problems"]
     assert (problem["code"], "lace adopt" in problem["hint"]) == ("log-gap", True)
+    assert alice.lace("status")["missing_entry"] == 2
+    assert alice.text("status").count("of your own log is missing here") == 1, "of no place is it said as well"
     (tmp_path / "away").rename(tmp_path / "stick")
     assert alice.lace("sync", "stick")["problems"] == []
+    assert alice.lace("status")["missing_entry"] is None
     alice.write("a.txt", "6\n")
     assert alice.lace("release", "6.0.0")["counts"]
