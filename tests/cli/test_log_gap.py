@@ -32,7 +32,7 @@ def test_a_release_behind_a_gap_in_ones_own_log_says_that_it_reaches_nobody(alic
     alice.lace("place", "add", "second", str(tmp_path / "second"))
     (problem,) = alice.lace("sync", "second", expect=1)["problems"]
     assert (problem["code"], "lace adopt" in problem["hint"]) == ("log-gap", True)
-    assert alice.lace("status")["missing_entry"] == 2
+    assert alice.lace("status")["missing_entry"] == 3
     assert alice.text("status").count("of your own log is missing here") == 1, "of no place is it said as well"
     (tmp_path / "away").rename(tmp_path / "stick")
     assert alice.lace("sync", "stick")["problems"] == []
