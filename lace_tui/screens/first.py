@@ -17,7 +17,7 @@ from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, bindings_of, footer
 from lazy import circle
 from vault.commands import as_option
-from vault.names import check_name
+from vault.names import check_group_name, check_name
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -95,12 +95,14 @@ class FirstRun(Screen[None]):
                         f"lace init {as_option('--name', name)} {as_option('--group', group)}",
                     )
 
-            self.app.push_screen(Question("Begin here", "What shall the group be called?", "friends"), grouped)
+            asked = Question("Begin here", "What shall the group be called?", "friends", check=check_group_name)
+            self.app.push_screen(asked, grouped)
 
         self.app.push_screen(Question("Begin here", _CALLED, self._name_known, check=check_name), named)
 
     def action_enter(self) -> None:
         """Enter a friend's group with the line they sent."""
+        from lazy.invitations import Invitation  # noqa: PLC0415 - no part of the first frame
 
         def given(line: str | None) -> None:
             if not line:
@@ -111,10 +113,10 @@ class FirstRun(Screen[None]):
                     self.lace.make_vault(partial(self._accept, line, name), "lace accept INVITE")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
-            self.app.push_screen(Question("Join friends", text), named)
+            self.app.push_screen(Question("Join friends", text, check=check_name), named)
 
         text = "Paste the line your friend sent you; it begins with lace-."
-        self.app.push_screen(Question("Join friends", text, is_invitation=True), given)
+        self.app.push_screen(Question("Join friends", text, is_invitation=True, check=Invitation.decode), given)
 
     def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> Vault:
         """Enter by the line, in a thread; say so when this clock makes it look too late."""
