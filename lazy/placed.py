@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote
 
 from lazy.places import Place
 from vault.commands import as_typed
+from vault.desk_folders import desk_at, folder_of
+from vault.errors import LaceError
+from vault.files import read_bounded
 from vault.vault import Vault
 
 __all__ = ["is_missing", "worth_knowing"]
@@ -44,9 +48,23 @@ def worth_knowing(vault: Vault, place: Place, *, is_made: bool = False) -> tuple
     """
     folder = vault.folder.absolute().as_uri()
     told = [_MADE.format(as_typed("place remove", place.name))] if is_made else []
-    told += [_INSIDE] if place.uri == folder or place.uri.startswith(folder + "/") else []
+    is_inside = place.uri == folder or place.uri.startswith(folder + "/")
+    told += [_INSIDE] if is_inside and not _is_kept_out(vault, unquote(place.uri[len(folder) + 1 :])) else []
     if place.kind != "git":
         return tuple(told)
     from transports.git.remote import is_alias  # noqa: PLC0415 - needed for one kind only
 
     return (*told, _ALIAS.format(place.uri.partition(":")[0])) if is_alias(place.uri) else tuple(told)
+
+
+def _is_kept_out(vault: Vault, path: str) -> bool:
+    """Tell whether the rules of the desk in whose folder a directory lies leave it out."""
+    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # noqa: PLC0415 - few places lie in a folder
+
+    at = vault.folder / path
+    folder = folder_of(vault, desk_at(vault, at))
+    try:
+        rules = Ignore(read_bounded(folder / IGNORE_FILE, MAX_IGNORE_BYTES))
+    except LaceError:
+        return False
+    return at != folder and rules.matches(at.relative_to(folder).as_posix(), is_dir=True)

@@ -90,7 +90,7 @@ class Patience(NamedTuple):
     Args:
         sleep: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
         waits: told whom it waits for and what that one does, "which is ...", where that takes more than a second.
-        silence: seconds without a byte after which a talk is given up.
+        silence: seconds without a first word after which a talk is given up.
         window: seconds in which hardly anything moved after which it is given up, whatever is said meanwhile.
     """
 
