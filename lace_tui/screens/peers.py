@@ -38,6 +38,10 @@ class _View(NamedTuple):
     words: str
     formers: tuple[FormerMember, ...] = ()
 
+    def name_of(self, member: MemberInfo) -> str:
+        """Return what a member is called here: of two with one name, such as my own other machine, one has another."""
+        return next((peer.name for peer in self.peers if peer.node == member.node), member.name)
+
 
 class Peers(Listing):
     """The matrix: a row for each member, a column for each peer."""
@@ -74,7 +78,7 @@ class Peers(Listing):
         rows = [("", head)]
         mine = value.vectors.get("self", {})
         for member in value.members:
-            line = mark(f"{member.name[:13]:<14}", STRONG)
+            line = mark(f"{value.name_of(member)[:13]:<14}", STRONG)
             own = mine.get(member.node)
             line += mark(f"{own.seq if own else 0:<{_CELL}}")
             for peer in value.peers:
@@ -123,7 +127,7 @@ class Peers(Listing):
                 "lace log",
             )
         member = next(member for member in view.members if member.node == name)
-        lines = [member.name, f"Key: {member.node}"]
+        lines = [view.name_of(member), f"Key: {member.node}"]
         for who, marks in view.vectors.items():
             mark_of = marks.get(member.node)
             if mark_of is not None:

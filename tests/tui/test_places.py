@@ -24,6 +24,8 @@ from lace_tui.screens.place import Place
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES, contrast
+from lazy.admitting import admit
+from lazy.circle import accept, invite
 from tests.tui.conftest import settle, text_of
 from vault.vault import Vault
 
@@ -127,6 +129,23 @@ async def test_peers_is_a_matrix_of_who_has_what(app: LaceApp) -> None:
         await pilot.press("I")
         await pilot.pause()
         assert "Words to compare aloud" in str(app.screen.query_one("#page Static").render())
+
+
+async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> None:
+    """LAZ-54: both rows were called alice, though a column and every other page call one of them otherwise."""
+    with Vault(story.folder("alice"), story.around("alice")) as alice:
+        line = invite(alice, "laptop").encode()
+        with accept(story.folder("laptop"), story.around("laptop"), line, name="alice")[0] as laptop:
+            admit(alice, "alice", laptop.node.text)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("4")
+        await settle(pilot)
+        called = [
+            row.split()[0] for row in _rows(app).splitlines() if row.split() and row.split()[0].startswith("alice")
+        ]
+        assert len(called) == len(set(called)) == 2, called
 
 
 async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
