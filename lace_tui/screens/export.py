@@ -136,10 +136,13 @@ class Export(Listing):
                     return run(session, audit)
 
         command = f"lace report {name}" + (f" {as_option('--input', str(expanded(where)))}" if where else "")
-        self.lace.begin(f"Report: {name}", do, self._reported, command, refused)
+        told = partial(self._reported, is_alone=not where)
+        self.lace.begin(f"Report: {name}", do, told, command, refused)
 
-    def _reported(self, found: Report) -> Card:
+    def _reported(self, found: Report, *, is_alone: bool) -> Card:
         answered = _answered(found)
+        if is_alone:  # a friend's copy is not counted, so that all would be lost with this vault
+            answered.insert(1, mark("Over this vault alone: what only friends know or have is not in it.", NOTE))
         if self.is_active:
             self.app.push_screen(Page(f"Report {found.audit.name}", answered))
         text = f"{found.audit.name}: {plural(len(found.rows), 'row')}"

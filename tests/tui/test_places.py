@@ -250,6 +250,7 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
             await settle(pilot)
         shown = str(app.screen.query_one("#page Static").render())
         assert "member bob" in shown
+        assert "Over this vault alone" in shown, "or whoever asks what is endangered is told: all"
         assert "admitted_by alice" in shown
 
 
