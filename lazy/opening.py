@@ -18,7 +18,7 @@ from vault.desks.merge import ConflictKind, PathConflict, resolve_with
 from vault.desks.merge_text import can_merge
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
-from vault.graph import ancestors
+from vault.graph import ancestors, newest
 from vault.history import commit_info, next_version, releases_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -26,7 +26,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import changes, checkout_of
 
-__all__ = ["Content", "OpenFile", "Opened", "Origin", "open_conflict", "shown"]
+__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_conflict", "shown"]
 
 _HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
@@ -151,6 +151,19 @@ def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
     conflict = conflict_named(vault, name)
     dirty = changes(vault, conflict.desk, watch, overlay=overlay)
     return _opened(vault, conflict, overlay, dirty.tree, watch)
+
+
+def clashing(vault: Vault, conflict: Conflict) -> list[str]:
+    """Return the paths on which any two sides of a conflict clash, by the names that a decision knows them by.
+
+    Raises:
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    base = checkout_of(vault, conflict.desk)
+    sides = newest(vault.store, [side.commit for side in conflict.sides])
+    heads, _ = in_order(vault, sides, base.commit if base else None)
+    trees = [commit_info(vault.store, head).tree for head in heads]
+    return sorted(_clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch()))
 
 
 def shown(vault: Vault, opened: Opened, watch: Watch) -> Seen:

@@ -17,7 +17,6 @@ from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
 from lazy.files import write_lazy_files
 from lazy.heads import ending_releases
-from lazy.merging import merge_heads
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
@@ -30,9 +29,8 @@ from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import checkout_of
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "proposal_lines", "run"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "paths_of", "proposal_lines", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -161,17 +159,15 @@ def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
 
     Merging is tried in memory, so nothing is changed.
     """
-    base = checkout_of(vault, conflict.desk)
-    sides = [side.commit for side in conflict.sides]
+    from lazy.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
+
     try:
-        ours = base.commit if base and base.commit in sides else sides[0]
-        found = {entry.path for entry in merge_heads(vault, sides, ours).conflicts}
-        if not found:
-            first, *others = (commit_info(vault.store, side).tree for side in sides)
-            found = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
+        if found := clashing(vault, conflict):
+            return found
+        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
+        return sorted({change.path for tree in others for change in diff_trees(vault.store, first, tree)})
     except LaceError:
         return []
-    return sorted(found)
 
 
 def conflict_line(conflict: Conflict) -> str:

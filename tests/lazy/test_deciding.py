@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.cli.deciding import proposal_lines
+from lace_tui.cli.deciding import paths_of, proposal_lines
 from lazy.conflicts import conflicts
 from lazy.deciding import Pick, decide, worked_out
 from lazy.opening import Opened, open_conflict
@@ -337,5 +337,25 @@ def test_a_file_of_a_friend_by_another_name_is_theirs_and_can_be_taken(
     (name,) = names or {"menu"}
     assert (alice.folder / name).read_bytes().startswith(shown.head)
     assert opened.sides[file.left].name.encode() in shown.head
+    for vault in people:
+        vault.close()
+
+
+def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(tmp_path: Path) -> None:
+    """LAZ-35, LAZ-39: also those on which the third clashes, where the first two clash on others already."""
+    people = gathered(tmp_path, "bob", "cara", "dave")
+    made = (
+        {"menu": b"bob\n", "Twin": b"b\n"},
+        {"menu": b"cara\n", "twin": b"c\n"},
+        {"menu": b"dave\n", "tWIN": b"d\n"},
+    )
+    alice = _given(people, {"menu": MENU}, {}, *made)
+    opened = open_conflict(alice, "2.0.0")
+    paths = paths_of(alice, opened.conflict)
+    assert (paths, len(paths)) == ([file.path for file in opened.files], 3)
+    resolve_merged(alice, "2.0.0", Version(3, 0, 0), dict.fromkeys(paths, opened.sides[0].word))
+    first = opened.sides[0].name[:1]
+    kept = {path.name: path.read_text() for path in alice.folder.iterdir() if path.name.lower() in {"menu", "twin"}}
+    assert sorted(kept.values()) == [f"{first}\n", f"{opened.sides[0].name}\n"]
     for vault in people:
         vault.close()
