@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 from lazy.admitting import OtherGroup
-from lazy.late import before_late
 from lazy.people import former, label_of, node_of
 from lazy.places import Place
 from lazy.publish import exposed, publish_once
@@ -25,6 +24,7 @@ from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
 from vault.errors import CallerError, DataError, PeerError
 from vault.files import FileMissing, keep_out
+from vault.late import before_late
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.watch import Watch

@@ -16,7 +16,6 @@ from pathlib import Path
 from lazy.address import several_revisions
 from lazy.conflicts import note_version_conflicts
 from lazy.forks import forks
-from lazy.late import lacking, note_late
 from lazy.people import node_of
 from lazy.receive import Receiver
 from lazy.refusals import Refusal
@@ -301,7 +300,7 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
     everything = {record.hash for record in _records(path)}
     known = len(vault.store.have(everything))
     regained = _regain(vault, path, watch)
-    receiver, before = Receiver(vault, path.name), lacking(vault.store)
+    receiver = Receiver(vault, path.name)
     _pass(receiver, path, watch, lambda record: _app(record) not in {DATA_APP, TREE_APP})
     _pass(receiver, path, watch, lambda record: _app(record) == TREE_APP and receiver.wants(record.hash, TREE_APP))
     while holes := receiver.holes() & everything:
@@ -312,7 +311,6 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         note_version_conflicts(w, vault)
-        note_late(w, before)
         w.audit("lazy-pull", path.name, {"received": str(len(receiver.received) + len(regained))})
     received, refused = (*regained, *receiver.received), tuple(receiver.refusals)
     left = everything - {refusal.hash for refusal in refused} - vault.store.have(everything)

@@ -32,6 +32,7 @@ from lazy.refusals import (
     remember,
 )
 from vault.errors import LaceError
+from vault.late import Lacking, lacking, note_late
 from vault.lock import Holder
 from vault.log_gap import first_missing
 from vault.nodelog import reaches
@@ -87,6 +88,7 @@ class Receiver:
     _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
     _earlier: set[RecordHash] | None = None
+    _lacked: Lacking | None = None  # before the first record of this sync was stored
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
     _proving: Proving | None = None
@@ -305,6 +307,9 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
+            if self._lacked is None:
+                self._lacked = lacking(w.store)
+            note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
             w.store.add(pairs)
             self.received += [record.hash for record, _ in pairs]
             self._prove_large([record for record, _ in pairs])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lazy.admitting import requests
 from lazy.closed import note_revoked
 from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command, update_desk
 from lazy.files import note_lazy_files, write_noted
 from lazy.forks import note_forks
-from lazy.late import Lacking, lacking, note_late
 from lazy.people import has_gone_on, label_of
 from lazy.places import Place, clear_fault, note_fault
 from lazy.receive import Receiver
@@ -26,7 +25,7 @@ from vault.apart import apart_here, note_doubled, note_parted
 from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.errors import Cancelled, LaceError
-from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_shown, releases_since
+from vault.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.store.sums import PutOff
@@ -37,7 +36,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
 
-__all__ = ["RoundStart", "begin_round", "close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
+__all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
 
 _LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
 
@@ -54,23 +53,11 @@ def held_back(vault: Vault) -> LaceError | None:
     return None
 
 
-class RoundStart(NamedTuple):
-    """How things were when a round began: which releases were visible, and what was missing."""
-
-    shown: ReleasesShown
-    lacked: Lacking
-
-
-def begin_round(vault: Vault) -> RoundStart:
-    """Note how things are before anything is taken in."""
-    return RoundStart(releases_shown(vault.store), lacking(vault.store))
-
-
 def close_round(
     vault: Vault,
     receiver: Receiver,
     result: PlaceResult,
-    before: RoundStart,
+    before: ReleasesShown,
     watch: Watch,
     *,
     also: Callable[[Writer], None] | None = None,
@@ -81,7 +68,7 @@ def close_round(
         vault: whose round it is.
         receiver: what took the records.
         result: filled in.
-        before: how things were when it began.
+        before: what was visible.
         watch: progress and cancel, while what came is proven.
         also: notes what else belongs into that transaction.
 
@@ -105,11 +92,10 @@ def close_round(
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
         w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
-        came = releases_since(vault.store, before.shown)
+        came = releases_since(vault.store, before)
         note_parted(w, came)
         if receiver.received:
-            note_doubled(w, vault.node.text, before.shown.top)
-            note_late(w, before.lacked)
+            note_doubled(w, vault.node.text, before.top)
         result.new_conflicts = note_version_conflicts(w, vault)
         forked = note_forks(w, vault)
     _spread_refusals(receiver, result)

@@ -22,12 +22,13 @@ from lazy.plans import VisitPlan, amount, plan_visit
 from lazy.publish import is_current, publish_mine
 from lazy.receive import Receiver
 from lazy.results import PlaceResult, Problem, written_anew
-from lazy.rounds import begin_round, close_round, finish, held_back, note_scope, vector_of
+from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven
 from vault.errors import DataError, PeerError, PlaceError
+from vault.history import releases_shown
 from vault.records import Verifier, parse_record
 from vault.vault import Vault
 from vault.watch import Watch
@@ -116,7 +117,7 @@ def carry_out(
     """
     result = PlaceResult(place.name, place.kind)
     result.vector_before = vector_of(vault)
-    before = begin_round(vault)
+    before = releases_shown(vault.store)
     push, pull = plan.sending is not None, plan.readings is not None
     reason = held_back(vault)
     if reason is not None and not pull:

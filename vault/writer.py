@@ -10,6 +10,7 @@ from vault.audit import make_entry
 from vault.desks.chunks import Part, pieces_of, whole_of
 from vault.errors import EnvironmentFault
 from vault.files import make_directory
+from vault.late import lacking, note_late
 from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.records import Plex, RecordHash, Seal, Tai
 
@@ -64,7 +65,7 @@ class Writer:
     ) -> None:
         """Store validated records; see `Store.add`."""
         self.flush()
-        self.store.add(((record, record.encode()) for record in records), near)
+        self._keep([(record, record.encode()) for record in records], near)
 
     def add(self, plex: Plex) -> None:
         """Queue one content or tree record for storing; this makes the writer a `Sink`."""
@@ -109,9 +110,16 @@ class Writer:
         sealed, self._sealed = self._sealed, []
         near, self._near = self._near, {}
         sums, self._sums = self._sums, {}
-        self.store.add([*((plex, plex.encode()) for plex in pending), *sealed], near)
+        self._keep([*((plex, plex.encode()) for plex in pending), *sealed], near)
         if sums:
             self.store.keep_sums(sums)
+
+    def _keep(
+        self, pairs: list[tuple[Seal | Plex, bytes]], near: Mapping[RecordHash, Sequence[RecordHash]] | None
+    ) -> None:
+        came = [record.hash for record, _ in pairs]
+        note_late(self.store, lacking(self.store, came), came)  # a file of mine may have the bytes of a missing one
+        self.store.add(pairs, near)
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""

@@ -28,12 +28,13 @@ from lazy.people import former, is_member, label_of
 from lazy.receive import Receiver
 from lazy.reputation import note_turned_away
 from lazy.results import PlaceResult
-from lazy.rounds import begin_round, close_round, held_back
+from lazy.rounds import close_round, held_back
 from transports.address import AddressKind
 from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import Cancelled, EnvironmentFault, LaceError
+from vault.history import releases_shown
 from vault.profile import Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
@@ -271,7 +272,7 @@ class _Request:
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
         intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", self.stop)
         self.broken = intake.damaged
-        before = begin_round(vault)
+        before = releases_shown(vault.store)
         try:
             intake.take_all(self._sorted(frames))
         finally:

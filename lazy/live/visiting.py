@@ -22,11 +22,12 @@ from lazy.people import is_member, label_of
 from lazy.places import Place
 from lazy.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
-from lazy.rounds import begin_round, close_round, finish, held_back, note_scope, vector_of
+from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
 from transports.http.stream import StreamWriter
+from vault.history import releases_shown
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
@@ -206,7 +207,7 @@ class _Visit:
 
     def _exchange_all(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
-        before = begin_round(self.vault)
+        before = releases_shown(self.vault.store)
         try:
             self._exchange()
         finally:

@@ -1,0 +1,92 @@
+"""Content that came late and is in a file for somebody, however it came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lazy.visit
+from lazy import places
+from lazy.carry import apply_bundle, create_bundle
+from lazy.interlace.scope import Scope
+from lazy.sync import sync
+from tests.faults.circle import befriend, found, records_in, visit, write
+from vault.history import releases
+from vault.records import RecordHash
+from vault.releasing import release
+from vault.vault import Vault
+from vault.work import commit
+
+LICENCE = "the same words\n"
+
+
+def _post(giver: Vault, taker: Vault, file: Path) -> None:
+    file.unlink(missing_ok=True)
+    if not create_bundle(giver, file, peer=taker.name).has_all:
+        apply_bundle(taker, file)
+
+
+def _shared(vault: Vault) -> set[RecordHash]:
+    rows = vault.store.rows("SELECT b.kind, b.digest FROM shared s JOIN body b USING (p)")
+    return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+
+
+def _holes(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT count(*) FROM hole")[0][0])
+
+
+@pytest.fixture
+def friends(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+    """Alice lacks a file of cara's, and bob has her log entries and cara's, by files alone."""
+    alice = found(tmp_path)
+    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
+    for vault in (alice, bob, cara, alice, bob):
+        visit(vault)
+    for vault in (alice, cara):
+        places.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
+    write(cara, "x/licence", LICENCE)
+    release(cara, None, "of cara")
+    sync(cara, ["side"])
+    sync(alice, ["side"], scope=Scope(frozenset(), frozenset({"x/nothing"})))
+    assert _holes(alice)
+    for giver, taker in ((alice, bob), (bob, alice)):
+        _post(giver, taker, tmp_path / "post.lace")
+    yield alice, bob
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
+def test_a_file_for_somebody_holds_what_came_before_a_sync_was_cut_off(
+    friends: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-47: the power went once the content was stored, or the end of the round was refused to a restored vault."""
+    alice, bob = friends
+
+    def gone(*_args: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lazy.visit, "close_round", gone)
+        with pytest.raises(KeyboardInterrupt):
+            sync(alice, ["side"])
+    assert not _holes(alice)
+    sync(alice, ["side"])
+    _post(alice, bob, tmp_path / "post.lace")
+    assert _shared(alice) <= records_in(bob).keys()
+    assert len(releases(bob.store)) == len(releases(alice.store))
+
+
+def test_a_file_for_somebody_holds_my_own_file_that_has_the_bytes_of_a_missing_one(
+    friends: tuple[Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-47: they became shared at once, for cara's release, and mine came after: bob never saw either."""
+    alice, bob = friends
+    write(alice, "mine/licence", LICENCE)
+    commit(alice, "not released yet")
+    assert not _holes(alice)
+    release(alice, None, "of alice")
+    _post(alice, bob, tmp_path / "post.lace")
+    assert _shared(alice) <= records_in(bob).keys()
+    assert len(releases(bob.store)) == len(releases(alice.store))

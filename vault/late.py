@@ -1,0 +1,64 @@
+"""Content that came late: after the round or write that brought the log entry which shares it (LAZ-47).
+
+A friend's vector shows a log entry whether or not its content came with it. So whoever had the entry from me before the
+content may lack that, and a file for them holds what came late since. That it did is noted as a number of the exposure
+log in the very transaction that stores it: nobody can tell it from the records afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from vault.records import RecordHash
+from vault.store import Store
+from vault.store.database import select_in
+
+__all__ = ["Lacking", "before_late", "lacking", "note_late"]
+
+_KEY = "late"  # setting of the store: numbers of the exposure log, each followed by what came late, in order
+_KEPT = 256
+_WANTED = "SELECT want FROM hole WHERE want IN"
+
+
+class Lacking(NamedTuple):
+    """What shared records reached and was missing here at some time, and the end of the exposure log then."""
+
+    wants: frozenset[str]
+    top: int
+
+
+def lacking(store: Store, among: Collection[RecordHash] | None = None) -> Lacking:
+    """Return what is missing now, mostly nothing; only what is `among` some records if they are given."""
+    if not store.rows("SELECT 1 FROM hole LIMIT 1"):
+        return Lacking(frozenset(), 0)
+    rows: Iterable[tuple[object, ...]] = (
+        store.rows("SELECT DISTINCT want FROM hole")
+        if among is None
+        else select_in(store.db, _WANTED, [record.text for record in among])
+    )
+    return Lacking(frozenset(str(want) for (want,) in rows), int(store.rows("SELECT max(at) FROM exposure")[0][0] or 0))
+
+
+def note_late(store: Store, before: Lacking, came: Iterable[RecordHash]) -> None:
+    """Note it if something of what comes was missing before; inside the transaction that stores that."""
+    if not before.wants or not any(record.text in before.wants for record in came):
+        return
+    known = _numbers(store)
+    if not known or known[-1] < before.top:
+        store.set_meta(_KEY, " ".join(map(str, [*known, before.top][-_KEPT:])))
+
+
+def before_late(store: Store, known: int) -> int | None:
+    """Return the number of the exposure log, `known` or later, after which the first content came late; None for none.
+
+    Of what was forgotten it is `known`: a file holds too much rather than too little.
+    """
+    numbers = _numbers(store)
+    if len(numbers) == _KEPT and known < numbers[0]:
+        return known
+    return next((number for number in numbers if number >= known), None)
+
+
+def _numbers(store: Store) -> list[int]:
+    return [int(word) for word in store.meta(_KEY).split()]
