@@ -99,8 +99,11 @@ def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:
     found = []
     for first, last, p in vault.store.rows(sql):
         for _, stored in _stored(vault, [int(p)]):
-            record = parse_record(stored, verify=False)
-            parent = read_audit(record).parent if isinstance(record, Seal) else None
+            try:
+                record = parse_record(stored, verify=False)
+                parent = read_audit(record).parent if isinstance(record, Seal) else None
+            except DataError:
+                continue  # damaged itself: it is missing too once it is put aside, and the one after it tells then
             found += [] if parent is None else [(int(first), int(last), parent)]
     return found
 

@@ -331,6 +331,21 @@ def test_a_lost_audit_entry_shows_and_a_backup_gives_it_back(copy: Vault, grown:
     assert put(copy, file).received == ()
 
 
+def test_a_damaged_entry_behind_a_lost_one_keeps_no_other_record_out(copy: Vault, grown: tuple[Path, Vault]) -> None:
+    """CYB-10: a sound file was refused as damaged, for what lies in the vault and not in the file."""
+    with copy.store.transaction():
+        copy.store.run("DELETE FROM body WHERE p IN (SELECT p FROM audit WHERE seq = 4)")
+    repair(copy)
+    with copy.store.transaction():
+        copy.store.run("UPDATE body SET bytes = substr(bytes, 2) WHERE p = (SELECT p FROM audit WHERE seq = 5)")
+    file = copy.folder / "trail.rec"
+    file.write_bytes(b"".join(export(grown[1], "lace/audit")))
+    assert put(copy, file).received == (), "what the one before was, its damaged bytes cannot tell"
+    repair(copy)
+    assert len(put(copy, file).received) == 2
+    assert verify_trail(copy).ok
+
+
 def test_a_file_with_more_entries_than_can_be_missing_is_refused(
     copy: Vault, grown: tuple[Path, Vault], monkeypatch: pytest.MonkeyPatch
 ) -> None:
