@@ -2,8 +2,8 @@
 
 A *version conflict* is one desk and version released with different content, not settled by a resolution that counts
 here. A *head conflict* is two heads that do not merge cleanly; it is noted when an update meets it and ends when my
-line, or what my next commit will name beside it, contains both. Only when something was first seen, and which
-proposals I accepted, is local.
+line, or what my next commit will name beside it, contains both, or when the log of who sealed one of them ends before
+it by a revocation. Only when something was first seen, and which proposals I accepted, is local.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from blake3 import blake3
 
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
 from lazy.decisions import agreeing, effective, resolutions
-from lazy.people import label_of
+from lazy.people import label_of, linked
 from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
 from vault.graph import ancestors, newest
@@ -48,6 +48,10 @@ __all__ = [
 ]
 
 _LEAST_ID = 4  # characters of an id that may stand for it
+_CUT_OFF = (
+    "SELECT c.signer FROM commits c JOIN former f ON f.node = c.signer"
+    " WHERE c.hash = ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p)"
+)
 
 
 class NoSuchConflict(CallerError):
@@ -306,8 +310,13 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
     noted = {str(i): [RecordHash.parse(text) for text in str(heads).split()] for i, _, _, heads in rows}
     lines = {desk: _line(vault, desk) | _also(vault, desk) for desk in {str(row[1]) for row in rows}}
     still = {i for i, desk, _, _ in rows if not all(head.text in lines[desk] for head in noted[i])}
+    nodes = linked(vault, vault.node.text) if still else set()
+    over = {i for i in still if any(_counts_no_more(vault, head, nodes) for head in noted[i])}
+    still -= over
     found = []
     for conflict_id, desk, detected, _ in rows:
+        if conflict_id in over:
+            continue
         foreign = noted[conflict_id]
         is_open = conflict_id in still and not _built_upon(vault, foreign, [noted[i] for i in still - {conflict_id}])
         mine = checkout_of(vault, str(desk))
@@ -327,6 +336,12 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
             )
         )
     return found
+
+
+def _counts_no_more(vault: Vault, head: RecordHash, mine: set[str]) -> bool:
+    """Tell whether a head came after the last entry that counts of somebody who was revoked; none of my own keys."""
+    signer = next((str(text) for (text,) in vault.store.rows(_CUT_OFF, head.text)), None)
+    return signer is not None and signer not in mine
 
 
 def _built_upon(vault: Vault, foreign: list[RecordHash], others: list[list[RecordHash]]) -> bool:

@@ -20,6 +20,7 @@ from lazy.queue import queue
 from lazy.receive import Receiver
 from lazy.refusals import UNPROVEN
 from lazy.reputation import reputation
+from lazy.resolve import resolve_prefer
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
 from lazy.status import status
@@ -38,6 +39,7 @@ from vault.names import Version
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
 from vault.vault import Vault
+from vault.work import commit
 
 
 def three(root: Path) -> tuple[Vault, Vault, Vault]:
@@ -518,3 +520,32 @@ def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path) -> None:
     assert len(medium.closed) == 30
     assert 60_000 * 60 < sum(map(len, medium.notices)) <= 4 << 20
     assert not sync(alice, ["stick"])[0].rejected
+
+
+def test_a_conflict_with_a_head_that_counts_no_more_is_over(tmp_path: Path) -> None:
+    """LAZ-38, LAZ-50: it stood for the head below that counts, whose content could not be taken, only the revoked."""
+    alice = vaults.found(tmp_path)
+    bob = vaults.befriend(tmp_path, alice, "bob")
+    for number in (1, 2, 3):
+        vaults.write(bob, "a.txt", f"bob's {number}\n")
+        release(bob, Version(number, 0, 0), f"{number}")
+        meet(bob, alice)
+        if number == 1:
+            update(alice)
+            vaults.write(alice, "a.txt", "alice's\n")
+            commit(alice, "of my own")
+        if number == 2:
+            ((counts,),) = bob.store.rows("SELECT max(seq) FROM log WHERE node = ?", bob.node.text)
+    newer = update(alice).conflict_id
+    assert [found.id for found in conflicts(alice)] == [newer]
+    cut(alice, "bob", int(counts))
+    assert conflicts(alice) == []
+    older = update(alice).conflict_id
+    assert older != newer
+    assert [found.id for found in conflicts(alice)] == [older]
+    resolve_prefer(alice, older, "bob")
+    assert (alice.folder / "a.txt").read_text() == "bob's 2\n"
+    assert conflicts(alice) == []
+    assert update(alice).conflict_id == ""
+    alice.close()
+    bob.close()
