@@ -6,14 +6,14 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
 
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import bare_repository, daemon, git, web_host
 from tests.transports.git_places import ID, NODE, got, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from transports.errors import (
@@ -312,6 +312,63 @@ def test_a_damaged_object_costs_its_records_only(bare: Path, at: Callable[[str],
     assert missing <= set(first)
     assert 1 <= len(missing) <= 6  # a piece lies in two frames at most, of three records each
     assert all(found[record] == data for record, data in {**first, **second}.items() if record not in missing)
+
+
+@pytest.mark.parametrize("road", ["file", "git", "http"])
+def test_a_host_that_ends_at_an_empty_object_lacks_that_one_only(bare: Path, tmp_path: Path, road: str) -> None:
+    """faults.md rows 7 and 34: what a power cut left of an object ends git at the host before it says a word.
+
+    Every visit would end there, and nobody would read anything of the place any more.
+    """
+    with ExitStack() as stack:
+        roads = {"file": lambda: git_uri(bare), "git": lambda: stack.enter_context(daemon(tmp_path)) + bare.name}
+        roads["http"] = lambda: stack.enter_context(web_host(tmp_path)) + bare.name
+        first, second = noise(40), some_records(3)
+        with closing(GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)) as owner:
+            done, seen = put(owner, key(1), additions(first))
+            put(owner, key(1), additions(second), previous=seen)
+            tip = refs(bare)[f"refs/heads/lace/{owner.ref(GROUP, NODE)}"]
+        pieces = git(bare, "show", f"{tip}:files/{done.bundles[0].name}").split("\n")[2:]
+        loosen(bare)
+        lost = bare / "objects" / pieces[5][:2] / pieces[5][2:]
+        lost.chmod(0o600)
+        lost.write_bytes(b"")
+        with closing(GitPlace.open(roads[road](), tmp_path / "b")) as reader:
+            found = got(reader)
+    assert 1 <= len([data for data in found.values() if data is None]) <= 6
+    assert all(found[record] == data for record, data in second.items())
+
+
+def test_a_line_that_is_cut_at_one_object_is_no_damage(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-18, faults 5: what the host hangs up at once and sends then is whole; where nobody answers, nobody knows."""
+    stored = noise(3)
+    put(at("a"), key(1), additions(stored))
+    talk, said = GitRunner.talk, list[str]()
+
+    def cut(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
+        if words[0] == "fetch" and b"refs/" not in how["stdin"] and said:
+            return 128, b"", said.pop()
+        return talk(runner, *words, **how)
+
+    reader = at("b")
+    read_head(reader, GROUP, NODE)
+    monkeypatch.setattr(GitRunner, "talk", cut)
+    reader.pieces._batch = 1
+    said += ["fatal: the remote end hung up unexpectedly"]
+    assert got(reader) == stored
+    lines = [
+        "fatal: the remote end hung up unexpectedly\nfatal: early EOF",
+        "fatal: the remote end hung up unexpectedly",
+    ]
+    for number, line in enumerate(lines):
+        reader = at(f"c{number}")
+        reader.pieces._batch = 1
+        said[:] = [line] * 2
+        with pytest.raises(PlaceUnreachable):
+            got(reader)
+        said.clear()
 
 
 def loosen(bare: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from transports.errors import NotAGitPlace, PlaceNotWritable, UnreadableFile
+from transports.errors import NotAGitPlace, PlaceNotWritable, PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, way_out
@@ -40,7 +40,12 @@ _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream
 _SPOILED = re.compile(
     r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
     r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit|corruption on the remote side"
+    r"|\(stored in \./objects/"
 )
+# What it says where the far side went away, and what it says beside that where the line is to blame.
+_HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
+_ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
+_NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
 _ROW_BYTES = 320  # of a row of a tree, name and all
@@ -55,6 +60,10 @@ class Unfetched(UnreadableFile):
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
     """The host gives out nothing but what its refs point at."""
+
+
+class _HungUp(Exception):  # noqa: N818 - never leaves this module
+    """The host went away before it sent anything of what it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +363,23 @@ class PrivateRepository:
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
         """Fetch refs or objects of at most so many bytes, and return the packs that came."""
+        try:
+            return self._fetch_once(spec, limit, depth)
+        except PlaceUnreachable as error:
+            if len(spec) > 1 or not isinstance(error.__cause__, _HungUp):
+                raise
+        # Git ends without a word at a single file that is empty or no object, which is no line that is cut.
+        with contextlib.suppress(UnreadableFile, Unadvertised):
+            self._fetch_once([_NOBODYS], _SLACK, 0)
+        try:
+            return self._fetch_once(spec, limit, depth)
+        except PlaceUnreachable as error:
+            if not isinstance(error.__cause__, _HungUp):
+                raise
+            told = f"The git place {self._git.remote.shown} answers, but hangs up when asked for a part of a mailbox."
+            raise UnreadableFile(told) from error
+
+    def _fetch_once(self, spec: Sequence[str], limit: int, depth: int) -> set[Path]:
         check_directory(self._git)
         self._hold_again()
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
@@ -386,7 +412,8 @@ class PrivateRepository:
         if code and _SPOILED.search(complaints):
             raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
         if code:
-            raise self._fault(complaints)
+            hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
+            raise self._fault(complaints) from (_HungUp() if hung_up else None)
         return came
 
     def _fault(self, complaints: str) -> PlaceError:
