@@ -11,10 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 from lazy.admitting import OtherGroup
+from lazy.lacking import waiting_releases
 from lazy.people import former, label_of, node_of
 from lazy.places import Place
 from lazy.publish import exposed, publish_once
-from lazy.results import PlaceResult
+from lazy.results import PlaceResult, Problem
 from lazy.sealing import VaultKeys
 from lazy.visit import visit
 from transports.errors import BadOneFile
@@ -153,9 +154,12 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     name = os.fsencode(path.name).decode("utf-8", "replace")  # of another system's letters, perhaps
     place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:
-        return visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
+        result = visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
     finally:
         keys.forget()
+    if not dry_run and file.needs() is not None:
+        _note_left_out(vault, result)
+    return result
 
 
 def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
@@ -191,6 +195,14 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
         )[0][0]
         after = min(after, after if first is None else int(first) - 1)
     return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
+
+
+def _note_left_out(vault: Vault, result: PlaceResult) -> None:
+    """Say what a file for somebody did not bring: my vector says which entries came, not whether their content did."""
+    if count := sum(number for desks in waiting_releases(vault).values() for number in desks.values()):
+        what = "A release is" if count == 1 else f"{count} releases are"
+        text = f"{what} not all here, and this file leaves out what somebody else may have given you in part."
+        result.problems.append(Problem("content-missing", text, hint="Ask for a file without --for: it holds all."))
 
 
 def _is_heard_by_file(vault: Vault, node: Verifier) -> bool:

@@ -260,7 +260,8 @@ def _joined(values: Iterable[Any]) -> Any:
 
 def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     if result.has_all:
-        return f"{inert(result.has_all)} has all that you share already: no file was made."
+        said = f"{inert(result.has_all)} has all that you share already, as they said last: no file was made."
+        return f"{said}\n  Where something is missing there, make one without --for."
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.admitted]

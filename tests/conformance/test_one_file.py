@@ -222,6 +222,32 @@ def test_a_file_for_somebody_holds_what_came_late_beside_something_new(
     assert "2.0.0" in [new["version"] for new in got["releases"]]
 
 
+def test_who_got_a_part_from_another_is_told_that_a_file_for_them_leaves_it_out(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-47: cara has alice's entry without its content, and gives bob that; alice sees that bob has the entry."""
+    meet(road, alice, bob, cara)
+    settle(road, alice, bob, cara)
+    alice.write("x/a.txt", "words\n")
+    alice.lace("release", "1.0.0")
+    road.sync(alice)
+    cara.lace("sync", "road", "--path", "x/nothing")
+    file = tmp_path / "post.lace"
+    for giver, taker in ((cara, bob), (bob, alice)):
+        giver.lace("bundle", "create", str(file), "--for", taker.name)
+        taker.run("bundle", "apply", str(file))
+        file.unlink()
+    alice.write("b.txt", "more\n")
+    alice.lace("release", "1.0.1")
+    alice.lace("bundle", "create", str(file), "--for", "bob")
+    got = bob.lace("bundle", "apply", str(file), expect=1)
+    assert [(told["code"], "without --for" in told["hint"]) for told in got["problems"]] == [("content-missing", True)]
+    file.unlink()
+    alice.lace("bundle", "create", str(file))
+    got = bob.lace("bundle", "apply", str(file))
+    assert (sorted(new["version"] for new in got["releases"]), got["problems"]) == (["1.0.0", "1.0.1"], [])
+
+
 def test_no_file_is_made_for_who_has_everything(road: Road, alice: Person, bob: Person, tmp_path: Path) -> None:
     """APP-14: an empty file was written, and nothing said that there was nothing to carry."""
     meet(road, alice, bob)
@@ -232,7 +258,8 @@ def test_no_file_is_made_for_who_has_everything(road: Road, alice: Person, bob: 
     made = alice.lace("bundle", "create", str(file), "--for", "bob")
     assert (made["sent"], made["file"], made["friend_next"], file.exists()) == (0, None, "", False)
     told = alice.text("bundle", "create", str(file), "--for", "bob")
-    assert told == "bob has all that you share already: no file was made.\n"
+    assert told.startswith("bob has all that you share already, as they said last: no file was made.\n")
+    assert "without --for" in told
     alice.write("a.txt", "two\n")
     alice.lace("release", "1.0.1")
     made = alice.lace("bundle", "create", str(file), "--for", "bob")
