@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.marks import BAD, QUIET, mark, pressable, rows
+from lace_tui.screens.over import Over
 from lace_tui.screens.place import bindings_of
 from vault.errors import LaceError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Offer", "Page", "PlanPage", "Question"]
 
 
-class Page(ModalScreen[bool]):
+class Page(Over[bool]):
     """Lines to read; any of esc, enter, q or ? leaves."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -143,7 +143,7 @@ class _Line(Input):
             self.insert_text_at_cursor("".join(lines) if self.password else " ".join(lines))
 
 
-class Question(ModalScreen[str | None]):
+class Question(Over[str | None]):
     """One line to type; enter takes it, esc leaves things as they are. A secret is never shown or trimmed.
 
     Args:

@@ -8,15 +8,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
 from lace_tui.screens.marks import pressable
+from lace_tui.screens.over import Over
 
 __all__ = ["Editor"]
 
 
-class Editor(ModalScreen[str | None]):
+class Editor(Over[str | None]):
     """A text to edit; esc goes back with it, so that nothing typed is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False, priority=True)]

@@ -167,7 +167,8 @@ class Files(Listing):
         if self.lace.job is not None:
             self.lace.action_stop()
             return
-        self.app.pop_screen()
+        if self.is_active:  # the key may come twice before it is gone
+            self.app.pop_screen()
 
 
 def cat_command(old: OldFiles, path: str, here: str) -> str:

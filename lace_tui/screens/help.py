@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
+from lace_tui.screens.over import Over
 
 __all__ = ["Help", "help_rows", "why_not"]
 
@@ -59,7 +59,7 @@ def why_not(action: Action, here: Scope | None, *, is_list: bool) -> str:
     return f"works {action.scope.value}"
 
 
-class Help(ModalScreen[str]):
+class Help(Over[str]):
     """The list; ends with the id of the action to do, or nothing.
 
     Args:

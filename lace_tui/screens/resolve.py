@@ -238,7 +238,7 @@ class Resolve(Comparing):
         if self.lace.job is not None:
             self.lace.action_stop()
             return
-        if self._would_be_lost():
+        if not self.is_active or self._would_be_lost():  # the key may come twice before it is gone
             return
         if not self._unkept and any(not pick.is_empty for pick in self._picks.values()):
             self.notify("Your choices are kept as a draft.", markup=False)

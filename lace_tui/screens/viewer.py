@@ -10,13 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from lace_tui.cli.inert import inert
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import FilterLine
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, pressable
+from lace_tui.screens.over import Over
 
 __all__ = ["Texts", "Viewer", "painted"]
 
@@ -75,7 +75,7 @@ class _Text(Lines):
         self.redraw()
 
 
-class Viewer(ModalScreen[None]):
+class Viewer(Over[None]):
     """A long text; esc leaves.
 
     Args:

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -170,3 +171,36 @@ async def test_a_failure_is_told_once(app: LaceApp) -> None:
         await pilot.press("escape", "V")
         await settle(pilot)
         assert [note.title for note in app._notifications] == ["Audit: verified"]
+
+
+async def _at_once(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys faster than the app takes them, as a keyboard that repeats does."""
+    for key in keys:
+        pilot.app.post_message(Key(key, None))
+    await settle(pilot)
+
+
+@pytest.mark.parametrize(
+    ("before", "key"),
+    [
+        ("i x", "enter"),
+        ("i x", "escape"),
+        ("exclamation_mark", "escape"),
+        ("question_mark", "escape"),
+        ("5 f", "escape"),
+        ("5 d", "escape"),
+    ],
+)
+async def test_a_key_that_comes_twice_at_once_leaves_once(app: LaceApp, before: str, key: str) -> None:
+    """The second one took away what lay below, or ended the app where nothing did."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for one in before.split():
+            await pilot.press(one)
+            await settle(pilot)
+        front = app.screen
+        assert not is_showing(app, Home)
+        await _at_once(pilot, key, key, key)
+        assert app.screen is not front
+        assert app.is_running
+        assert app.return_code in {None, 0}
