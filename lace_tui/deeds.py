@@ -39,6 +39,7 @@ __all__ += ["check_name", "check_place_name", "cut_off", "finish", "invite", "le
 __all__ += ["plan_updates", "release", "sync", "undo", "undo_planned", "update", "update_desk", "updates", "words_of"]
 
 _OTHER_NAME = "Choose another name."
+_PATIENCE = 600.0  # seconds; whoever holds the vault may be writing that very update
 
 
 class CutOff(NamedTuple):
@@ -58,9 +59,16 @@ def cut_off(vault: Vault, watch: Watch) -> CutOff | None:
     return CutOff(found) if found else None
 
 
-def finish(vault: Vault, watch: Watch) -> tuple[str, ...]:
-    """Write every update that was cut off to its end; return what to say of files that were saved meanwhile."""
-    told = [problem for desk in desks(vault) for problem in finish_checkout(vault, desk.name, watch)]
+def finish(vault: Vault, shown: CutOff, watch: Watch) -> tuple[str, ...] | CutOff | None:
+    """Write every update that was cut off to its end, as shown; return what to say of files that were saved meanwhile.
+
+    Where it is another one by now, nothing is done, and that one is returned, or None where nothing is left to do.
+    """
+    with vault.lock.held(timeout=_PATIENCE):
+        now = cut_off(vault, watch)
+        if now != shown:
+            return now
+        told = [problem for desk in desks(vault) for problem in finish_checkout(vault, desk.name, watch)]
     return tuple(f"! {problem.path} {problem.reason}" for problem in told)
 
 

@@ -77,9 +77,10 @@ def ask_update(home: Place) -> None:
     home.lace.begin("Update: making the plan", plan, planned)
 
 
-def _cut_off(home: Place, found: deeds.CutOff) -> None:
+def _cut_off(home: Place, found: deeds.CutOff, *, is_anew: bool = False) -> None:
     """Ask whether what was cut off is to be written to its end; what is new is seen after it."""
-    lines = [mark("! The last update was cut off: your folder is written in part. Still to be done:", BAD)]
+    lines = [mark(_OTHER_PLAN, BAD)] if is_anew else []
+    lines += [mark("! The last update was cut off: your folder is written in part. Still to be done:", BAD)]
     for desk, (written, deleted) in found.moves.items():
         if list(found.moves) != [deeds.MAIN]:
             lines.append(mark(f"{desk}:", STRONG))
@@ -87,13 +88,20 @@ def _cut_off(home: Place, found: deeds.CutOff) -> None:
     count = sum(len(written) for written, _ in found.moves.values())
     gone = sum(len(deleted) for _, deleted in found.moves.values())
 
-    def done(late: tuple[str, ...]) -> Card:
+    def done(late: tuple[str, ...] | deeds.CutOff | None) -> Card | None:
+        if late is None:
+            nothing = mark("= what was cut off is written already, or waits for you; nothing was done now", GOOD)
+            return Card("Update: nothing to do", (nothing, mark("next: u, for what is new since")))
+        if isinstance(late, deeds.CutOff):
+            _cut_off(home, late, is_anew=True)
+            return None
         told = [mark(f"= what was cut off is written to its end: {moved_text(count, gone)}", GOOD), *late_lines(late)]
         return Card("Update: done", (*told, mark("next: u, for what is new since")), bool(late))
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
-            home.lace.begin("Update", deeds.finish, done, "; ".join(map(deeds.update_desk, found.moves)))
+            command = "; ".join(map(deeds.update_desk, found.moves))
+            home.lace.begin("Update", lambda vault, watch: deeds.finish(vault, found, watch), done, command)
 
     home.lace.open_page(home, "update", PlanPage("Update: the plan", lines), decided)
 

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from lace_tui import deeds
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import PlanPage
@@ -23,7 +24,9 @@ from lazy.sync import sync
 from lazy.update import update
 from tests.tui.conftest import is_showing, settle, text_of
 from vault.desks import checkout
+from vault.unfinished import finish_checkout
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.words import fingerprint_words
 
 SIZE = (110, 34)
@@ -43,10 +46,8 @@ async def _open(pilot: Pilot[None], beginning: str) -> None:
     await settle(pilot)
 
 
-async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """APP-13: `u` said that there is nothing to bring in, over a folder that was written in part."""
+def _cut_off(story: Story, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Begin an update of alice that dies before it writes prices.md; return her folder."""
 
     def dies(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -59,6 +60,14 @@ async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
         with pytest.raises(KeyboardInterrupt):
             update(vault)
     assert not (folder / "prices.md").exists()
+    return folder
+
+
+async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: `u` said that there is nothing to bring in, over a folder that was written in part."""
+    folder = _cut_off(story, monkeypatch)
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -81,6 +90,36 @@ async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
         await settle(pilot)
         assert is_showing(app, Home)
         assert "nothing to bring in" in text_of(app, "#card-text")
+
+
+async def test_what_was_cut_off_is_written_as_shown_or_not_at_all(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4: somebody else may write it to its end, or be cut off again, while its plan is looked at."""
+    folder = _cut_off(story, monkeypatch)
+    app, real, seen = app_of(story, "alice"), deeds.cut_off, ["soup.md", "prices.md"]
+
+    def another(vault: Vault, watch: Watch) -> deeds.CutOff | None:
+        found = real(vault, watch)
+        return found and deeds.CutOff({"main": ((seen.pop(0) if len(seen) > 1 else seen[0],), ())})
+
+    monkeypatch.setattr(deeds, "cut_off", another)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("u")
+        await settle(pilot)
+        assert "soup.md" in _page(app)
+        await pilot.press("y")
+        await settle(pilot)
+        assert "Something changed since you saw the plan" in _page(app)
+        assert "prices.md" in _page(app)
+        assert not (folder / "prices.md").exists()
+        with Vault(folder, story.around("alice")) as vault:
+            finish_checkout(vault, "main", Watch())
+        await pilot.press("y")
+        await settle(pilot)
+        assert is_showing(app, Home)
+        assert "nothing was done now" in text_of(app, "#card-text")
 
 
 async def test_who_asks_to_belong_is_let_in_after_the_words_were_shown(tmp_path: Path) -> None:
