@@ -51,8 +51,10 @@ def synced(command: str) -> str:
     return words[-1] if words[:2] == ["lace", "sync"] and len(words) > len(("lace", "sync")) else ""
 
 
-def written_anew(peer: str) -> str:
+def written_anew(peer: str, kind: str) -> str:
     """Return the way out where files of somebody's mailbox are damaged: a sync of theirs does not look at them."""
+    if kind == "git":  # a repair does not look into it, and what git lost there it takes for what it has
+        return f"Sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
     return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
 
 
@@ -91,8 +93,13 @@ class Problem:
         return cls(error.code, error.message, hint=hint_at(error.hint, place))
 
     @classmethod
-    def in_mailbox(cls, error: LaceError, peer: str) -> Self:
+    def in_mailbox(cls, error: LaceError, peer: str, kind: str) -> Self:
         """Return what is wrong with one mailbox; of what its owner can mend the way out says how.
+
+        Args:
+            error: what is wrong.
+            peer: whose mailbox it is.
+            kind: of the place that it lies at.
 
         Raises:
             StoreDamaged: that is the error: it is my own store that cannot be read, and no mailbox.
@@ -103,7 +110,7 @@ class Problem:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
             return cls(error.code, error.message, peer, f"The next sync of {peer} here writes a new one.")
-        return cls(error.code, error.message, peer, written_anew(peer) if error.code in _WRITTEN_ANEW else "")
+        return cls(error.code, error.message, peer, written_anew(peer, kind) if error.code in _WRITTEN_ANEW else "")
 
 
 @dataclass(frozen=True, slots=True)

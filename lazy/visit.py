@@ -235,7 +235,7 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
             return False
         name = consider(vault, place.name, parse_record(stored), node, keeps=has_room(vault))
     except (DataError, PeerError) as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
         return False
     if name is None:
         return False
@@ -256,10 +256,10 @@ def _read_one(
     except PlaceError:
         raise
     except StrangersMailbox as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
         exchange = error.exchange
     except (DataError, PeerError) as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text)))
+        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
         return False
     if exchange is None:
         return False
@@ -271,7 +271,7 @@ def _read_one(
         count = len(exchange.not_available)
         what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
         who = label_of(vault, node.text)
-        result.problems.append(Problem("not-available", f"{what} ({first})", who, written_anew(who)))
+        result.problems.append(Problem("not-available", f"{what} ({first})", who, written_anew(who, result.kind)))
     old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
     if old is None:
         result.exchanges.append(exchange)

@@ -1,4 +1,4 @@
-"""What the tests of git places begin with: contents of a mailbox, noise, refs."""
+"""What the tests of git places begin with: contents of a mailbox, noise, refs, single objects."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def got(place: MailboxPlace, number: int = 1) -> dict[RecordHash, bytes | None]:
     assert seen is not None
     listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)
     return {item.hash: item.record for item in fetch(place, GROUP, listing, {h for h, _ in listing.items()})}
+
+
+def loosen(bare: Path) -> None:
+    """Turn the packs of a repository into single objects."""
+    packs = list((bare / "objects" / "pack").glob("*.pack"))
+    moved = [pack.rename(bare / pack.name) for pack in packs]
+    for index in (bare / "objects" / "pack").iterdir():
+        index.unlink()
+    for pack in moved:
+        git(bare, "unpack-objects", "-q", stdin=pack.read_bytes())
+        pack.unlink()
 
 
 def noise(count: int, size: int = 500_000, seed: int = 1) -> dict[RecordHash, bytes]:

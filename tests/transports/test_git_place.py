@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.transports.git_hosts import bare_repository, daemon, git, web_host
-from tests.transports.git_places import ID, NODE, got, noise, refs
+from tests.transports.git_places import ID, NODE, got, loosen, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from transports.errors import (
     MissingFile,
@@ -369,17 +369,6 @@ def test_a_line_that_is_cut_at_one_object_is_no_damage(
         with pytest.raises(PlaceUnreachable):
             got(reader)
         said.clear()
-
-
-def loosen(bare: Path) -> None:
-    """Turn the packs of a repository into single objects."""
-    packs = list((bare / "objects" / "pack").glob("*.pack"))
-    moved = [pack.rename(bare / pack.name) for pack in packs]
-    for index in (bare / "objects" / "pack").iterdir():
-        index.unlink()
-    for pack in moved:
-        git(bare, "unpack-objects", "-q", stdin=pack.read_bytes())
-        pack.unlink()
 
 
 def test_a_tip_that_is_no_mailbox_costs_that_mailbox_only(bare: Path, at: Callable[[str], GitPlace]) -> None:

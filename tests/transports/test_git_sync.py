@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -17,6 +18,7 @@ from lazy.places import add_place
 from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_places import loosen
 from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
@@ -319,6 +321,29 @@ def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kep
     assert alice.lace("sync", "host")["sent"] > 0
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
     assert alice.lace("sync", "host")["fixed_point"]
+
+
+def test_what_a_host_lost_of_a_mailbox_comes_by_the_way_that_is_named(
+    alice: Person, bob: Person, bare: Path, tmp_path: Path
+) -> None:
+    """LAZ-63: no repair of its owner looks into a git host, so none is promised."""
+    met(alice, bob, bare)
+    alice.write("large.txt", random.Random(1).randbytes(900_000).hex())
+    alice.lace("release", "1.0.1")
+    alice.lace("sync", "host")
+    key = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    (ref,) = (line for line in git(bare, "for-each-ref", "--format=%(refname)").split() if line.endswith(key))
+    lists = [row.split()[2] for row in git(bare, "ls-tree", "-r", ref, "files/").splitlines()]
+    pieces = [oid for one in lists for oid in git(bare, "show", one).split("\n")[2:]]
+    lost = max(pieces, key=lambda oid: int(git(bare, "cat-file", "-s", oid)))
+    loosen(bare)
+    (bare / "objects" / lost[:2] / lost[2:]).unlink()
+    assert "let alice bring it to another place: lace place add OTHER URI" in bob.text("sync", "host", expect=1)
+    other = bare_repository(tmp_path / "other.git")
+    for person in (alice, bob):
+        person.lace("place", "add", "other", str(other))
+    alice.lace("sync", "other")
+    assert [new["version"] for new in bob.lace("sync", "other")["releases"]] == ["1.0.1"]
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
