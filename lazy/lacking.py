@@ -68,8 +68,9 @@ def waiting_of(vault: Vault, waiting: Mapping[str, Counter[str]], node: str) -> 
 
 
 def waiting_in(vault: Vault, desk: str) -> int:
-    """Return how many releases of a desk wait, whoever made them."""
-    return sum(of_node[desk] for of_node in waiting_releases(vault).values())
+    """Return how many releases of a desk by friends wait; of mine `vault.apart.away` tells."""
+    waiting = waiting_releases(vault)
+    return sum(waiting[node][desk] for node in waiting.keys() - linked(vault, vault.node.text)) if waiting else 0
 
 
 def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:

@@ -64,7 +64,7 @@ class Updated:
         deleted: paths deleted in the folder.
         kept: paths left as they are, since they were saved while the folder was written.
         away: what of my own line stays out, since its content is not here, in words.
-        lacking: how many releases of the desk are not all here, so that nothing of them was taken.
+        lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
     """
 
     relation: Relation

@@ -27,6 +27,7 @@ def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(
     bob.lace("push", "stick")
     ann.lace("sync", "stick", "--path", "list.md")
     assert ann.text("update") == (
+        "1 release is not all here: lace links\n"
         "! Not taken in, for its content is not here: main 2.0.0, which is yours: lace sync --all\n"
     )
     assert ann.lace("update")["away"] == "main 2.0.0"
