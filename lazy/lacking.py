@@ -67,9 +67,8 @@ def waiting_of(vault: Vault, waiting: Mapping[str, Counter[str]], node: str) -> 
     return sum(waiting[one].total() for one in linked(vault, node) & waiting.keys()) if waiting else 0
 
 
-def waiting_in(vault: Vault, desk: str) -> int:
-    """Return how many releases of a desk by friends wait; of mine `vault.apart.away` tells."""
-    waiting = waiting_releases(vault)
+def waiting_in(vault: Vault, waiting: Mapping[str, Counter[str]], desk: str) -> int:
+    """Return how many of the releases that wait are of a desk and by friends; of mine `vault.apart.away` tells."""
     return sum(waiting[node][desk] for node in waiting.keys() - linked(vault, vault.node.text)) if waiting else 0
 
 

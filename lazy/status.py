@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
 from lazy.heads import heads_to_update, standing_to, with_agreed
-from lazy.lacking import waiting_of, waiting_releases
+from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
@@ -37,7 +37,7 @@ _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an upd
 class DeskStatus:
     """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released.
 
-    `waiting` are its releases that are not shown yet, as something is missing here: of them nothing else speaks.
+    `waiting` are the friends' releases of it that are not shown yet, as something is missing here.
     """
 
     desk: str
@@ -273,7 +273,7 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict], hidden: Mappi
         _standing(vault, desk, open_conflicts),
         unreleased(vault, desk),
         max(highest.values(), default=None),
-        sum(of_node[desk] for of_node in hidden.values()),
+        waiting_in(vault, hidden, desk),
     )
 
 

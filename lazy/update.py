@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.heads import missing, permitted_heads, standing_to, with_equal
-from lazy.lacking import waiting_in
+from lazy.lacking import waiting_in, waiting_releases
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of
 from lazy.permitted import Refused
@@ -111,7 +111,7 @@ def update(
     else:
         finish_checkouts(vault, watch)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch))
-    return replace(done, away=away(vault, desk), lacking=waiting_in(vault, desk))
+    return replace(done, away=away(vault, desk), lacking=waiting_in(vault, waiting_releases(vault), desk))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
