@@ -226,6 +226,14 @@ class GuardedProtocol(H11Protocol):
         elif is_waiting and self._guard is None:
             self._arm()
 
+    def eof_received(self) -> None:
+        """Let go at once of a client that hangs up: whatever it did not take yet goes nowhere.
+
+        Over TLS there is no half of a connection, and asyncio would drop what is still written and say nothing of it.
+        Until 3.12.9 and 3.13.2 it would also wait for ever for what lies here to go, with a processor all of its own.
+        """
+        self.loop.call_soon(self.transport.abort)  # now TLS is amid its own end
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Keep what came of a body before the cut."""
         self._disarm()
