@@ -16,20 +16,18 @@ from lace_tui.cli.placing import meeting, place_data, tell_of
 from lazy import circle
 from lazy.admitting import admit
 from lazy.invitations import Invitation
-from lazy.people import former, formers, is_member, label_of, members
+from lazy.people import formers, members
 from lazy.places import places, places_of, way_back
 from lazy.results import sync_command
-from vault.apart import away
 from vault.commands import as_typed
-from vault.desk_folders import desks
-from vault.errors import CallerError, LaceError
+from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.names import NAME_LIMIT, BadName, check_name
 from vault.records import RecordError, Verifier
 from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
 
-__all__ = ["AdoptionNotAgreed", "NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run"]
+__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run", "who"]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -40,13 +38,6 @@ class NameNeeded(CallerError):
 
     code = "name-needed"
     hint = "Say it with: --name N"
-
-
-class AdoptionNotAgreed(CallerError):
-    """A vault that is no copy would have gone on under a new key for good, and its owner said no."""
-
-    code = "adoption-not-agreed"
-    hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -88,7 +79,7 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
         Vault.found(context.cwd, context.surroundings(), name=name, group=args.group) as vault,
     ):
         return Answer(
-            _who(vault),
+            who(vault),
             f"This folder is now shared as the group {inert(args.group)}, and you are {inert(vault.name)} in it.\n"
             f"Your words: {fingerprint_words(vault.node)}\n"
             "Next: lace release, then lace place add NAME DIR and lace invite NAME",
@@ -112,7 +103,7 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
             if name not in {place.name for place in known}:
                 context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
         data = {
-            **_who(vault),
+            **who(vault),
             "peer": invitation.inviter,
             "peer_words": invitation.words,
             "places": [place_data(vault, place) for place in known],
@@ -127,89 +118,16 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
         )
 
 
-def _adopt(context: Context, args: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        if not args.yes and context.is_terminal and not context.json and not _calls_for_it(vault):
-            _agree_to_adopt(context, vault)
-        was = vault.node
-        admitted = circle.adopt(vault, name=args.name or "")
-        text = (
-            f"This vault goes on as a new node, {inert(vault.name)}.\n"
-            f"Your words: {fingerprint_words(vault.node)}\n"
-            + (
-                f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
-                if admitted
-                else _asks(vault, was)
-            )
-        )
-        return Answer({**_who(vault), "was": was, "admitted": admitted}, text)
-
-
-def _out_of_reach(vault: Vault, was: Verifier) -> str:
-    """Return whom the old key let in: the new one is not above them, so what it revokes of them waits."""
-    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? AND node <> ?", was.text, vault.node.text)
-    named = ", ".join(sorted(inert(label_of(vault, str(node))) for (node,) in rows))
-    above = "To revoke one of them takes the word of that key, or of somebody above it."
-    return f"\n! The old key had let in {named}. {above}" if named else ""
-
-
-def _calls_for_it(vault: Vault) -> bool:
-    """Tell whether something speaks for a new key: this vault may not sign or release, or its key was revoked."""
-    me = vault.node.text
-    if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
-        return True
-    if any(away(vault, desk.name) for desk in desks(vault)):
-        return True
-    try:
-        vault.check_mark()
-    except LaceError:
-        return True
-    return False
-
-
-def _agree_to_adopt(context: Context, vault: Vault) -> None:
-    """Ask the person at the terminal, since it is never taken back.
-
-    Raises:
-        AdoptionNotAgreed: they said no.
-    """
-    context.say(
-        "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
-        f"{inert(vault.name)}, stays a member that nobody speaks for."
-    )
-    if not context.agrees("Go on as a new node?"):
-        raise AdoptionNotAgreed("This vault stays the node it is.")
-
-
-def _asks(vault: Vault, was: Verifier) -> str:
-    """Return why the old key did not make the new node a member, and who can."""
-    if former(vault, was.text) is not None:
-        why = "Your old key was revoked, so its word lets nobody in"
-    elif vault.store.meta("admission"):
-        why = "Your old key admitted it, and is no member itself, as far as is known here"
-    elif not is_member(vault, was.text):
-        why = "Nobody has admitted your old key, so its word lets nobody in"
-    else:
-        why = "The old key is not on this machine"
-    if not members(vault):
-        return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
-    return (
-        f"{why}: a friend must admit you with {inert(as_typed('admit', vault.name))}.\n"
-        f"Next: {meeting(places(vault))}."
-        " Your request is there then; your friend syncs, admits you, and both sync again."
-    )
-
-
 def _id(context: Context, _: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
-        data = _who(vault)
+        data = who(vault)
         return Answer(
             data,
             f"{inert(vault.name)} in the group {inert(vault.group)}\n{vault.node}\nwords: {data['words']}",
         )
 
 
-def _who(vault: Vault) -> dict[str, Any]:
+def who(vault: Vault) -> dict[str, Any]:
     """Return who and where this vault's node is; `fingerprint` is what `words` say, in hexadecimal."""
     words = fingerprint_words(vault.node)
     return {
@@ -375,7 +293,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         _NAME,
         (("--group",), {"metavar": "G", "default": DEFAULT_GROUP, "help": "name of the group (friends)"}),
     ),
-    "adopt": (_NAME, (("-y", "--yes"), {"action": "store_true", "help": "do not ask, though nothing calls for it"})),
     "invite": ((("name",), {"nargs": "?", "default": "", "metavar": "NAME", "help": "what you call the invited"}),),
     "accept": ((("invite",), {"metavar": "INVITE", "help": "the line you were given"}), _NAME),
     "admit": (
@@ -392,7 +309,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
 _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "init": _init,
     "id": _id,
-    "adopt": _adopt,
     "invite": _invite,
     "accept": _accept,
     "admit": _admit,

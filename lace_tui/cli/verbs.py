@@ -69,7 +69,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "adopt",
-        _CLI + "begin",
+        _CLI + "adopting",
         _BEGIN,
         "Go on as a new node after this vault was copied or restored.",
         "[--name N]",

@@ -488,42 +488,6 @@ def test_a_place_that_cannot_be_one(alice: Person, stick: Path) -> None:
     assert not (alice.folder / ".vault" / "inner").exists()
 
 
-# adopt
-
-
-def test_adopt_goes_on_as_a_new_node(alice: Person) -> None:
-    before = alice.lace("init", "--name", "alice")
-    data = alice.lace("adopt", "--name", "alice-2")
-    assert (data["was"], data["admitted"], data["name"]) == (before["node"], True, "alice-2")
-    assert data["node"] != before["node"]
-    assert data["group"] == before["group"]
-    assert alice.lace("id")["node"] == data["node"]
-    assert {m["node"] for m in alice.lace("members")["members"]} == {before["node"], data["node"]}
-
-
-def test_a_person_is_asked_before_a_whole_vault_goes_on_as_another(alice: Person) -> None:
-    """A word typed by mistake ends no identity; a copy, where all calls for it, is asked nothing."""
-    before = alice.lace("init", "--name", "alice")
-    alice.environ["TERM"] = "xterm"
-    said_no = alice.run("adopt", stdin=b"n\n", tty=True)
-    assert (said_no.code, "Go on as a new node? [y/N]" in said_no.err) == (2, True)
-    assert "lace adopt --yes" in said_no.err
-    assert alice.lace("id")["node"] == before["node"]
-    assert alice.run("adopt", stdin=b"y\n", tty=True).code == 0
-    assert alice.run("adopt", "--yes", tty=True).code == 0
-    alice.environ["LACE_HOME"] = str(alice.home / "other")  # as on another machine
-    restored = alice.run("adopt", tty=True)
-    assert (restored.code, "[y/N]" in restored.err) == (0, False)
-
-
-def test_adopt_without_the_old_key_needs_a_friend(alice: Person) -> None:
-    alice.lace("init", "--name", "alice")
-    alice.environ["LACE_HOME"] = str(alice.home / "other")
-    result = alice.run("adopt")
-    assert (result.code, "a friend must admit you" in result.text) == (0, True)
-    assert not any(member["me"] for member in alice.lace("members")["members"])
-
-
 # Foreign text
 
 
