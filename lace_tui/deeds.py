@@ -12,8 +12,9 @@ from lazy.admitting import admit
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import is_missing, worth_knowing
-from lazy.places import NameTaken, Place, add_place
+from lazy.places import NameTaken, Place
 from lazy.results import PlaceResult
+from lazy.roads import add_place
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync

@@ -26,10 +26,11 @@ from lazy.admitting import requests
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
 from lazy.heads import ending_releases
 from lazy.people import label_of
-from lazy.places import Place, open_place, places
+from lazy.places import Place, places
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.results import sync_command
+from lazy.roads import open_place
 from lazy.status import PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable

@@ -22,8 +22,8 @@ from blake3 import blake3
 from lace_tui.app import LaceApp
 from lace_tui.taste import Taste
 from lazy.circle import accept, invite
-from lazy.places import add_place
 from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from vault.names import Version

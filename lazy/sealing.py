@@ -109,7 +109,7 @@ def open_medium(vault: Vault, place: Place) -> MailboxPlace:
     Raises:
         PlaceError, Cancelled: as `open_place`.
     """
-    from lazy.places import open_place  # noqa: PLC0415 - places know nothing of keys
+    from lazy.roads import open_place  # noqa: PLC0415 - places know nothing of keys
     from transports.errors import DropEmptied, WrongDrop  # noqa: PLC0415 - whoever keeps notes only opens no road
     from transports.sealed import SealedPlace  # noqa: PLC0415
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lazy.heads import with_equal
-from lazy.places import keep_place, make_place, remove_place
+from lazy.places import keep_place, remove_place
+from lazy.roads import make_place
 from lazy.saving import commits_with
 from lazy.sealing import note_encrypted
 from lazy.update import paths_moved

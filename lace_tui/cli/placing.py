@@ -12,8 +12,9 @@ from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lazy.people import peers
 from lazy.placed import is_missing, worth_knowing
-from lazy.places import Place, add_place, place_named, places, remove_place
+from lazy.places import Place, place_named, places, remove_place
 from lazy.results import sync_command
+from lazy.roads import add_place
 from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
 from transports.address import AddressKind
 from vault.commands import as_typed

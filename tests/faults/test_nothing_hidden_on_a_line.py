@@ -21,7 +21,7 @@ from lazy.circle import accept, invite
 from lazy.live.serving import Service
 from lazy.live.standing import TIERS, Standing
 from lazy.live.terse import shared_words
-from lazy.places import add_place
+from lazy.roads import add_place
 from lazy.sync import sync
 from tests.faults.test_nothing_hidden_shows import PAIRS, _hide
 from tests.vault.vaults import around, found, write

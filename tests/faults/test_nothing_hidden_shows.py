@@ -23,8 +23,9 @@ from lazy.interlace.messages import Effect, HelloMessage, Input, Received, Reque
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import local_module, registry
 from lazy.interlace.wire import encode
-from lazy.places import add_place, open_place, serving
+from lazy.places import serving
 from lazy.publish import publish_mine
+from lazy.roads import add_place, open_place
 from tests.lazy.interlace.links import config
 from tests.lazy.interlace.stores import ALICE, BOB
 from tests.lazy.interlace.vaultport import StorePort

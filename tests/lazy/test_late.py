@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.visit
-from lazy import places
+from lazy import roads
 from lazy.carry import apply_bundle, create_bundle
 from lazy.interlace.scope import Scope
 from lazy.sync import sync
@@ -45,7 +45,7 @@ def friends(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     for vault in (alice, bob, cara, alice, bob):
         visit(vault)
     for vault in (alice, cara):
-        places.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
+        roads.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
     write(cara, "x/licence", LICENCE)
     release(cara, None, "of cara")
     sync(cara, ["side"])

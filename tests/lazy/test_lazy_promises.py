@@ -13,9 +13,9 @@ from lazy.conflicts import conflicts
 from lazy.estimate import LINKS
 from lazy.files import write_lazy_files
 from lazy.people import members, peers
-from lazy.places import add_place
 from lazy.queue import queue
 from lazy.resolve import resolve_prefer
+from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from lazy.vectors import my_vector

@@ -14,7 +14,7 @@ from lazy.conflicts import conflicts
 from lazy.heads import heads_to_update
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
-from lazy.places import add_place, place_named
+from lazy.places import place_named
 from lazy.quarantine import quarantined
 from lazy.queue import queue
 from lazy.receive import Receiver
@@ -22,6 +22,7 @@ from lazy.refusals import UNPROVEN
 from lazy.reputation import reputation
 from lazy.resolve import resolve_prefer
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
+from lazy.roads import add_place
 from lazy.sealing import VaultKeys, open_medium, set_encrypted
 from lazy.status import status
 from lazy.sync import sync

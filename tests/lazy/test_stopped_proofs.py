@@ -12,7 +12,7 @@ import pytest
 import lazy.live.reaching
 import lazy.rounds
 import vault.store.sums
-from lazy.places import add_place
+from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit

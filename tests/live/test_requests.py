@@ -18,7 +18,7 @@ from lazy.invitations import invitation_id
 from lazy.live.beside import Beside
 from lazy.live.serving import Served, Service
 from lazy.people import NoSuchPeer, is_member
-from lazy.places import add_place
+from lazy.roads import add_place
 from lazy.sync import sync
 from tests.live.handlers import serving_with
 from tests.live.test_slots import Door

@@ -18,8 +18,8 @@ from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.circle import accept, invite
 from lazy.conflicts import conflicts
 from lazy.people import members
-from lazy.places import add_place
 from lazy.resolve import resolve_prefer
+from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.tui.conftest import is_showing, settle, text_of

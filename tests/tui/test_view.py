@@ -12,8 +12,9 @@ from lace_tui.screenshots import Story
 from lace_tui.view import NeedKind, ago
 from lazy.admitting import admit, requests
 from lazy.circle import accept, invite
-from lazy.places import add_place, places
+from lazy.places import places
 from lazy.resolve import resolve_prefer
+from lazy.roads import add_place
 from lazy.sync import sync
 from vault.vault import Vault
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lazy.circle import accept, invite
-from lazy.places import add_place, places
+from lazy.places import places
+from lazy.roads import add_place
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.releasing import release

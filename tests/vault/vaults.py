@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from lazy.circle import accept, invite
-from lazy.places import add_place
+from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from vault.labels import set_label
