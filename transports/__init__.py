@@ -4,7 +4,7 @@
 |---|---|
 | `address` | which kind of place a text means |
 | `bundle` | stored records in compressed frames |
-| `runs`, `merging`, `listing` | index runs, their fold, and looking records up in it |
+| `runs`, `runfile`, `merging`, `listing` | index runs, their files, their fold, and looking records up in it |
 | `snapshot` | the sealed head of a mailbox |
 | `mailbox` | what a road must offer |
 | `drop`, `medium` | mailboxes in a directory, and files that may vanish or lie |

@@ -27,7 +27,8 @@ from transports.layout import (
     expand,
 )
 from transports.noise import within
-from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder, decode_run
+from transports.runfile import decode_run
+from transports.runs import ENTRY, BundleRef, Location, Run, RunBuilder
 from transports.short import Parts, claimed, read_parts
 from vault.errors import DataError
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode

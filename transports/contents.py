@@ -24,7 +24,7 @@ from transports.layout import (
     read_line,
     read_number,
 )
-from transports.runs import joined, planes
+from transports.runfile import joined, planes
 from vault.errors import DataError
 from vault.records.coordinates import check_app
 from vault.records.hashes import DIGEST_BYTES, KINDS

@@ -22,7 +22,8 @@ from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME,
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.medium import digest_past_cache, open_plain, set_aside
 from transports.partial import PARTIAL, PartialFile
-from transports.runs import Run, RunRef, encode_run
+from transports.runfile import encode_run
+from transports.runs import Run, RunRef
 from vault.behind import Behind
 from vault.files import AtomicFile, fsync_directory
 

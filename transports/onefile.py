@@ -26,7 +26,8 @@ from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
 from transports.part import open_part
 from transports.positioned import PositionedFile
-from transports.runs import Run, RunRef, encode_run
+from transports.runfile import encode_run
+from transports.runs import Run, RunRef
 from vault.errors import EnvironmentFault
 from vault.files import fsync_directory
 from vault.records.hashes import Verifier

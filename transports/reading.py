@@ -23,7 +23,8 @@ from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
 from transports.positioned import Expecting
-from transports.runs import ENTRY, BundleRef, Location, Run, RunRef, decode_run
+from transports.runfile import decode_run
+from transports.runs import ENTRY, BundleRef, Location, Run, RunRef
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
 from vault.records.errors import RecordError

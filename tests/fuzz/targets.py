@@ -33,7 +33,7 @@ from transports.errors import BadBundle
 from transports.git.tree import Filed
 from transports.listing import Listing
 from transports.reading import read_head
-from transports.runs import decode_run
+from transports.runfile import decode_run
 from transports.short import read_parts, shortened, shortest
 from transports.snapshot import APP as SNAPSHOT
 from transports.snapshot import SnapshotHead

@@ -11,14 +11,15 @@ from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
 from transports.bundle import BundleIndex
 from transports.bundling import BundleWriter
 from transports.drop import Drop
+from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
-from transports.runs import RunRef
+from transports.runs import BundleRef, Location, RunRef
 from transports.sealing import EpochKey
 from transports.snapshot import SnapshotHead
-from vault.records.hashes import RecordHash
+from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.tai import Tai
 from vault.suite import SigningKey
@@ -131,3 +132,14 @@ def everything(drop: Drop) -> tuple[Listing, dict[RecordHash, bytes | None]]:
     listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
     wanted = {record_hash for record_hash, _ in listing.items()}
     return listing, {item.hash: item.record for item in fetch(drop, GROUP, listing, wanted)}
+
+
+def bundle(number: int) -> BundleRef:
+    """Return a bundle that lies nowhere."""
+    digest = bytes([number]) * 32
+    return BundleRef(Verifier(bytes([number + 100]) * 32), bundle_name(digest), digest, 5_000_000)
+
+
+def location(number: int) -> Location:
+    """Return a place in one of three such bundles."""
+    return Location(bundle(number % 3), 8 + number % 5 * 1000, 1000, 40_000, number % 300 * 100, 100)

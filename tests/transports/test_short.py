@@ -20,7 +20,8 @@ from transports.contents import BundleList, ListedFrame, Row, read_list
 from transports.errors import BadBundle
 from transports.layout import FRAME_RAW_LIMIT
 from transports.listing import Listing
-from transports.runs import ENTRY, decode_run, encode_run
+from transports.runfile import decode_run, encode_run
+from transports.runs import ENTRY
 from transports.short import read_parts, shortened, shortest
 from vault.desks.content import DATA_APP, TREE_APP, data_plex, tree_plex
 from vault.records import Plex, Seal, Tai, b64a

@@ -21,7 +21,8 @@ from transports.git.refusals import Moved, PushTooLarge
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
-from transports.runs import Run, RunRef, encode_run
+from transports.runfile import encode_run
+from transports.runs import Run, RunRef
 from transports.snapshot import SnapshotHead
 from vault.errors import DataError, LaceError, PlaceError
 from vault.records.hashes import Verifier
