@@ -27,6 +27,7 @@ __all__ = [
     "NotAGitPlace",
     "OnlyRead",
     "PlaceCrowded",
+    "PlaceDamaged",
     "PlaceFull",
     "PlaceNotWritable",
     "PlaceUnreachable",
@@ -168,6 +169,18 @@ class PushRejected(PlaceError):
 
 # The medium is there and takes nothing; what lies on it can be read all the same.
 WRITE_REFUSALS = (PlaceFull, PlaceNotWritable, PushRejected)
+
+
+class PlaceDamaged(PushRejected):
+    """A repository at a git host lacks an object that its branches need, so that git there takes in nothing."""
+
+    code = "place-damaged"
+    exit_code = 28
+    hint = (
+        "Run the same command again: what is damaged of yours is written anew. If that does not help, let whoever keeps"
+        " the repository run git fsck there and delete the empty files and the branches that it names; then everybody"
+        " syncs once more. What lies there can be read: lace pull NAME"
+    )
 
 
 class NotAGitPlace(PlaceError):

@@ -355,7 +355,7 @@ def test_a_line_that_is_cut_at_one_object_is_no_damage(
     reader = at("b")
     read_head(reader, GROUP, NODE)
     monkeypatch.setattr(GitRunner, "talk", cut)
-    reader.pieces._batch = 1
+    reader.pieces._batch.size = 1
     said += ["fatal: the remote end hung up unexpectedly"]
     assert got(reader) == stored
     lines = [
@@ -364,7 +364,7 @@ def test_a_line_that_is_cut_at_one_object_is_no_damage(
     ]
     for number, line in enumerate(lines):
         reader = at(f"c{number}")
-        reader.pieces._batch = 1
+        reader.pieces._batch.size = 1
         said[:] = [line] * 2
         with pytest.raises(PlaceUnreachable):
             got(reader)

@@ -114,7 +114,7 @@ def test_a_killed_publishing_goes_on_where_it_ended(
     stored = noise(60)  # 30 MB
     place = at("a")
     writer = place.writer(GROUP, NODE)
-    writer._batch = 8
+    writer._batch.size = 8
     pushed: list[int] = []
     push = PrivateRepository.push
 

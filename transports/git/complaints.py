@@ -18,7 +18,10 @@ from vault.errors import PlaceError
 
 __all__ = ["complaint", "damaged", "fault_of_git", "printable", "way_out"]
 
-_USERINFO = re.compile(r"[^\s/@'\"]+@(?=[\w\[])")
+# What stands before the @ of a URL's host, or of a HOST that a word begins with: a path may hold one too.
+_USERINFO = re.compile(
+    r"(?<=://)[^\s/'\"]*@|(?<![^\s'\"(])(?:[^\s/'\"]*:[^\s/'\"]*@|[^\s/'\"]+@(?=[\w.-]+(?![\w.-]|/)|\[))"
+)
 _FULL = (
     r"no space left|disk (is )?full|(not enough|out of) (disk )?space|quota\b.{0,40} (exceeded|reached|full)\b"
     r"|\bexceed(s|ed)?\b.*\b(quota|limit)|\bover (its|the|their|your) [^%]*(quota|limit)"

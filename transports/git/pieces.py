@@ -1,7 +1,7 @@
 """Files put together from pieces, which are fetched when they are read (decision 7a).
 
-A fetch asks for many pieces at once and for a quarter of that after it was cut, down to one. A piece whose
-object is damaged or missing costs the file that is made of it and nothing else.
+A fetch asks for many pieces at once and for a quarter of that after it was cut, down to one, and for more again
+where that goes well. A piece whose object is damaged or missing costs the file that is made of it and nothing else.
 """
 
 from __future__ import annotations
@@ -19,12 +19,33 @@ from transports.layout import MIB
 from transports.positioned import PositionedFile
 from vault.errors import DataError
 
-__all__ = ["BATCH", "PieceSource"]
+__all__ = ["Batch", "PieceSource"]
 
-BATCH = 100  # pieces a push or fetch: with the small objects beside them well below 128 MiB
+_BATCH = 100  # pieces a push or fetch: with the small objects beside them well below 128 MiB
 _AHEAD = 4  # pieces asked for at the first look into a file
 _WHOLE = 8 * MIB  # bytes that a mailbox may lack to be fetched at once
 _BUFFER = 64 * 1024  # bytes read ahead in memory
+_WELL = 2  # batches that come through before a larger one is tried; after each cut twice as many
+
+
+class Batch:
+    """How many pieces travel at once: a quarter after a cut, and more again where that goes well."""
+
+    def __init__(self) -> None:
+        self.size = _BATCH
+        self._well = 0
+        self._enough = _WELL
+
+    def was_cut(self, count: int) -> None:
+        """Take note of so many pieces that did not come through."""
+        self.size = max(1, count // 4)
+        self._well, self._enough = 0, self._enough * 2  # a host that takes no more than that is not asked for ever
+
+    def went(self, count: int) -> None:
+        """Take note of so many pieces that did."""
+        self._well += count >= self.size
+        if self._well >= self._enough:
+            self.size, self._well = min(self.size * 2, _BATCH), 0
 
 
 class PieceSource:
@@ -40,7 +61,7 @@ class PieceSource:
         self._private = private
         # Weak, so that a place that nobody uses any more lets go of its private repository at once.
         self._fetch_whole = WeakMethod(fetch_whole)
-        self._batch = BATCH
+        self._batch = Batch()
         self._here: set[str] = set()
         self._ahead: dict[str, int] = {}
 
@@ -73,7 +94,7 @@ class PieceSource:
         """
         lacking = self._private.missing(oids)
         while lacking:
-            self._fetch(lacking[: self._batch])
+            self._fetch(lacking[: self._batch.size])
             still = self._private.missing(lacking)
             if len(still) == len(lacking):
                 raise UnreadableFile("Pieces of a mailbox are missing at the place.")
@@ -87,7 +108,7 @@ class PieceSource:
         """Return what to ask for together with a piece, that piece first."""
         filed = box.files[name]
         ahead = self._ahead.get(name, _AHEAD)
-        self._ahead[name] = min(ahead * 2, BATCH)
+        self._ahead[name] = min(ahead * 2, _BATCH)
         plan = list(filed.pieces[index : index + ahead])
         others = [oid for other, item in box.files.items() if other.endswith(".run") for oid in item.pieces]
         whole = [oid for item in box.files.values() for oid in item.pieces]
@@ -101,7 +122,7 @@ class PieceSource:
         lacking = self._private.missing(plan)
         self._here.update(set(plan) - set(lacking))
         while wanted in lacking:
-            asked = lacking[: self._batch]
+            asked = lacking[: self._batch.size]
             try:
                 came = self._fetch(asked)
             except DataError:
@@ -120,7 +141,7 @@ class PieceSource:
             PlaceError: not even one comes, which says nothing of it: mine would be written anew for that.
         """
         while True:
-            oids = oids[: self._batch]
+            oids = oids[: self._batch.size]
             try:
                 self._private.fetch_objects(oids, len(oids) * PIECE)
             except Unadvertised:
@@ -129,11 +150,14 @@ class PieceSource:
                     fetch_whole(oids)
             except PlaceUnreachable as error:
                 if len(oids) > 1:
-                    self._batch = max(1, len(oids) // 4)
+                    if not isinstance(error, SentTooMuch):
+                        self._private.list_remote()  # where nobody answers any more, fewer come no sooner
+                    self._batch.was_cut(len(oids))
                     continue
                 if isinstance(error, SentTooMuch):
                     raise UnreadableFile(f"A piece of a mailbox cannot be fetched: {error.message}") from error
                 raise
+            self._batch.went(len(oids))
             return oids
 
 

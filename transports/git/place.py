@@ -29,7 +29,7 @@ from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
-from transports.git.private import PrivateRepository, Unfetched
+from transports.git.private import PrivateRepository, Stumbled, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
@@ -344,7 +344,7 @@ class GitPlace:
             try:
                 self.private.fetch_refs(changed)
             except (PlaceUnreachable, PlaceNotWritable, DataError, NotAGitPlace):
-                self._fetch_singly(changed)
+                self._fetch_singly(group, changed)
             seen = self.private.seen()
             for name in changed:
                 if name not in self._broken:  # what cannot be fetched is replaced where it stands, not where it stood
@@ -359,7 +359,7 @@ class GitPlace:
         if names:
             self.private.fetch_history(names, sum(len(held[name]) for name in names) * PIECE)
 
-    def _fetch_singly(self, names: list[str]) -> None:
+    def _fetch_singly(self, group: str, names: list[str]) -> None:
         present = self.private.list_remote()  # raises when nobody is there
         for name in names:
             if name not in present:
@@ -369,6 +369,9 @@ class GitPlace:
             try:
                 self.private.fetch_refs([name])
             except (PlaceError, DataError) as error:
+                if isinstance(error.__cause__, Stumbled) and self._is_renewed():
+                    self._fetch_group(group)  # with nothing here, the host looks at nothing but what is asked for
+                    return
                 self._broken[name] = error
 
     def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:

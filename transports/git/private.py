@@ -21,13 +21,13 @@ from transports.git.command import GitRunner
 from transports.git.complaints import damaged, way_out
 from transports.git.local import check_directory, far_side
 from transports.git.objects import Objects, Row, rows_of, tree_of
-from transports.git.refusals import refusal
+from transports.git.refusals import damage, refusal
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["REFS", "Entry", "PrivateRepository", "Unadvertised", "Unfetched"]
+__all__ = ["REFS", "Entry", "PrivateRepository", "Stumbled", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
@@ -45,6 +45,7 @@ _SPOILED = re.compile(
 # What it says where the far side went away, and what it says beside that where the line is to blame.
 _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
+_NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
@@ -56,6 +57,10 @@ class Unfetched(UnreadableFile):
     """A mailbox did not come, for what may be over at the next try: the line, the disk here, the host's mood."""
 
     code = "mailbox-not-fetched"
+
+
+class Stumbled(Exception):  # noqa: N818 - only the cause of another error
+    """The host stumbles over an object that lies here: it was told so, and needs it to say what is new."""
 
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
@@ -156,6 +161,10 @@ class PrivateRepository:
         upkeep.mark_torn(self.path)
         self.begin(self.path)
         return not upkeep.is_torn(self.path)
+
+    def forsake(self) -> None:
+        """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""
+        upkeep.mark_torn(self.path)
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
@@ -359,7 +368,9 @@ class PrivateRepository:
         self._count.read += len(answer)
         if not code:
             return
-        raise refusal(answer, complaints, self._git.remote.shown) or self._fault(complaints)
+        shown = self._git.remote.shown
+        fault = refusal(answer, complaints, shown) or self._fault(complaints)
+        raise (damage(complaints, shown) if isinstance(fault, PlaceUnreachable) else None) or fault
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
         """Fetch refs or objects of at most so many bytes, and return the packs that came."""
@@ -410,7 +421,12 @@ class PrivateRepository:
         if code and "unadvertised object" in complaints:
             raise Unadvertised
         if code and _SPOILED.search(complaints):
-            raise UnreadableFile(f"The git place {self._git.remote.shown} lacks a part of a mailbox.")
+            told = f"The git place {self._git.remote.shown} lacks a part of a mailbox."
+            named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
+            if len(self.missing([*named])) == len(named):
+                raise UnreadableFile(told)
+            self.forsake()
+            raise UnreadableFile(told) from Stumbled()
         if code:
             hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
             raise self._fault(complaints) from (_HungUp() if hung_up else None)

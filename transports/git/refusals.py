@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from transports.errors import PlaceFull, PlaceNotWritable, PushRejected
-from transports.git.complaints import fault_of_git, printable
+from transports.errors import PlaceDamaged, PlaceFull, PlaceNotWritable, PushRejected
+from transports.git.complaints import complaint, fault_of_git, printable
 from vault.errors import PlaceError
 
-__all__ = ["Moved", "PushTooLarge", "refusal"]
+__all__ = ["Moved", "PushTooLarge", "damage", "refusal"]
 
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _TOO_LARGE = re.compile(r"exceeds maximum allowed size")
@@ -18,6 +18,15 @@ _PROGRESS = re.compile(r"\d+%|, done\b")
 _SAID = 400  # characters: a path at the host and the name of a mailbox's ref fit in
 _REF = re.compile(r"cannot lock ref '[^']*': ")  # as long as all the rest, and nothing to a person
 _LOCK = re.compile(r"\.lock': File exists")
+_SPOILED = re.compile(
+    r"missing necessary objects|did not receive expected object|object file \S+ is empty|bad object refs/"
+    r"|loose object [0-9a-f]{40} \(stored in|unable to read [0-9a-f]{40}"
+)
+_BRANCH = re.compile(r"bad object refs/(?:heads/)?([!-~]+?)\.?(?:\s|$)")
+_ITS_OWNER = (
+    "The next sync of the one whose branch it is writes it anew; or let whoever keeps the repository delete it. What"
+    " lies there can be read: lace pull NAME"
+)
 _LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
 
 
@@ -61,6 +70,8 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
         told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
         if _TOO_LARGE.search(complaints):
             return PushTooLarge(told)
+        if _SPOILED.search(f"{reason}\n{complaints}"):
+            return damage(complaints, shown, told)
         if "unpacker error" in reason and isinstance(faults[-1], PlaceNotWritable):
             return faults[-1]
         rejected = PushRejected(told, hint=_LOCKED if _LOCK.search(complaints) else "")
@@ -68,6 +79,23 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
         is_refused = "[remote rejected]" in reason and "non-fast-forward" in reason
         return Moved(rejected) if _MOVED.search(reason) and not is_refused else rejected
     return None
+
+
+def damage(complaints: str, shown: str, told: str = "") -> PlaceDamaged | None:
+    """Return what to say where git at a host stumbles over its own repository; None where it does not say so.
+
+    Args:
+        complaints: on standard error.
+        shown: the place as a person may see it.
+        told: what is said where no branch is named.
+    """
+    branch = _BRANCH.search(complaints)
+    if branch is not None:
+        what = f"its branch {printable(branch[1])} needs an object that is not there"
+        return PlaceDamaged(f"The git place {shown} takes in no change: {what}.", hint=_ITS_OWNER)
+    if not told and not _SPOILED.search(complaints):
+        return None
+    return PlaceDamaged(told or f"The git place {shown} takes in no change: {complaint(complaints)}.")
 
 
 def _said(complaints: str) -> str:

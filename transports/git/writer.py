@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.bundling import BundleWriter
-from transports.errors import BadSnapshot, PlaceUnreachable, PushRejected, WriteNotKept
+from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
-from transports.git.pieces import BATCH
+from transports.git.pieces import Batch
 from transports.git.private import Unfetched
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
@@ -83,7 +83,7 @@ class GitWriter:
         self._private = place.private
         self._group = group
         self._node = node
-        self._batch = BATCH
+        self._batch = Batch()
         self._staged: dict[str, int] = {}
         self._added: dict[str, Filed] = {}
         self._removed: set[str] = set()
@@ -160,7 +160,7 @@ class GitWriter:
         """
         if len(record) > HEAD_FILE_LIMIT:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
-        self._push_pieces(keep=self._batch)
+        self._push_pieces(keep=self._batch.size)
         self._head = self._stored(record)
         self._named = set(runs) if runs is not None else self._runs_of(record)
         self._push_all()
@@ -227,27 +227,27 @@ class GitWriter:
         oid = self._private.store(data)
         if oid not in self._carried:
             self._staged[oid] = len(data)
-            if len(self._staged) > self._batch:
+            if len(self._staged) > self._batch.size:
                 self._push_pieces(keep=1)
         return oid
 
     # Pushing
 
     def _push_all(self) -> None:
-        self._push_pieces(keep=self._batch)
+        self._push_pieces(keep=self._batch.size)
         while not self._goes(list(self._staged)):
-            self._push_pieces(keep=self._batch)
+            self._push_pieces(keep=self._batch.size)
 
     def _push_pieces(self, keep: int) -> None:
         """Push staged pieces until at most `keep` are left."""
         while len(self._staged) > keep:
-            if not self._goes(list(self._staged)[: self._batch]):
-                keep = min(keep, self._batch)
+            if not self._goes(list(self._staged)[: self._batch.size]):
+                keep = min(keep, self._batch.size)
 
     def _push_again(self, pieces: list[str]) -> None:
         """Push pieces that the host has already."""
         while pieces:
-            some = pieces[: self._batch]
+            some = pieces[: self._batch.size]
             if self._goes(some, again=True):
                 pieces = pieces[len(some) :]
 
@@ -259,11 +259,14 @@ class GitWriter:
         """
         try:
             self._push(pieces, again)
-        except (PlaceUnreachable, PushTooLarge):
+        except (PlaceUnreachable, PushTooLarge) as error:
             if len(pieces) <= 1:
                 raise
-            self._batch = max(1, len(pieces) // 4)
+            if isinstance(error, PlaceUnreachable):
+                self._private.list_remote()  # where nobody answers any more, fewer go no sooner
+            self._batch.was_cut(len(pieces))
             return False
+        self._batch.went(len(pieces))
         return True
 
     def _push(self, pieces: list[str], again: bool = False) -> None:
@@ -289,6 +292,11 @@ class GitWriter:
                 self._load()
                 continue
             except PushRejected as error:
+                if isinstance(error, PlaceDamaged) and not self._is_cleared():
+                    self._private.forsake()  # the next visit looks whether it is mine that is damaged
+                    raise
+                if isinstance(error, PlaceDamaged):
+                    continue
                 if not self._replaces or isinstance(error, PushTooLarge):
                     raise
                 self._name, self._replaces = next_generation(self._name), ""
@@ -296,6 +304,21 @@ class GitWriter:
             self._took(commit, box, chosen)
             return
         raise PushRejected(f"Somebody else writes to the mailbox of {self._node.text} at {self._place.describe()}.")
+
+    def _is_cleared(self) -> bool:
+        """Take the damaged mailbox away that is to be replaced, over which git there may stumble; tell whether it is.
+
+        What is pushed then does not rest on it.
+        """
+        if not self._replaces:
+            return False
+        try:
+            self._private.delete(self._name, self._replaces)
+        except (PlaceError, Moved):
+            return False
+        self._place.gone(self._name)
+        self._replaces = ""
+        return True
 
     def _next(self, chosen: set[str]) -> Mailbox:
         """Return the mailbox as it will be: files appear when all of their pieces are there."""
