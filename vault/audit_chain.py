@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
 
 from vault.audit import AuditEntry, AuditError, read_audit
 from vault.records.errors import RecordError
@@ -12,7 +14,9 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import verify_seal
 
-__all__ = ["ChainBreak", "ChainVerdict", "Fault", "verify_chain"]
+__all__ = ["ChainBreak", "ChainVerdict", "Damaged", "Fault", "verify_chain"]
+
+_END = 2**63  # above every number
 
 
 class Fault(StrEnum):
@@ -30,6 +34,13 @@ class Fault(StrEnum):
     """It names another entry as the one before."""
 
 
+class Damaged(NamedTuple):
+    """An entry that cannot be read: its Seal, and the number that it had, as far as anybody knows."""
+
+    record: RecordHash
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class ChainBreak:
     """An entry that does not fit.
@@ -38,7 +49,7 @@ class ChainBreak:
         position: its place in the chain, from 1: the number it should have.
         record: its Seal.
         fault: what is wrong with it.
-        number: the number it has; that of its place where none can be read.
+        number: the number it has; that of its place where none can be believed.
     """
 
     position: int
@@ -90,19 +101,21 @@ class ChainVerdict:
         return self.breaks[0] if self.breaks else None
 
 
-def verify_chain(entries: Iterable[Seal | RecordHash], expected_signers: Collection[Verifier]) -> ChainVerdict:
+def verify_chain(entries: Iterable[Seal | Damaged], expected_signers: Collection[Verifier]) -> ChainVerdict:
     """Walk from the first entry to the last and note each that breaks the chain (CYB-10).
 
     Behind a gap the chain is taken up where it goes on. Behind an entry that cannot be believed nothing says which one
-    the next should name, so that is judged by itself.
+    the next should name, so that is judged by itself. Which number such an entry had is said by itself or by whoever
+    stored it, and counts where it lies between those of the entries around it that can be believed.
 
     Args:
-        entries: the chain in order of sequence; a hash stands for a record that is damaged.
+        entries: the chain in order of sequence.
         expected_signers: the nodes this vault has had; more than one after `lace adopt`.
     """
     walk = _Walk(expected_signers)
     for entry in entries:
         walk.take(entry)
+    walk.end()
     return ChainVerdict(walk.length, tuple(walk.breaks), walk.last, walk.behind)
 
 
@@ -113,33 +126,40 @@ class _Walk:
         self._expected = expected
         self._next = 1
         self._parent: RecordHash | None = None
-        self._knows_parent = True
+        self._skipped: list[tuple[Damaged, Fault]] = []  # since the last entry that could be believed
         self.length = self.behind = 0
         self.last: RecordHash | None = None
         self.breaks: list[ChainBreak] = []
 
-    def take(self, record: Seal | RecordHash) -> None:
+    def take(self, record: Seal | Damaged) -> None:
         """Judge the next record of the chain."""
-        if isinstance(record, RecordHash):
-            self._skip(record, Fault.FORM)
+        if isinstance(record, Damaged):
+            self._skipped.append((record, Fault.FORM))
             return
         try:
             entry = read_audit(record)
         except AuditError:
-            self._skip(record.hash, Fault.FORM)
+            self._skip(record, Fault.FORM)
             return
         if (fault := self._untrue(record, entry)) is not None:
-            self._skip(record.hash, fault)
-        elif entry.sequence < self._next:
+            self._skip(record, fault)
+            return
+        knows_parent = not self._skipped
+        self._place_skipped(entry.sequence)
+        if entry.sequence < self._next:
             self._note(record.hash, Fault.SEQUENCE, entry.sequence)
         elif entry.sequence > self._next:
             self._note(record.hash, Fault.SEQUENCE, entry.sequence)
             self._go_on(record, entry.sequence, fits=True)
-        elif self._knows_parent and entry.parent != self._parent:
+        elif knows_parent and entry.parent != self._parent:
             self._note(record.hash, Fault.PARENT, entry.sequence)
             self._go_on(record, entry.sequence, fits=False)
         else:
             self._go_on(record, entry.sequence, fits=True)
+
+    def end(self) -> None:
+        """Place what cannot be believed at the end of the chain."""
+        self._place_skipped(_END)
 
     def _untrue(self, seal: Seal, entry: AuditEntry) -> Fault | None:
         try:
@@ -151,16 +171,32 @@ class _Walk:
     def _note(self, record: RecordHash, fault: Fault, number: int) -> None:
         self.breaks.append(ChainBreak(self._next, record, fault, number))
 
-    def _skip(self, record: RecordHash, fault: Fault) -> None:
-        """Pass by what cannot be believed: neither its number nor what it says of the one before."""
-        self._note(record, fault, self._next)
-        self._next += 1
-        self._knows_parent = False
+    def _skip(self, seal: Seal, fault: Fault) -> None:
+        """Pass by what cannot be believed: neither its number, for now, nor what it says of the one before."""
+        self._skipped.append((Damaged(seal.hash, _number_said(seal)), fault))
+
+    def _place_skipped(self, end: int) -> None:
+        """Note what was passed by, each at its number if those lie in order before `end`, else one behind the other."""
+        skipped, self._skipped = self._skipped, []
+        said = [damaged.number for damaged, _ in skipped]
+        is_in_order = all(low < high for low, high in pairwise([self._next - 1, *said, end]))
+        for (record, number), fault in skipped:
+            if is_in_order and number > self._next:
+                self._note(record, Fault.SEQUENCE, number)
+                self._next = number
+            self._note(record, fault, self._next)
+            self._next += 1
 
     def _go_on(self, seal: Seal, number: int, *, fits: bool) -> None:
-        self._next, self._parent, self._knows_parent = number + 1, seal.hash, True
+        self._next, self._parent = number + 1, seal.hash
         if not self.breaks:
             self.length += 1
             self.last = seal.hash
         else:
             self.behind += fits
+
+
+def _number_said(seal: Seal) -> int:
+    """Return the number that a record says it has, believed or not; 0 for none."""
+    name = seal.plex.name
+    return int(name) if name.isascii() and name.isdecimal() and len(name) < len(str(_END)) + 1 else 0

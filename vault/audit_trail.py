@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vault.audit import read_audit
-from vault.audit_chain import ChainVerdict, verify_chain
+from vault.audit_chain import ChainVerdict, Damaged, verify_chain
 from vault.errors import DataError
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.records.errors import RecordError
@@ -28,7 +28,7 @@ def trail(vault: Vault) -> Iterator[Seal]:
     Raises:
         RecordError: an entry's bytes are damaged.
     """
-    for _, stored in _stored(vault, _positions(vault)):
+    for _, stored in _stored(vault, [p for _, p in _numbered(vault)]):
         record = parse_record(stored, verify=False)
         if isinstance(record, Seal):
             yield record
@@ -47,16 +47,16 @@ def entries_of(vault: Vault, verb: str) -> Iterator[Seal]:
             yield record
 
 
-def signers(vault: Vault, positions: Iterable[int] | None = None) -> set[Verifier]:
+def signers(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> set[Verifier]:
     """Return the nodes this vault has had: the present one, and those that its own `adopt` entries name.
 
     Args:
         vault: whose trail it is.
-        positions: positions of the entries, where the store's views are not to be trusted.
+        entries: number and position of each entry in order, where the store's views are not to be trusted.
     """
     found = {vault.node}
-    entries = list(_positions(vault) if positions is None else positions)
-    for _, stored in _stored(vault, reversed(entries)):  # newest first: each node vouches for the one before it
+    order = [p for _, p in (_numbered(vault) if entries is None else entries)]
+    for _, stored in _stored(vault, reversed(order)):  # newest first: each node vouches for the one before it
         try:
             record = parse_record(stored, verify=False)
             if not isinstance(record, Seal) or record.plex.first("Verb") != _ADOPT or record.signer not in found:
@@ -69,23 +69,27 @@ def signers(vault: Vault, positions: Iterable[int] | None = None) -> set[Verifie
     return found
 
 
-def verify_trail(vault: Vault, positions: Iterable[int] | None = None) -> ChainVerdict:
+def verify_trail(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> ChainVerdict:
     """Walk the chain from its first entry to its last and note each that does not fit (CYB-10).
 
     Args:
         vault: whose trail it is.
-        positions: positions of the entries in order, where the store's views are not to be trusted.
+        entries: number and position of each entry in order, where the store's views are not to be trusted.
     """
-    order = list(_positions(vault) if positions is None else positions)
+    order = _numbered(vault) if entries is None else list(entries)
 
-    def seals() -> Iterator[Seal | RecordHash]:
-        for record_hash, stored in _stored(vault, order):
-            try:
-                record = parse_record(stored, verify=False)
-            except RecordError:
-                yield record_hash
-                continue
-            yield record if isinstance(record, Seal) and record.hash == record_hash else record_hash
+    def seals() -> Iterator[Seal | Damaged]:
+        for number, p in order:
+            for record_hash, stored in _stored(vault, [p]):
+                try:
+                    record = parse_record(stored, verify=False)
+                except RecordError:
+                    yield Damaged(record_hash, number)
+                    continue
+                if isinstance(record, Seal) and record.hash == record_hash:
+                    yield record
+                else:
+                    yield Damaged(record_hash, number)
 
     return verify_chain(seals(), signers(vault, order))
 
@@ -122,8 +126,8 @@ def way_back(vault: Vault, offered: Mapping[RecordHash, RecordHash | None]) -> l
     return found
 
 
-def _positions(vault: Vault) -> list[int]:
-    return [int(str(row[0])) for row in vault.store.rows("SELECT p FROM audit ORDER BY seq")]
+def _numbered(vault: Vault) -> list[tuple[int, int]]:
+    return [(int(seq), int(p)) for seq, p in vault.store.rows("SELECT seq, p FROM audit ORDER BY seq")]
 
 
 def _stored(vault: Vault, positions: Iterable[int]) -> Iterator[tuple[RecordHash, bytes]]:

@@ -283,7 +283,7 @@ def _body(scan: _Scan, p: int, name: str, stored: bytes, types: str) -> None:
 def _audit(vault: Vault, scan: _Scan) -> list[BadThing]:
     """Walk the audit chain as the bodies have it (CYB-10)."""
     try:
-        verdict = verify_trail(vault, [p for _, p in scan.audit])
+        verdict = verify_trail(vault, scan.audit)
     except DataError as error:  # whose trail it is cannot be told: a setting is named for that
         return [BadThing("audit", "1", "signer", f"The audit trail cannot be walked: {error.message}")]
     bad = []

@@ -17,7 +17,7 @@ from vault.audit import (
     make_entry,
     read_audit,
 )
-from vault.audit_chain import Fault, verify_chain
+from vault.audit_chain import Damaged, Fault, verify_chain
 from vault.audit_export import export_sexp, export_text, select, summary
 from vault.audit_verbs import Verb
 from vault.profile import private_group
@@ -210,10 +210,25 @@ def test_a_walk_goes_on_behind_what_does_not_fit(chain: list[Seal]) -> None:
     assert (gap.length, gap.behind, gap.last) == (2, 5, chain[1].hash)
     both = verify_chain([entry for entry in forged if entry not in chain[2:4]], {ALICE.verifier})
     assert [(one.position, one.fault) for one in both.breaks] == [(3, Fault.SEQUENCE), (8, Fault.PARENT)]
-    damaged = verify_chain([*chain[:3], chain[3].hash, *chain[4:-1], seal(replace(read_audit(chain[-1])), MALLORY)],
-                           {ALICE.verifier})  # fmt: skip
+    unread, strange = Damaged(chain[3].hash, 4), seal(replace(read_audit(chain[-1])), MALLORY)
+    damaged = verify_chain([*chain[:3], unread, *chain[4:-1], strange], {ALICE.verifier})
     assert [(one.position, one.fault) for one in damaged.breaks] == [(4, Fault.FORM), (9, Fault.FORM)]
     assert (damaged.length, damaged.behind) == (3, 4)
+
+
+def test_what_is_damaged_behind_a_gap_keeps_its_number(chain: list[Seal]) -> None:
+    """CYB-10: it was named by the first number that is missing, and the gap was said to end one later."""
+    for verb in (Verb.LAZY_PUSH, Verb.LAZY_PULL, Verb.LACE_LABEL, Verb.LAZY_SYNC):
+        chain.append(seal(entry_after(chain[-1], verb)))
+    strange = seal(replace(read_audit(chain[6])), MALLORY)
+    for record in (Damaged(chain[6].hash, 7), strange):
+        verdict = verify_chain([*chain[:3], record, *chain[7:]], {ALICE.verifier})
+        found = [(one.position, one.missing, one.record) for one in verdict.breaks]
+        assert found == [(4, 3, record[0] if isinstance(record, Damaged) else strange.hash), (7, 0, found[1][2])]
+        assert verdict.behind == 2
+    for wrong in (3, 9, 10**6):  # as the entries around it have it, that is no number of it
+        lost = verify_chain([*chain[:3], Damaged(chain[6].hash, wrong), *chain[7:]], {ALICE.verifier})
+        assert [(one.position, one.missing) for one in lost.breaks] == [(4, 0), (5, 3)]
 
 
 def test_chain_must_begin_at_the_beginning(chain: list[Seal]) -> None:
