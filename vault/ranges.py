@@ -18,7 +18,7 @@ from vault.profile import MAX_DIRECT_BYTES, TREE_APP, Revision
 from vault.records import Plex, RecordHash, parse_record
 from vault.store import Store
 
-__all__ = ["BadRange", "RangeAnswer", "range_answer"]
+__all__ = ["BadRange", "RangeAnswer", "on_the_way", "range_answer"]
 
 _DOUBLED = (
     "SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number BETWEEN ? AND ? GROUP BY number HAVING count(*) > 1"
@@ -83,7 +83,7 @@ def range_answer(
     end = min(end, head.number if head else 0)
     numbers: dict[int, tuple[RecordHash, RecordHash]] = {}
     meant = {head.number: head for head in named}
-    meant = {**_on_the_way(store, node, desk, start, meant.get(end) or revision(store, node, desk, end)), **meant}
+    meant = {**on_the_way(store, node, desk, start, meant.get(end) or revision(store, node, desk, end)), **meant}
     for number in range(start + 1, end + 1):
         found = meant.get(number) or revision(store, node, desk, number)
         if found is None:
@@ -103,8 +103,8 @@ def range_answer(
     return RangeAnswer(start, end, numbers, tuple(commits), tuple(objects.found))
 
 
-def _on_the_way(store: Store, node: str, desk: str, start: int, end: Head | None) -> dict[int, Head]:
-    """Return by number the revisions that lead to one, down to a start, where some number of them is doubled."""
+def on_the_way(store: Store, node: str, desk: str, start: int, end: Head | None) -> dict[int, Head]:
+    """Return by number the revisions that lead to one, down to a start; none where no number of them is doubled."""
     found: dict[int, Head] = {}
     at = end if end is not None and store.rows(_DOUBLED, node, desk, start, end.number) else None
     while at is not None and at.number > start:

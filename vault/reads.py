@@ -13,6 +13,7 @@ from typing import Any
 from vault.history import Head, commit_info, line_head, revision, revision_of
 from vault.labels import labels
 from vault.nodes import EMPTY, Node, NodeReader
+from vault.ranges import on_the_way
 from vault.records import RecordHash, Tai
 from vault.store import Store
 
@@ -104,14 +105,14 @@ def read_line(
 def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader: NodeReader) -> Answer:
     if found is None:
         return NOT_YET  # CLAY-14
-    node, desk, number = found.node, found.desk, found.number
+    number = found.number
     info = commit_info(store, found.commit)
     if care is Care.NUMBER:
         return _value(number, {"number": number, "date": Tai.parse(info.tai).to_utc_iso(), "tai": info.tai})
     if care is Care.DESK:
-        return _value(number, _desk_state(store, node, desk, number, info.tree))
+        return _value(number, _desk_state(store, found, info.tree))
     if not store.have([info.tree]):
-        return _missing(store, node, number, info.tree)
+        return _missing(store, found.node, number, info.tree)
     at = reader.at(info.tree, path)
     if care is not Care.FILE:
         return Answer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
@@ -156,22 +157,33 @@ def _empty(care: Care, node: str, desk: str) -> Answer:
             return Answer(Outcome.VALUE, 0, value, EMPTY.hash())
 
 
-def _desk_state(store: Store, node: str, desk: str, number: int, tree: RecordHash) -> dict[str, Any]:
-    """Return head, numbers, labels and tree as they were at a revision (CLAY-18)."""
+def _desk_state(store: Store, at: Head, tree: RecordHash) -> dict[str, Any]:
+    """Return head, numbers, labels and tree as they were at a revision (CLAY-18).
+
+    Where several revisions have a number, that one is under it which leads here, and all are under `doubled`.
+    """
+    commits: dict[int, list[str]] = {}
     rows = store.rows(
-        "SELECT number, min(commit_hash) FROM rev WHERE node = ? AND desk = ? AND number <= ? GROUP BY number"
-        " ORDER BY number",
-        node,
-        desk,
-        number,
+        "SELECT number, commit_hash FROM rev WHERE node = ? AND desk = ? AND number <= ? ORDER BY number, hash",
+        at.node,
+        at.desk,
+        at.number,
     )
+    for number, commit in rows:
+        commits.setdefault(int(number), []).append(str(commit))
+    leading = on_the_way(store, at.node, at.desk, 0, at)
+    doubled = {str(number): found for number, found in commits.items() if len(found) > 1}
     return {
-        "node": node,
-        "desk": desk,
-        "head": number,
+        "node": at.node,
+        "desk": at.desk,
+        "head": at.number,
         "tree": tree.text,
-        "numbers": {str(at): str(commit) for at, commit in rows},
-        "labels": {name: at for name, at in labels(store, node, desk).items() if at <= number},
+        "numbers": {
+            str(number): leading[number].commit.text if number in leading else found[0]
+            for number, found in commits.items()
+        },
+        **({"doubled": doubled} if doubled else {}),
+        "labels": {name: number for name, number in labels(store, at.node, at.desk).items() if number <= at.number},
     }
 
 

@@ -67,6 +67,11 @@ def test_two_revisions_with_one_number_are_both_named(pair: tuple[Person, Person
     held = {word: set(ann.lace("read", "y", word)["value"]["children"]) for word in named}
     assert sorted(min({"new.txt", "song.txt"} & files) for files in held.values()) == ["new.txt", "song.txt"]
     after, before = sorted(named, key=lambda word: "song.txt" in held[word])
+    for word in named:  # CLAY-18: one of the two was listed, and not the one that was asked about
+        state = ann.lace("read", "v", word)["value"]
+        assert (f"main@{state['numbers']['2']}", set(state["doubled"])) == (word, {"2"})
+        assert {f"main@{commit}" for commit in state["doubled"]["2"]} == set(named)
+    assert "doubled" not in ann.lace("read", "v", "main@1")["value"]
     ranges = ann.lace("record", "export", "main@1..2", expect=2)["error"]
     assert ranges["code"] == ann.lace("watch", "main", "--at", "2", expect=2)["error"]["code"] == error["code"]
     spans = [word for word in shlex.split(ranges["hint"]) if word.startswith("main@1..S.")]
