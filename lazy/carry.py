@@ -25,7 +25,7 @@ from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
 from vault.errors import CallerError, DataError, PeerError
 from vault.files import FileMissing, keep_out
-from vault.late import before_late
+from vault.late import before_late, note_from_here
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.watch import Watch
@@ -126,6 +126,7 @@ def create_bundle(
     result = PlaceResult(path.name, OneFile.kind)
     result.sent, result.bytes_written = done.records, path.stat().st_size
     with vault.writing() as w:
+        note_from_here(w.store)  # what came before goes with each file until its reader has heard of this
         w.audit("lazy-push", path.name, {"road": OneFile.kind, "sent": str(done.records), "for": peer or "all"})
     return result
 

@@ -88,7 +88,8 @@ class Receiver:
     _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
     _earlier: set[RecordHash] | None = None
-    _lacked: Lacking | None = None  # before the first record of this sync was stored
+    _lacked: Lacking | None = None  # before the first record was stored since somebody else wrote here
+    _others: int = 0  # changes with what others write to the store
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
     _proving: Proving | None = None
@@ -307,8 +308,9 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
-            if self._lacked is None:
-                self._lacked = lacking(w.store)
+            others = int(w.store.rows("PRAGMA data_version")[0][0])
+            if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
+                self._lacked, self._others = lacking(w.store), others
             note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
             w.store.add(pairs)
             self.received += [record.hash for record, _ in pairs]

@@ -14,9 +14,10 @@ from vault.records import RecordHash
 from vault.store import Store
 from vault.store.database import select_in
 
-__all__ = ["Lacking", "before_late", "lacking", "note_late"]
+__all__ = ["Lacking", "before_late", "lacking", "note_from_here", "note_late"]
 
 _KEY = "late"  # setting of the store: numbers of the exposure log, each followed by what came late, in order
+_FROM = "late-from"  # the number from which on that was noted; none in a vault that an older lace made
 _KEPT = 256
 _WANTED = "SELECT want FROM hole WHERE want IN"
 
@@ -52,12 +53,19 @@ def note_late(store: Store, before: Lacking, came: Iterable[RecordHash]) -> None
 def before_late(store: Store, known: int) -> int | None:
     """Return the number of the exposure log, `known` or later, after which the first content came late; None for none.
 
-    Of what was forgotten it is `known`: a file holds too much rather than too little.
+    Of what was forgotten, or never noted, it is `known`: a file holds too much rather than too little.
     """
     numbers = _numbers(store)
-    if len(numbers) == _KEPT and known < numbers[0]:
+    noted_from = store.meta(_FROM)
+    if not noted_from or known < max(int(noted_from), numbers[0] if len(numbers) == _KEPT else 0):
         return known
     return next((number for number in numbers if number >= known), None)
+
+
+def note_from_here(store: Store) -> None:
+    """Say that what comes late was noted from here on, where that was not said yet; inside a transaction."""
+    if not store.meta(_FROM):
+        store.set_meta(_FROM, str(store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]))
 
 
 def _numbers(store: Store) -> list[int]:

@@ -40,6 +40,6 @@ def test_a_file_for_somebody_does_not_read_the_trail(tmp_path: Path) -> None:
         "WITH RECURSIVE n(seq) AS (SELECT max(seq) + 1 FROM audit UNION ALL SELECT seq + 1 FROM n LIMIT 20000)"
         " INSERT INTO audit SELECT seq, 1000000 + seq, 'lazy-sync' FROM n"
     )
-    assert _steps(alice, node) <= before + 1
+    assert _steps(alice, node) < before + 20, "to read them takes six hundred"
     for vault in (alice, bob):
         vault.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,9 @@ import lazy.visit
 from lazy import roads
 from lazy.carry import apply_bundle, create_bundle
 from lazy.interlace.scope import Scope
+from lazy.receive import Receiver
 from lazy.sync import sync
-from tests.faults.circle import befriend, found, records_in, visit, write
+from tests.faults.circle import around, befriend, found, records_in, visit, write
 from vault.history import releases
 from vault.records import RecordHash
 from vault.releasing import release
@@ -87,6 +89,61 @@ def test_a_file_for_somebody_holds_my_own_file_that_has_the_bytes_of_a_missing_o
     commit(alice, "not released yet")
     assert not _holes(alice)
     release(alice, None, "of alice")
+    _post(alice, bob, tmp_path / "post.lace")
+    assert _shared(alice) <= records_in(bob).keys()
+    assert len(releases(bob.store)) == len(releases(alice.store))
+
+
+def test_a_file_for_somebody_holds_what_came_late_where_an_older_lace_did_not_note_it(
+    friends: tuple[Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-47: such a vault cannot tell, so its files hold too much, until their reader has heard of a later entry."""
+    alice, bob = friends
+    sync(alice, ["side"])
+    with alice.store.transaction():
+        for key in ("late", "late-from"):
+            alice.store.drop_meta(key)
+    _post(alice, bob, tmp_path / "post.lace")
+    assert _shared(alice) <= records_in(bob).keys()
+    assert len(releases(bob.store)) == len(releases(alice.store))
+    write(alice, "more", "more\n")
+    release(alice, None, "of alice")
+    for giver, taker in ((alice, bob), (bob, alice)):
+        _post(giver, taker, tmp_path / "post.lace")
+    assert create_bundle(alice, tmp_path / "nothing.lace", peer="bob").sent == 0
+
+
+def test_a_file_for_somebody_holds_what_came_after_another_process_made_one(
+    friends: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-47: the file was made between two batches of one sync, with an entry of cara's and without its content."""
+    alice, bob = friends
+    sync(alice, ["side"])
+    write(alice, "more", "more\n")
+    release(alice, None, "of alice, after all that came late")
+    for giver, taker in ((alice, bob), (bob, alice)):
+        _post(giver, taker, tmp_path / "post.lace")
+    with Vault(tmp_path / "cara" / "f", around(tmp_path, "cara")) as cara:
+        write(cara, "y/news", "news\n")
+        release(cara, None, "of cara again")
+        sync(cara, ["side"])
+    take = Receiver.take
+    made: list[Path] = []
+
+    def taken(self: Receiver, *args: Any, **options: Any) -> None:
+        take(self, *args, **options)
+        if _holes(alice) and not made:
+            made.append(tmp_path / "between.lace")
+            with Vault(alice.folder, alice.around) as beside:
+                create_bundle(beside, made[0], peer="bob")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Receiver, "take", taken)
+        sync(alice, ["side"])
+    assert not _holes(alice)
+    apply_bundle(bob, made[0])
+    assert _holes(bob)
+    _post(bob, alice, tmp_path / "post.lace")
     _post(alice, bob, tmp_path / "post.lace")
     assert _shared(alice) <= records_in(bob).keys()
     assert len(releases(bob.store)) == len(releases(alice.store))
