@@ -157,11 +157,18 @@ class MailboxReader:
 
     def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Tell whether everything that a head names was dealt with before."""
-        return seen is not None and seen.mark[1] == head.seal.hash and seen.is_whole and not self._receiver.lacks()
+        return seen is not None and seen.mark[1] == head.seal.hash and self._was_whole(seen)
+
+    def _was_whole(self, seen: SeenMailbox) -> bool:
+        """Tell whether all that a mailbox listed was dealt with, and nothing else is missing here now than then.
+
+        So a gap that nobody can fill costs one look at each mailbox, and not one a visit.
+        """
+        return seen.whole not in {0, LOOKED_AT} and seen.whole == self._receiver.lack()
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
-        known = seen.runs if seen and seen.is_whole and not self._receiver.lacks() else frozenset()
+        known = seen.runs if seen and self._was_whole(seen) else frozenset()
         return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
 
     def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
@@ -292,7 +299,7 @@ class MailboxReader:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
-        stood = standing(self._vault)
+        stood, lacked = standing(self._vault), receiver.lack()
         unreadable: dict[RecordHash, str] = {}
         self.closed = set()
         loops = 0
@@ -319,9 +326,14 @@ class MailboxReader:
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         # Who stands otherwise makes records count that were refused when this exchange began.
         is_same = stood == standing(self._vault)
-        whole = is_same and not unreadable and result.is_fixed_point and not receiver.has_holes()
+        is_read = is_same and not unreadable and result.is_fixed_point
+        whole = is_read and not receiver.has_holes()
         with self._vault.writing(receiving=True) as w:
-            remember_seen(w, self._place.place_id, node, head, whole=int(whole))
+            lacks = receiver.lack()
+            # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
+            # some of what is missing was not asked for.
+            is_looked_for = whole or (lacks == lacked and self._scope is None)
+            remember_seen(w, self._place.place_id, node, head, whole=lacks if is_read and is_looked_for else 0)
             self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(

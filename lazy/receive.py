@@ -13,6 +13,8 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from blake3 import blake3
+
 from lazy.cuts import cuts_of, leading_to, standing, why_late
 from lazy.judging import Judge, Sorted, large_files, listed
 from lazy.people import label_of
@@ -23,6 +25,7 @@ from lazy.refusals import (
     BY_STANDING,
     MAY_COUNT_YET,
     MISMATCH,
+    MORE_THAN_CODES,
     STRANGER,
     UNPROVEN,
     UNREACHED,
@@ -55,6 +58,7 @@ __all__ = [
 
 LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
+_LACK_BYTES = 7  # so that the number fits into a column
 BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
 """The kinds of records that say who belongs."""
 
@@ -135,6 +139,18 @@ class Receiver:
     def lacks(self) -> bool:
         """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
         return self.has_holes() or first_missing(self.vault) is not None
+
+    def lack(self) -> int:
+        """Return a number that stands for all that is missing here now: 1 for nothing, and else more than any code.
+
+        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays.
+        """
+        if not self.lacks():
+            return 1
+        hasher = blake3(f"{first_missing(self.vault)}".encode())
+        for (want,) in self.vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
+            hasher.update(f"\n{want}".encode())
+        return int.from_bytes(hasher.digest(_LACK_BYTES), "big") + MORE_THAN_CODES
 
     def all_holes(self, most: int) -> set[RecordHash] | None:
         """Return what `holes` returns without an argument, or None where that is more than `most`."""

@@ -19,6 +19,7 @@ __all__ = [
     "LOOKED_AT",
     "MAY_COUNT_YET",
     "MISMATCH",
+    "MORE_THAN_CODES",
     "STRANGER",
     "UNPROVEN",
     "UNREACHED",
@@ -35,6 +36,7 @@ MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 # What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
 BY_STANDING = (STRANGER, AFTER_CUT, UNPROVEN)
 LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
+MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Receiver.lack`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ class SeenMailbox(NamedTuple):
     Args:
         mark: number and hash of its head, for `check_number`.
         runs: names of the runs that the head named.
-        is_whole: whether everything that it listed was dealt with.
+        whole: what `Receiver.lack` said once everything that it listed was dealt with, or another code.
     """
 
     mark: tuple[int, RecordHash]
     runs: frozenset[str]
-    is_whole: bool
+    whole: int
 
 
 def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | None:
@@ -36,7 +36,7 @@ def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | No
         return None
     number, head, runs, whole = row[0]
     mark = (int(number), RecordHash("S", bytes(head)))
-    return SeenMailbox(mark, frozenset(str(runs).split()), whole == 1)
+    return SeenMailbox(mark, frozenset(str(runs).split()), int(whole))
 
 
 def was_looked_at(vault: Vault, place_id: str, node: Verifier) -> bool:
@@ -46,7 +46,7 @@ def was_looked_at(vault: Vault, place_id: str, node: Verifier) -> bool:
 
 
 def remember_seen(w: Writer, place_id: str, node: Verifier, head: SeenHead, *, whole: int) -> None:
-    """Keep how a mailbox is left; `whole` is 1 if all that it lists was dealt with, or `LOOKED_AT`."""
+    """Keep how a mailbox is left; `whole` is `Receiver.lack` if all that it lists was dealt with, `LOOKED_AT`, or 0."""
     number, seal = head.mark
     w.store.run(
         "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
