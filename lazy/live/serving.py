@@ -17,6 +17,7 @@ from blake3 import blake3
 from lazy.admitting import REQUESTS_KEPT, consider, has_room, is_for_another, may_ask
 from lazy.beacon import beacon_words, my_record
 from lazy.interlace.tiers import pack_offer
+from lazy.live.common import has_some, knows_much
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
@@ -44,7 +45,6 @@ from vault.watch import Watch
 __all__ = ["Served", "Service", "speak"]
 
 _NAMES_LIMIT = 2_000_000
-_HALF = 2
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _MAKES_ROOM = 60.0  # seconds between two requests for which another goes that waits: each is a write of the vault
 _LISTED = "SELECT problem FROM request WHERE node = ?"
@@ -335,7 +335,8 @@ class _Request:
         # A restored vault says nothing of its own before it has its own entries again.
         is_mute = not self.is_read_only and held_back(vault) is not None
         told = None if is_mute else self._told(theirs)
-        lists = told is None and (theirs.lists or (after is None and not self.names and self._knows_much(theirs)))
+        is_likely = told is None and self._has_much_of(theirs, after)
+        lists = told is None and (theirs.lists or (is_likely and not self.names))
         asks_hints = lists and not is_mute and self._wants_hints(theirs, after)
         cursor = self._my_cursor(theirs, told)
         standing = my_standing(vault, self.node, cursor=cursor, lists=lists and not asks_hints, beacon=my_record(vault))
@@ -357,13 +358,19 @@ class _Request:
             yield from send_named(vault, writer, self.names, self.stop, self.damaged)
         if lists:
             yield from (0 for _ in list_after(vault, writer, after or 0, standing.here.at))
-        elif after is not None or not self.names:
+        elif not self.names or (after is not None and not is_likely):
             left_out = set(self.receiver.received)
             yield from send_after(vault, writer, after or 0, standing.here, left_out, self.stop, self.damaged)
 
+    def _has_much_of(self, theirs: Standing, after: int | None) -> bool:
+        """Tell whether a client probably has much of what would be sent, so that names come first."""
+        if after is None:
+            return knows_much(self.vault, self.node, theirs)
+        return not theirs.is_quiet and has_some(self.vault, self.node, theirs, after, set(self.receiver.received))
+
     def _told(self, theirs: Standing) -> Told | None:
         """Return the answer in tiers, where that was asked and costs less than the records."""
-        if theirs.as_of is None and (not theirs.hints or self.names or not self._knows_much(theirs)):
+        if theirs.as_of is None and (not theirs.hints or self.names or not knows_much(self.vault, self.node, theirs)):
             return None
         return tell(self.vault, theirs, bytes(self.asks), may_write=not self.is_read_only)
 
@@ -381,17 +388,6 @@ class _Request:
             return theirs.here
         mine = known(self.vault, self.node).mine
         return mine if mine is not None and mine.epoch == theirs.here.epoch else None
-
-    def _knows_much(self, theirs: Standing) -> bool:
-        """Tell whether a client without a cursor has so much already that names are cheaper than records."""
-        if theirs.vector is None:
-            said = self.vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ?", self.node.text)
-            have = {str(node): int(seq) for node, seq in said}
-        else:
-            have = {entry.node.text: entry.seq for entry in theirs.vector}
-        mine = [(str(node), int(seq)) for node, seq in self.vault.store.rows("SELECT node, seq FROM vector")]
-        common = sum(min(seq, have.get(node, 0)) for node, seq in mine)
-        return common * _HALF >= sum(seq for _, seq in mine)
 
 
 def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lazy.circle import request_record, wants_in
+from lazy.live.common import has_grown
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
@@ -180,6 +181,8 @@ class _Visit:
         memory = known(self.vault, self.peer)
         self._walks.begin(memory.mine)
         answer = self._ask_plan(memory.mine)
+        if self.push and self._walks.should_begin(answer.standing, set(answer.names)):
+            self._walks.is_walking = True
         for _ in range(_MAX_TRIPS):
             if not self._walks.goes_on:
                 break
@@ -201,7 +204,7 @@ class _Visit:
     def _to_send(self, answer: Answer) -> tuple[int, int]:
         """Return how many records the other side lacks, as far as is known, and their bytes."""
         cursor, walk = self._cursor_of(answer.standing), self._walks.walk
-        if cursor or walk is None or walk.difference is None:
+        if walk is None or walk.difference is None:
             return amount(self.vault, cursor)
         return len(walk.difference.missing), walk.lacking_bytes()
 
@@ -248,7 +251,8 @@ class _Visit:
         )
         standing = self._walks.said_in(standing)
         self._told = vector = standing.vector
-        if after is None and not wanted and self._trips.words.may_shorten(standing):
+        is_plain = after is None and not wanted and not has_grown(vault, self.peer)
+        if is_plain and self._trips.words.may_shorten(standing):
             standing = in_short(standing)
 
         def body(writer: StreamWriter) -> Iterator[int]:
@@ -259,8 +263,7 @@ class _Visit:
                 if walk is not None and after < walk.here.at and walk.difference is not None:
                     yield from send_named(vault, writer, walk.lacks(), self.watch, self._lost)
                     first = walk.here.at
-                left_out = self._trips.listed.union(self.receiver.received)
-                yield from send_after(vault, writer, first, standing.here, left_out, self.watch, self._lost)
+                yield from send_after(vault, writer, first, standing.here, self._came(), self.watch, self._lost)
 
         answer = self._trips.ask(standing, body, vector or ())
         if standing.digest and not answer.standing.digest:
@@ -300,11 +303,15 @@ class _Visit:
         if not self.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
-        if self._walks.should_begin(answer.standing, len(self._trips.listed) + len(self.receiver.received)):
+        if self._walks.should_begin(answer.standing, self._came()):
             self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
         top = top_of(self.vault)
         return (cursor if top > cursor else None), wanted
+
+    def _came(self) -> set[RecordHash]:
+        """Return what they have because it came from there, or was listed there, in this visit."""
+        return self._trips.listed.union(self.receiver.received)
 
     def _has_news(self) -> bool:
         """Tell whether my vector is another one than I last said: the evidence that their queue waits for."""

@@ -6,11 +6,12 @@ tiers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_offer
+from lazy.live.common import has_some
 from lazy.live.offering import HINTS_FROM
 from lazy.live.shelves import VaultShelf
 from lazy.live.standing import Cursor, Standing, place_of, top_of
@@ -108,17 +109,19 @@ class Walks:
         """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
         self.is_walking = cursor is None and top_of(self._vault) >= HINTS_FROM
 
-    def should_begin(self, theirs: Standing, common: int) -> bool:
-        """Tell whether to learn what they have before I send: they have no place in my log, and I hold much.
+    def should_begin(self, theirs: Standing, came: Set[RecordHash]) -> bool:
+        """Tell whether to learn what they have before I send much: they have no place in my log, or some of it anyway.
 
         Args:
             theirs: how they stand.
-            common: how many of my records they are known to have.
+            came: what they gave or listed in this visit.
         """
-        is_known = place_of(self._vault, theirs.cursor) is not None or self.walk is not None
-        if is_known or not (theirs.tiers and self.knows_tiers) or self._begun > 1:
+        if self.walk is not None or not (theirs.tiers and self.knows_tiers):
             return False
-        return top_of(self._vault) - common >= HINTS_FROM
+        place = place_of(self._vault, theirs.cursor)
+        if place is not None:
+            return not self._begun and has_some(self._vault, self._peer, theirs, place, came)
+        return self._begun <= 1 and top_of(self._vault) - len(came) >= HINTS_FROM
 
     def said_in(self, standing: Standing) -> Standing:
         """Add to my standing what the walk says next."""

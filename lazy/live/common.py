@@ -1,0 +1,69 @@
+"""What the other side of a live exchange probably has already, by the entries of logs that it says it knows.
+
+It is no more than likely. Whoever probably has much is told names instead of records, or compared with in tiers: if it
+was wrong that costs a turn and 33 bytes a record, and else it spares all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+from typing import Final
+
+from lazy.live.sending import amount
+from lazy.live.standing import Standing, known, place_of
+from vault.records import RecordHash, Verifier
+from vault.vault import Vault
+
+__all__ = ["has_grown", "has_some", "knows_much"]
+
+_HALF = 2
+_MANY = 16  # records: a few contents; the turn that fewer could spare costs as much
+_MOST = 1_000_000  # records that are told by name in one answer
+_ENTRIES: Final = "SELECT l.node, l.seq, l.hash FROM log l CROSS JOIN exposure e ON e.p = l.p WHERE e.at"
+
+
+def knows_much(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
+    """Tell whether somebody without a place in my log has so much already that names are cheaper than records."""
+    have = _said(vault, peer, theirs)
+    mine = [(str(node), int(seq)) for node, seq in vault.store.rows("SELECT node, seq FROM vector")]
+    common = sum(min(seq, have.get(node, 0)) for node, seq in mine)
+    return common * _HALF >= sum(seq for _, seq in mine)
+
+
+def has_some(vault: Vault, peer: Verifier, theirs: Standing, after: int, came: Set[RecordHash]) -> bool:
+    """Tell whether somebody has some of the many records that follow their place in my log, though not from me.
+
+    They gave them to me in a visit that only pulled, or was cut; or we both got them elsewhere. Where no entry of a log
+    follows the place, what follows belongs to the one before.
+
+    Args:
+        vault: mine.
+        peer: who it is.
+        theirs: how they stand.
+        after: their place.
+        came: what they gave or listed in this exchange.
+    """
+    if not _MANY <= amount(vault, after)[0] - len(came) <= _MOST:
+        return False
+    have = {**_said(vault, peer, theirs), peer.text: math.inf}
+    rows = vault.store.rows(f"{_ENTRIES} > ?", after)
+    entries = [(str(node), int(seq)) for node, seq, name in rows if RecordHash.parse(str(name)) not in came]
+    if not entries:
+        before = vault.store.rows(f"{_ENTRIES} <= ? ORDER BY e.at DESC LIMIT 1", after)
+        return any(str(node) == peer.text for node, _, _ in before)
+    return any(seq <= have.get(node, 0) for node, seq in entries)
+
+
+def has_grown(vault: Vault, peer: Verifier) -> bool:
+    """Tell whether much became shared here since somebody read my log: they need my whole vector to see what of it."""
+    place = place_of(vault, known(vault, peer).theirs)
+    return place is not None and amount(vault, place)[0] >= _MANY
+
+
+def _said(vault: Vault, peer: Verifier, theirs: Standing) -> dict[str, int]:
+    """Return how far somebody knows each log: as they say, or as they said last."""
+    if theirs.vector is None:
+        said = vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ?", peer.text)
+        return {str(node): int(seq) for node, seq in said}
+    return {entry.node.text: entry.seq for entry in theirs.vector}

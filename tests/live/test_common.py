@@ -1,0 +1,106 @@
+"""What the other side has already is not sent over the line once more, wherever it has it from (LAZ-10)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lazy.live.standing import Cursor, keep, mark_at, top_of
+from lazy.roads import add_place
+from lazy.sync import sync
+from lazy.update import update
+from tests.vault import vaults
+from tests.vault.vaults import around, gathered, write
+from vault.releasing import release
+from vault.surroundings import Surroundings
+from vault.vault import Vault
+
+ROAD = "beside"
+_BYTES = 1_000_000
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault]]:
+    """Alice, and bob, who visits her vault beside his own, may write there, and has all of it."""
+
+    def at_one_machine(root: Path, name: str) -> Surroundings:
+        return replace(around(root, name), data_root=root / "home", machine="0" * 32)
+
+    monkeypatch.setattr(vaults, "around", at_one_machine)
+    alice, bob = gathered(tmp_path, "bob")
+    add_place(bob, ROAD, str(alice.folder), cwd=tmp_path)
+    sync(bob, [ROAD])
+    yield alice, bob
+    for vault in (alice, bob):
+        vault.close()
+
+
+def much(vault: Vault, number: int = 0) -> None:
+    """Release content that does not become shorter."""
+    (vault.folder / f"much{number}.bin").write_bytes(random.Random(number).randbytes(_BYTES))
+    release(vault)
+
+
+def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
+    """Nor is it planned; what I released meanwhile goes, and nothing else."""
+    alice, bob = pair
+    much(alice)
+    (pulled,) = sync(bob, [ROAD], push=False)
+    assert pulled.bytes_read > _BYTES
+    (planned,) = sync(bob, [ROAD], dry_run=True)
+    assert (planned.sent, planned.bytes_to_send) == (0, 0)
+    update(bob)
+    write(bob, "b.txt", "mine\n")
+    release(bob)
+    (result,) = sync(bob, [ROAD])
+    assert 0 < result.sent < 10
+    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    (again,) = sync(bob, [ROAD])
+    assert (again.sent, again.received, again.round_trips) == (0, [], 1)
+
+
+@pytest.mark.parametrize("is_amid", [False, True])
+def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: bool) -> None:
+    """Also where the place in the log there is amid what was pushed, as after a second cut."""
+    alice, bob = pair
+    much(bob)
+    (pushed,) = sync(bob, [ROAD], pull=False)
+    assert pushed.bytes_written > _BYTES
+    if is_amid:
+        (at,) = alice.store.rows("SELECT max(e.at) FROM exposure e JOIN log USING (p)")[0]
+        with bob.writing() as w:
+            keep(w, alice.node, mine=Cursor(alice.store.meta("epoch"), int(at), mark_at(alice, int(at))))
+    (result,) = sync(bob, [ROAD])
+    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    (again,) = sync(bob, [ROAD])
+    assert (again.sent, again.received, again.round_trips) == (0, [], 1)
+
+
+def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> None:
+    """What is new on top of it comes, in one turn more."""
+    alice, bob = pair
+    much(alice)
+    for vault in (alice, bob):
+        sync(vault, ["stick"])
+    write(alice, "a.txt", "two\n")
+    release(alice)
+    (result,) = sync(bob, [ROAD])
+    assert 0 < len(result.received) < 10
+    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    assert top_of(bob) == top_of(alice)
+
+
+def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:
+    """Nothing is compared where no entry of a log says that some of it is there already."""
+    alice, bob = pair
+    much(alice)
+    (result,) = sync(bob, [ROAD])
+    assert result.round_trips == 2  # the second says that it came
+    update(bob)
+    much(bob, 1)
+    (result,) = sync(bob, [ROAD])
+    assert (result.received, result.round_trips) == ([], 2)
