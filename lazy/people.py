@@ -48,7 +48,7 @@ class NoSuchPeer(CallerError):
 
 @dataclass(frozen=True, slots=True)
 class MemberInfo:
-    """One member: verifier text, label, admission depth, and who admitted them (label)."""
+    """One member: verifier text, name, machine, admission depth, who admitted them (name), and whether it is me."""
 
     node: str
     name: str
@@ -140,10 +140,11 @@ def members(vault: Vault) -> list[MemberInfo]:
     machines = {
         str(node): str(machine) for node, machine in vault.store.rows("SELECT node, machine FROM card ORDER BY tai, p")
     }
+    names = {person.node: person.name for person in peers(vault)}
     return [
         MemberInfo(
             str(node),
-            str(label),
+            names.get(str(node), str(label)),
             machines.get(str(node), ""),
             int(depth),
             label_of(vault, str(by)) if by else None,

@@ -66,7 +66,11 @@ def test_a_revocation_from_below_waits_among_the_requests(pair: tuple[Person, Pe
 def test_who_goes_on_under_a_new_key_is_told_whom_it_cannot_revoke(pair: tuple[Person, Person]) -> None:
     """LAZ-69: the new key stands below the old one, beside those whom that let in."""
     ann, _ = pair
+    before = ann.lace("id")["node"]
     assert "! The old key had let in bob. To revoke one of them takes" in ann.text("adopt")
+    named = {member["node"]: member["name"] for member in ann.lace("members")["members"]}
+    assert named.pop(before) == f"alice-{before[2:8]}", "two members had one name"
+    assert sorted(named.values()) == ["alice", "bob"]
     assert ann.lace("revoke", "bob", "--dry-run")["waits"] is True
     told = ann.text("revoke", "bob", "--yes")
     assert "bob would be revoked" in told, "it waits, so nobody is revoked yet"
