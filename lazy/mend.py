@@ -100,8 +100,14 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     rotten += [bad for _, bad in markers(vault)]
     bad = (*after.bad, *missing, *rotten)
     left = {(thing.kind, thing.name) for thing in bad}
-    rewritten = (thing for thing in done.bad if (thing.kind, thing.name) not in left)
-    return FsckReport(not bad, after.records, bad, (*done.repaired, *rewritten, *healed), done.lost, after.notes)
+    gone = [thing for thing in (*done.repaired, *done.bad) if (thing.kind, thing.name) not in left]
+    repaired = [thing for thing in gone if not _is_about(thing, lost)]
+    return FsckReport(not bad, after.records, bad, (*repaired, *healed), done.lost, after.notes)
+
+
+def _is_about(thing: BadThing, lost: Iterable[RecordHash]) -> bool:
+    """Tell whether something was wrong with a record that is lost now."""
+    return any(record.text in thing.message for record in lost)
 
 
 class _NoCache:

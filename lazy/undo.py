@@ -20,7 +20,7 @@ from lazy.written import as_written, follow
 from vault.apart import one_below
 from vault.audit import read_audit
 from vault.commands import as_typed
-from vault.errors import CallerError
+from vault.errors import CallerError, DataError
 from vault.graph import newest
 from vault.held_rules import begin_look
 from vault.history import CommitInfo, Head, Relation, commit_info, line_head
@@ -154,12 +154,37 @@ def last_act(vault: Vault) -> Act | None:
 
 
 def _acts(vault: Vault) -> Iterator[Act]:
-    """Yield what people did here, and what they took back, the newest first."""
-    rows = vault.store.rows("SELECT b.bytes FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?", _LOOKED_AT)
-    for (stored,) in rows:
-        record = parse_record(bytes(stored), verify=False)
-        if isinstance(record, Seal) and (entry := read_audit(record)).verb not in _SILENT:
-            yield Act(entry.verb, entry.object, dict(entry.parameters), entry.relates_to)
+    """Yield what people did here, and what they took back, the newest first.
+
+    Raises:
+        NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
+    """
+    rows = vault.store.rows(
+        "SELECT a.seq, a.verb, CAST(b.bytes AS BLOB) FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?",
+        _LOOKED_AT,
+    )
+    after = int(rows[0][0]) + 1 if rows else 1
+    for seq, verb, stored in rows:
+        if int(seq) != after - 1:
+            raise _untold(after - 1, "missing")
+        after = int(seq)
+        if verb in _SILENT:
+            continue
+        try:
+            record = parse_record(bytes(stored), verify=False)
+            entry = read_audit(record) if isinstance(record, Seal) else None
+        except DataError:
+            entry = None
+        if entry is None:
+            raise _untold(after, "damaged")
+        yield Act(entry.verb, entry.object, dict(entry.parameters), entry.relates_to)
+
+
+def _untold(seq: int, how: str) -> NothingToUndo:
+    return NothingToUndo(
+        f"What was done last cannot be told: entry {seq} of the audit trail is {how}.",
+        hint="See what is wrong with the trail: lace audit verify",
+    )
 
 
 def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:

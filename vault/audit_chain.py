@@ -40,6 +40,11 @@ class Damaged(NamedTuple):
     record: RecordHash
     number: int
 
+    @property
+    def text(self) -> str:
+        """What is wrong, as a sentence."""
+        return f"Entry {self.number}, {self.record}, is damaged and cannot be read."
+
 
 @dataclass(frozen=True, slots=True)
 class ChainBreak:

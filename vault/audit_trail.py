@@ -17,34 +17,26 @@ from vault.records.errors import RecordError
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["entries_of", "gaps", "signers", "trail", "verify_trail", "way_back"]
+__all__ = ["as_it_lies", "entries_of", "gaps", "signers", "trail", "verify_trail", "way_back"]
 
 _ADOPT = "lace-adopt"
 
 
-def trail(vault: Vault) -> Iterator[Seal]:
-    """Yield the entries in the order of their numbers.
+def as_it_lies(vault: Vault) -> Iterator[Seal | Damaged]:
+    """Yield the entries in the order of their numbers; one that cannot be read is named, and hides no other."""
+    return _read(vault, _numbered(vault))
 
-    Raises:
-        RecordError: an entry's bytes are damaged.
-    """
-    for _, stored in _stored(vault, [p for _, p in _numbered(vault)]):
-        record = parse_record(stored, verify=False)
-        if isinstance(record, Seal):
-            yield record
+
+def trail(vault: Vault) -> Iterator[Seal]:
+    """Yield the entries that can be read, in the order of their numbers."""
+    return (entry for entry in as_it_lies(vault) if isinstance(entry, Seal))
 
 
 def entries_of(vault: Vault, verb: str) -> Iterator[Seal]:
-    """Yield the entries of one verb in the order of their numbers.
-
-    Raises:
-        RecordError: an entry's bytes are damaged.
-    """
-    rows = vault.store.rows("SELECT p FROM audit WHERE verb = ? ORDER BY seq", verb)
-    for _, stored in _stored(vault, (int(row[0]) for row in rows)):
-        record = parse_record(stored, verify=False)
-        if isinstance(record, Seal):
-            yield record
+    """Yield the entries of one verb in the order of their numbers, but for those that cannot be read."""
+    rows = vault.store.rows("SELECT seq, p FROM audit WHERE verb = ? ORDER BY seq", verb)
+    found = _read(vault, [(int(seq), int(p)) for seq, p in rows])
+    return (entry for entry in found if isinstance(entry, Seal))
 
 
 def signers(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> set[Verifier]:
@@ -77,21 +69,7 @@ def verify_trail(vault: Vault, entries: Iterable[tuple[int, int]] | None = None)
         entries: number and position of each entry in order, where the store's views are not to be trusted.
     """
     order = _numbered(vault) if entries is None else list(entries)
-
-    def seals() -> Iterator[Seal | Damaged]:
-        for number, p in order:
-            for record_hash, stored in _stored(vault, [p]):
-                try:
-                    record = parse_record(stored, verify=False)
-                except RecordError:
-                    yield Damaged(record_hash, number)
-                    continue
-                if isinstance(record, Seal) and record.hash == record_hash:
-                    yield record
-                else:
-                    yield Damaged(record_hash, number)
-
-    return verify_chain(seals(), signers(vault, order))
+    return verify_chain(_read(vault, order), signers(vault, order))
 
 
 def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:
@@ -128,6 +106,20 @@ def way_back(vault: Vault, offered: Mapping[RecordHash, RecordHash | None]) -> l
 
 def _numbered(vault: Vault) -> list[tuple[int, int]]:
     return [(int(seq), int(p)) for seq, p in vault.store.rows("SELECT seq, p FROM audit ORDER BY seq")]
+
+
+def _read(vault: Vault, entries: Iterable[tuple[int, int]]) -> Iterator[Seal | Damaged]:
+    for number, p in entries:
+        for record_hash, stored in _stored(vault, [p]):
+            try:
+                record = parse_record(stored, verify=False)
+            except RecordError:
+                yield Damaged(record_hash, number)
+                continue
+            if isinstance(record, Seal) and record.hash == record_hash:
+                yield record
+            else:
+                yield Damaged(record_hash, number)
 
 
 def _stored(vault: Vault, positions: Iterable[int]) -> Iterator[tuple[RecordHash, bytes]]:

@@ -12,9 +12,9 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
 from lazy.mend import examine, mend
 from vault.audit import AuditEntry, read_audit
-from vault.audit_chain import ChainBreak, ChainVerdict
+from vault.audit_chain import ChainBreak, ChainVerdict, Damaged
 from vault.audit_export import export_sexp, export_text
-from vault.audit_trail import trail, verify_trail
+from vault.audit_trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
 from vault.cases import BadCase, Date, parse_case
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
@@ -76,18 +76,32 @@ def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | 
         raise BadArguments("lace audit: --last takes a number of entries.")
     since, until = _moment(args.since), _moment(args.until)
     with vault.store.reading():
-        found = [
-            seal
-            for seal in trail(vault)
-            if (not args.verb or seal.plex.first("Verb") == args.verb)
-            and (since is None or seal.plex.tai >= since)
-            and (until is None or seal.plex.tai < until)
-            and (not args.actor or args.actor in {seal.signer.text, read_audit(seal).name})
-        ]
+        everything = list(as_it_lies(vault))
+    damaged = [entry for entry in everything if isinstance(entry, Damaged)]
+    found = [
+        seal
+        for seal in everything
+        if isinstance(seal, Seal)
+        and (not args.verb or seal.plex.first("Verb") == args.verb)
+        and (since is None or seal.plex.tai >= since)
+        and (until is None or seal.plex.tai < until)
+        and (not args.actor or args.actor in {seal.signer.text, read_audit(seal).name})
+    ]
     found = found[-args.last :] if args.last else found
     if args.sexp and not context.json:
-        return _stream(context, export_sexp(found))
-    return Answer({"entries": [_entry(seal) for seal in found]}, "\n".join(_lines(found)) or _none(args))
+        _stream(context, export_sexp(found))
+    for entry in damaged[:_SHOWN_BREAKS]:
+        context.say(entry.text)
+    if damaged:
+        context.say("See what else is wrong, and what to do: lace audit verify")
+    exit_code = 1 if damaged else 0
+    if args.sexp and not context.json:
+        return exit_code
+    data = {
+        "entries": [_entry(seal) for seal in found],
+        "damaged": [{"sequence": entry.number, "record": entry.record} for entry in damaged],
+    }
+    return Answer(data, "\n".join(_lines(found)) or _none(args), exit_code=exit_code)
 
 
 def _none(args: argparse.Namespace) -> str:
@@ -112,10 +126,9 @@ def _moment(text: str) -> Tai | None:
     return case.tai
 
 
-def _stream(context: Context, pieces: Iterable[str]) -> int:
+def _stream(context: Context, pieces: Iterable[str]) -> None:
     for piece in pieces:
         context.write_bytes(piece.encode())
-    return 0
 
 
 def _lines(found: Iterable[Seal]) -> Iterator[str]:
@@ -192,7 +205,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
-            helps = can_restore(vault) or any(thing.code != ConfigDamaged.code for thing in report.bad)
+            helps = can_restore(vault) or any(_is_mended_here(thing) for thing in report.bad)
     except StoreDamaged as error:
         raise StoreDamaged(error.message, hint=_BEYOND) from error
     data = {
@@ -208,6 +221,11 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         lambda paint: _fsck_text(report, kept, paint, repairing=repairing, helps=helps),
         exit_code=0 if report.ok else 1,
     )
+
+
+def _is_mended_here(thing: BadThing) -> bool:
+    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere."""
+    return thing.code != ConfigDamaged.code and thing.kind != "audit" and (thing.kind, thing.code) != ("log", "gap")
 
 
 def _bad(thing: BadThing) -> dict[str, str]:

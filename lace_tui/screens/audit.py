@@ -14,8 +14,9 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from vault.audit import AuditEntry, read_audit
-from vault.audit_chain import ChainVerdict
-from vault.audit_trail import trail, verify_trail
+from vault.audit_chain import ChainVerdict, Damaged
+from vault.audit_trail import as_it_lies, verify_trail
+from vault.records import Seal
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -27,35 +28,41 @@ _SHOWN = 20  # places where the trail breaks
 class _Trail:
     """The entries as a source of rows: each is read from its record when it is seen."""
 
-    def __init__(self, seals: list[Any]) -> None:
+    def __init__(self, seals: list[Seal | Damaged]) -> None:
         self._seals = seals
         self.entry = lru_cache(maxsize=2048)(self._entry)
 
     def __len__(self) -> int:
         return len(self._seals)
 
-    def _entry(self, number: int) -> AuditEntry:
-        return read_audit(self._seals[number])
+    def _entry(self, number: int) -> AuditEntry | Damaged:
+        seal = self._seals[number]
+        return seal if isinstance(seal, Damaged) else read_audit(seal)
 
     def line(self, number: int) -> Content:
         """Return one row."""
         entry = self.entry(number)
+        if isinstance(entry, Damaged):
+            return mark(f"{entry.number:>6}  ", QUIET) + mark("! damaged, and cannot be read", BAD)
         head = mark(f"{entry.sequence:>6}  {entry.timestamp[:16].replace('T', ' ')}  ", QUIET)
         return head + mark(entry.verb, STRONG) + mark(f"  {entry.object}")
 
     def key(self, number: int) -> str:
         """Return the entry's hash."""
-        return str(self._seals[number].hash)
+        seal = self._seals[number]
+        return str(seal.record if isinstance(seal, Damaged) else seal.hash)
 
     def text(self, number: int) -> str:
         """Return what a filter searches."""
         entry = self.entry(number)
+        if isinstance(entry, Damaged):
+            return entry.text.lower()
         words = [entry.verb, entry.object, entry.name, *(value for _, value in entry.parameters)]
         return " ".join(words).lower()
 
     def number(self, key: str) -> int | None:
         """Return the row of a hash."""
-        return next((at for at, seal in enumerate(self._seals) if str(seal.hash) == key), None)
+        return next((at for at in range(len(self._seals)) if self.key(at) == key), None)
 
 
 class Audit(Listing):
@@ -73,7 +80,7 @@ class Audit(Listing):
     def read(self, vault: Vault) -> list[Any]:
         """Read the entries, newest first."""
         with vault.store.reading():
-            return list(trail(vault))[::-1]
+            return list(as_it_lies(vault))[::-1]
 
     def show(self, value: Any) -> None:
         """Show the entries."""
@@ -86,6 +93,8 @@ class Audit(Listing):
         if number is None:
             return "", (), ""
         entry = self._trail.entry(number)
+        if isinstance(entry, Damaged):
+            return "A damaged entry", (entry.text,), "lace audit verify"
         lines = [
             f"{entry.sequence}. {entry.verb} {entry.object}",
             f"By: {entry.name}, {entry.actor}",

@@ -97,6 +97,55 @@ def test_a_whole_trail_is_proven_and_a_broken_one_named(settled: Person) -> None
     assert "broken" in settled.run("audit", "verify").text
 
 
+def _damage_entry(person: Person, seq: int) -> None:
+    with store_of(person) as db:
+        db.execute("UPDATE body SET bytes = replace(bytes, x'286175646974', x'286175646975') WHERE p ="
+                   " (SELECT p FROM audit WHERE seq = ?)", (seq,))  # fmt: skip
+
+
+def test_a_damaged_entry_hides_no_other_and_is_named(settled: Person) -> None:
+    """CYB-13, APP-14: neither the trail nor any of its verbs could be listed, and the way out was to fetch it again."""
+    entries = settled.lace("audit")["entries"]
+    assert settled.lace("audit")["damaged"] == []
+    _damage_entry(settled, 2)
+    shown = settled.lace("audit", expect=1)
+    assert shown["entries"] == [entry for entry in entries if entry["sequence"] != 2]
+    assert shown["damaged"] == [{"sequence": 2, "record": entries[1]["id"]}]
+    for words in (["audit", "-n", "1"], ["audit", "--verb", "seal-commit"], ["audit", "--sexp"]):
+        told = settled.run(*words)
+        assert (told.code, "seal-commit" in told.text) == (1, True)
+        assert f"Entry 2, {entries[1]['id']}, is damaged" in told.err
+        assert "lace audit verify" in told.err
+    assert settled.lace("undo", "--dry-run")["would_undo"], "what was done after it is known"
+    error = settled.lace("undo", expect=41)["error"]
+    assert error["hint"] == "Run: lace fsck --repair", "it said to fetch the record from another place"
+    _damage_entry(settled, entries[-1]["sequence"])
+    error = settled.lace("undo", "--dry-run", expect=2)["error"]
+    assert f"entry {entries[-1]['sequence']} of the audit trail is damaged" in error["message"]
+    settled.write("notes.txt", "three\n")
+    settled.lace("commit", "-m", "Third")
+    with store_of(settled) as db:
+        db.execute("DELETE FROM body WHERE p = (SELECT p FROM audit WHERE seq = 3)")
+    assert settled.lace("undo", "--dry-run")["would_undo"]
+    settled.lace("bundle", "create", str(settled.folder.parent / "all.lace"))
+    with store_of(settled) as db:
+        db.execute("DELETE FROM body WHERE p = (SELECT p FROM audit WHERE seq = 4)")
+    error = settled.lace("undo", "--dry-run", expect=2)["error"]
+    assert "entry 4 of the audit trail is missing" in error["message"], "what came before it was not done last"
+
+
+def test_a_repair_says_of_nothing_that_is_lost_that_it_was_repaired(settled: Person) -> None:
+    """CYB-10, APP-13: nor does fsck lead to a repair again and again, where that can do nothing."""
+    ids = [entry["id"] for entry in settled.lace("audit")["entries"]]
+    _damage_entry(settled, 2)
+    assert "Next: lace fsck --repair" in settled.run("fsck").text
+    report = settled.lace("fsck", "--repair", expect=1)
+    assert not [thing for thing in report["repaired"] if ids[1] in thing["message"]]
+    assert report["bad"][0]["message"].startswith("In the audit trail: entry 2 is missing.")
+    told = settled.run("fsck")
+    assert (told.code, "entry 2 is missing" in told.text, "--repair" in told.text) == (1, True, False)
+
+
 # Fsck
 
 

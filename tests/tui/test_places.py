@@ -182,6 +182,23 @@ async def test_audit_lists_and_verifies(app: LaceApp) -> None:
         assert app.card.title == "Audit: verified"
 
 
+async def test_audit_lists_the_others_where_an_entry_is_damaged(app: LaceApp, story: Story) -> None:
+    """CYB-13: the whole page could not be read."""
+    with Vault(story.folder("alice"), story.around("alice")) as vault, vault.store.transaction():
+        sql = "UPDATE body SET bytes = replace(bytes, x'286175646974', x'286175646975') WHERE p ="
+        vault.store.run(f"{sql} (SELECT p FROM audit WHERE verb = 'seal-release')")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("6")
+        await settle(pilot)
+        assert "! damaged, and cannot be read" in _rows(app)
+        assert "lace-init" in _rows(app)
+        await pilot.press("V")
+        await settle(pilot)
+        assert app.card is not None
+        assert app.card.title == "Audit: broken"
+
+
 async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)

@@ -20,9 +20,10 @@ from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512, new_sum
 from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
+from vault.records.errors import RecordError
 from vault.records.hashes import is_record
 from vault.store import facts
-from vault.store.database import connect, faults_named, name_fault, select_in
+from vault.store.database import StoreDamaged, connect, faults_named, name_fault, select_in
 from vault.store.intake import Intake
 from vault.store.known import Known
 from vault.store.packread import PackDamaged
@@ -378,7 +379,7 @@ class Store:
     def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
         """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
         for p, kind, digest, stored in self.db.execute(
-            "SELECT p, kind, digest, stored(p, bytes) FROM body WHERE p >= ? ORDER BY p", (first,)
+            "SELECT p, kind, digest, stored(p, CAST(bytes AS BLOB)) FROM body WHERE p >= ? ORDER BY p", (first,)
         ):
             yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
 
@@ -394,14 +395,21 @@ class Store:
         )
 
     def rebuild(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
-        """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck)."""
+        """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck).
+
+        Raises:
+            StoreDamaged: a body is damaged; a repair puts it aside first.
+        """
         create_derived(self.db)
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
         batch = facts.Batch(self.db, self._symbols)
-        for p, _, stored in self.bodies():
-            record = parse_record(stored, verify=False)
+        for p, name, stored in self.bodies():
+            try:
+                record = parse_record(stored, verify=False)
+            except RecordError as error:
+                raise StoreDamaged(f"The record {name} is damaged: {error.message}") from error
             if isinstance(record, Seal | Plex):
                 batch.add(p, record)
                 self._views.apply(p, record)
