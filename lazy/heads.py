@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.conflicts import Conflict, ConflictKind, Side, conflicts
 from lazy.people import node_of
 from lazy.permitted import Refused, refused
 from vault.apart import apart_here, parted
@@ -21,7 +21,7 @@ from vault.vault import Vault
 from vault.work import MAIN, Checkout, checkout_of
 
 __all__ = ["NothingFrom", "contained", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
-__all__ += ["standing_to", "with_agreed", "with_equal"]
+__all__ += ["standing_to", "with_agreed", "with_equal", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -120,6 +120,24 @@ def permitted_heads(
         if not more:
             return heads, waiting, tuple(out.values())
         out.update((each.head, each) for each in more)
+
+
+def without_superseded(vault: Vault, heads: Sequence[RecordHash], waiting: Sequence[str]) -> list[RecordHash]:
+    """Return the heads but for those that each side of an open conflict contains: where they clash, that was merged.
+
+    So nobody has to decide again what the sides' makers did; whichever side is taken brings it.
+
+    Args:
+        vault: where they are.
+        heads: to be taken in.
+        waiting: ids of open conflicts that keep heads out.
+    """
+    asked = [conflict.sides for conflict in conflicts(vault) if conflict.id in waiting] if waiting else []
+
+    def is_in_all(head: RecordHash, sides: Sequence[Side]) -> bool:
+        return all(is_ancestor(vault.store, head, side.commit) for side in sides)
+
+    return [head for head in heads if not any(is_in_all(head, sides) for sides in asked)]
 
 
 def _last_released(vault: Vault, desk: str) -> set[RecordHash]:

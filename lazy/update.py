@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import conflicts, note_head_conflict
-from lazy.heads import missing, permitted_heads, standing_to, with_equal
+from lazy.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
 from lazy.lacking import waiting_in, waiting_releases
 from lazy.merging import fold, what_went_named
 from lazy.people import label_of
@@ -124,6 +124,10 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if saved:
             base, new = _stand(w, vault, desk, heads)
         done = take_in(w, vault, desk, base, new, "update", watch=watch)
+        fewer = without_superseded(vault, new, waiting) if done.conflicts and not (peer or version) else new
+        if len(fewer) < len(new):
+            new = fewer
+            done = take_in(w, vault, desk, base, new, "update", watch=watch)
         result = replace(_named(vault, desk, new, done, waiting, saved.commit if saved else None), refused=out)
         if done.conflicts:
             return replace(result, conflict_id=note_head_conflict(w, vault, desk, new))
@@ -232,7 +236,12 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
     base = checkout_of(vault, desk)
     heads, waiting, out = permitted_heads(vault, desk, base, peer, version)
-    return replace(_planned(vault, desk, with_equal(vault, desk, base, heads), heads, waiting, watch), refused=out)
+    base = with_equal(vault, desk, base, heads)
+    done = _planned(vault, desk, base, heads, waiting, watch)
+    fewer = without_superseded(vault, heads, waiting) if done.conflicts and not (peer or version) else heads
+    if len(fewer) < len(heads):
+        done = _planned(vault, desk, base, fewer, waiting, watch)
+    return replace(done, refused=out)
 
 
 def _planned(

@@ -421,6 +421,28 @@ def test_whoever_comes_after_several_decisions_needs_one_update(trio: tuple[Pers
     assert _text(cara, "a.txt") == "both 3.0.0\n"
 
 
+def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, CLAY-76: alice and bob each merged the other's release, as one version; cara was asked of both levels."""
+    alice, bob, cara = trio
+    for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", version)
+    _meet(alice, bob)
+    for person in (alice, bob):
+        person.lace("update", expect=1)
+        person.write("a.txt", f"{person.name} of both\n")
+        (conflict,) = person.lace("conflicts")["conflicts"]
+        person.lace("resolve", conflict["id"], "--merged", "1.5.0")
+    _meet(alice, bob, cara)
+    for more in ((), ("--dry-run",)):
+        refused = cara.lace("update", *more, expect=1)
+        assert (refused["conflicts"], len(refused["waiting"])) == ([], 1)
+        assert [one["version"] for one in cara.lace("conflicts")["conflicts"]] == ["1.5.0"]
+    cara.lace("resolve", "1.5.0", "--prefer", "bob")
+    assert _text(cara, "a.txt") == "bob of both\n"
+    assert cara.lace("conflicts")["conflicts"] == []
+
+
 @pytest.mark.parametrize("attempt", range(3))
 def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Person, Person], attempt: int) -> None:
     """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
