@@ -6,16 +6,19 @@ import asyncio
 import errno
 import select
 import socket
+import ssl
 import threading
 import time
 from asyncio.sslproto import _SSLProtocolTransport
 from collections.abc import Callable
 from contextlib import closing, suppress
+from unittest.mock import Mock
 
 import pytest
 from starlette.types import Message
 
 from tests.live.handlers import GUEST, Nobody, connection, make_server, serving_with
+from transports.errors import PlaceUnreachable
 from transports.http import bodies
 from transports.http.guarded import LINE, Doorstep, GuardedProtocol
 from transports.http.pace import Pace
@@ -23,6 +26,7 @@ from transports.http.paths import SYNC_PATH
 from transports.http.stream import Source
 from transports.http.thin import _OPTION, STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
+from vault.errors import EnvironmentFault
 from vault.records import Verifier
 
 
@@ -100,6 +104,30 @@ def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(reads_on: bool | None) 
         assert handler.ended.wait(10)
     assert isinstance(handler.fault, ConnectionError)
     assert handler.failures == []
+
+
+class _Full(_Talker):
+    """Gives up amid what is sent, as where a disk is full."""
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        source.read(STEP_BYTES)
+        raise EnvironmentFault("The disk is full.")
+
+
+def test_who_is_refused_amid_a_body_hears_so() -> None:
+    """The server does not wait for the rest of it, and hangs up; the client was told that no TLS was spoken there."""
+    refused = pytest.raises(PlaceUnreachable, match=r"cannot answer now \(503\)")
+    with serving_with(_Full()) as (port, _), connection(port) as line, refused:
+        line.post(SYNC_PATH, GUEST, (bytes(STEP_BYTES) for _ in range(400)))
+
+
+def test_a_line_that_is_cut_amid_a_body_was_one_of_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What OpenSSL says of a cut is no word about what answers there."""
+    with serving_with(_Talker()) as (port, _), connection(port) as line:
+        cut = ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol")
+        monkeypatch.setattr(line._http, "request", Mock(side_effect=cut))
+        with pytest.raises(PlaceUnreachable, match="the line was cut"):
+            line.post(SYNC_PATH, GUEST, [b"x"])
 
 
 def test_small_pieces_of_an_answer_wait_for_no_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:

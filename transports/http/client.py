@@ -35,6 +35,7 @@ _BUFFER = 1024  # bytes that lie between TLS and who reads; what is asked for be
 _REFUSED = frozenset({401, 403})
 _WORD_BYTES = 16
 _WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
+_LATER = "Run the same command again later; where lace serve runs it says what is wrong, unless too many visit at once."
 
 
 class LiveConnection:
@@ -77,6 +78,7 @@ class LiveConnection:
             PlaceUnreachable: nobody answers, or not with TLS 1.3.
             WrongServer: somebody else does; nothing was sent.
         """
+        self._session = None
         try:
             self._http.connect()
             tls = self._http.sock
@@ -129,8 +131,17 @@ class LiveConnection:
         try:
             self._http.request("POST", path, self._counted(body), headers, encode_chunked=True)
         except (OSError, http.client.HTTPException) as error:
+            if not isinstance(error, TimeoutError):
+                self._hear_out()
             self.close()
             raise self._unreachable(error) from error
+
+    def _hear_out(self) -> None:
+        """Raise what a server said that hung up before it had the whole body; it says no more than that it did not."""
+        with suppress(OSError, http.client.HTTPException):
+            response = self._http.getresponse()
+            if response.status != http.client.OK:
+                raise self._refusal(response)
 
     def is_answered(self, seconds: float) -> bool:
         """Wait at most so long for an answer to begin, or for the connection to end; tell whether one of both came."""
@@ -154,18 +165,22 @@ class LiveConnection:
             raise self._unreachable(error) from error
         if response.status == http.client.OK:
             return Incoming(response, self)
+        raise self._refusal(response)
+
+    def _refusal(self, response: http.client.HTTPResponse) -> PlaceUnreachable | RefusedThere:
+        """Close the connection; return what an answer says that is none."""
         said = self._word(response) if response.status in _REFUSED else b""
         self.close()
         if said == REVOKED:
-            raise RefusedThere(
+            return RefusedThere(
                 f"{self.address.shown} answers you no more: you were revoked from the group.",
                 hint="Ask whoever did it; with a new key you can be invited again. What you have stays readable.",
             )
         if response.status in _REFUSED:
-            raise RefusedThere(f"{self.address.shown} does not answer this node.")
+            return RefusedThere(f"{self.address.shown} does not answer this node.")
         if response.status == http.client.TOO_MANY_REQUESTS or response.status >= http.client.INTERNAL_SERVER_ERROR:
-            raise PlaceUnreachable(f"{self.address.shown} cannot answer now ({response.status}).", hint=_WHERE)
-        raise PlaceUnreachable(
+            return PlaceUnreachable(f"{self.address.shown} cannot answer now ({response.status}).", hint=_LATER)
+        return PlaceUnreachable(
             f"{self.address.shown} does not understand this lace ({response.status}).",
             hint="One of the two is older: compare lace --version on both machines.",
         )
@@ -201,7 +216,7 @@ class LiveConnection:
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
         if isinstance(error, ssl.SSLError):
-            reason = "what answers there speaks no TLS 1.3"
+            reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"
         return PlaceUnreachable(f"{self.address.shown} cannot be reached: {reason[:200].lower()}.", hint=_WHERE)
 
 
