@@ -9,12 +9,14 @@ files that are here can be read.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
+from lazy.publish import exposed
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.records import RecordHash
@@ -24,9 +26,15 @@ from vault.vault import Vault
 __all__ = ["ScopedSync", "scoped"]
 
 _SHARED = "SELECT p FROM shared"
-_SHARED_TREES = (
-    "SELECT DISTINCT c.desk, c.tree FROM shared s JOIN commits c USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
-)
+# What was shared with its content after a number of the exposure log, by itself or for what names it.
+_SHARED_TREES = """
+SELECT DISTINCT c.desk, c.tree FROM commits c JOIN shared s USING (p) WHERE s.content = 1 AND c.hash IN (
+    SELECT k.hash FROM exposure x JOIN commits k USING (p) WHERE x.at > ?1
+    UNION SELECT r.commit_hash FROM exposure x JOIN release r USING (p) WHERE x.at > ?1
+    UNION SELECT d.result FROM exposure x JOIN resolution d USING (p) WHERE x.at > ?1)
+ORDER BY c.p DESC"""
+_NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the exposure log nothing shared lay there
+_REMEMBERED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +64,28 @@ class ScopedSync:
         return sorted(self.scope.desks - known)
 
     def unknown_paths(self, vault: Vault) -> list[str]:
-        """Return the paths of the scope that nothing shared has, as far as the way there is here: a sync fetches it."""
-        trees = [RecordHash.parse(str(tree)) for desk, tree in vault.store.rows(_SHARED_TREES) if self._has(str(desk))]
-        return [path for path in sorted(self.scope.paths) if not any(_may_hold(vault, tree, path) for tree in trees)]
+        """Return the paths of the scope that nothing shared has, as far as the way there is here: a sync fetches it.
+
+        How far that was looked through is remembered, so that the next look costs what was shared since.
+        """
+        before: dict[str, int] = json.loads(vault.store.meta(_NOWHERE, "{}"))
+        top = exposed(vault)
+        unknown = {path: top for path in sorted(self.scope.paths) if self._is_nowhere(vault, path, before)}
+        others = {key: at for key, at in before.items() if key not in {self._key(path) for path in self.scope.paths}}
+        found = others | {self._key(path): at for path, at in unknown.items()}
+        if found != before:
+            kept = dict([*found.items()][-_REMEMBERED:])
+            with vault.writing(receiving=True) as w:
+                w.store.set_meta(_NOWHERE, json.dumps(kept))
+        return [*unknown]
+
+    def _is_nowhere(self, vault: Vault, path: str, before: Mapping[str, int]) -> bool:
+        rows = vault.store.rows(_SHARED_TREES, before.get(self._key(path), 0))
+        trees = (RecordHash.parse(str(tree)) for desk, tree in rows if self._has(str(desk)))
+        return not any(_may_hold(vault, tree, path) for tree in trees)
+
+    def _key(self, path: str) -> str:
+        return "\n".join([path, *sorted(self.scope.desks)])
 
     def _has(self, desk: str) -> bool:
         return not self.scope.desks or desk in self.scope.desks

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import lazy.scoping
 from lazy import listing_parts
 from lazy.interlace.scope import Scope
 from lazy.people import formers
@@ -17,6 +19,7 @@ from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
 from tests.vault.vaults import write
+from vault.desks.tree import lookup
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.store import Store
@@ -180,3 +183,40 @@ def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:
         assert (scope["desks"], scope["paths"]) == (["songs"], paths)
     told = alice.run("--json", "pull", "stick", "--desk", "lyrics").json
     assert "called lyrics" in told["problems"][0]["message"]
+
+
+def test_a_path_that_nothing_shared_has_is_looked_for_in_what_is_new_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INT-136: each sync about a mistyped path looked into every revision that was ever shared."""
+    alice, bob, carol = three(tmp_path)
+    for number in range(12):
+        write(alice, f"docs/{number % 3}.txt", f"{number}\n")
+        release(alice, None, "more")
+    looked: list[str] = []
+
+    def looked_at(source: Any, tree: RecordHash, path: str) -> Any:
+        looked.append(path)
+        return lookup(source, tree, path)
+
+    monkeypatch.setattr(lazy.scoping, "lookup", looked_at)
+    slip, docs = Scope(paths=frozenset({"dosc/1.txt"})), Scope(paths=frozenset({"docs/1.txt"}))
+
+    def told(scope: Scope) -> tuple[list[str], int]:
+        looked.clear()
+        (result,) = sync(alice, ["stick"], scope=scope)
+        return [problem.code for problem in result.problems], len(looked)
+
+    codes, first = told(slip)
+    assert (codes, first > 10) == (["no-such-path"], True)
+    assert told(slip) == (["no-such-path"], 0)
+    assert told(docs) == ([], 1)
+    write(alice, "docs/new.txt", "new\n")
+    release(alice, None, "of something else")
+    assert told(slip) == (["no-such-path"], 1)
+    write(alice, "dosc/1.txt", "so it is called\n")
+    release(alice, None, "no slip")
+    assert told(slip) == ([], 1)
+    assert told(slip)[0] == []
+    for person in (alice, bob, carol):
+        person.close()
