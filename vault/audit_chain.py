@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from vault.audit import AuditEntry, AuditError, read_audit
@@ -14,7 +14,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import verify_seal
 
-__all__ = ["ChainBreak", "ChainVerdict", "Damaged", "Fault", "verify_chain"]
+__all__ = ["ChainBreak", "ChainVerdict", "Damaged", "Fault", "told", "verify_chain"]
 
 _END = 2**63  # above every number
 
@@ -104,6 +104,24 @@ class ChainVerdict:
     def first_break(self) -> ChainBreak | None:
         """The first entry that does not fit, or None."""
         return self.breaks[0] if self.breaks else None
+
+
+def told(breaks: Sequence[ChainBreak]) -> list[tuple[ChainBreak, str]]:
+    """Return breaks in sentences; one tells of entries one after the other that a key sealed which nobody vouches for.
+
+    That is so before the entry of an adoption that was lost.
+    """
+    found: list[tuple[ChainBreak, str]] = []
+    for (is_sealed_by_another, _), group in groupby(
+        enumerate(breaks), lambda at: (at[1].fault is Fault.SIGNER, at[1].position - at[0])
+    ):
+        run = [one for _, one in group]
+        if is_sealed_by_another and len(run) > 1:
+            who = "no entry that is here and whole says that the key that sealed them was this vault's"
+            found.append((run[0], f"Entries {run[0].position} to {run[-1].position} do not fit: {who}."))
+        else:
+            found += [(one, one.text) for one in run]
+    return found
 
 
 def verify_chain(entries: Iterable[Seal | Damaged], expected_signers: Collection[Verifier]) -> ChainVerdict:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vault.audit import APP as AUDIT_APP
+from vault.audit_chain import told
 from vault.audit_trail import verify_trail
 from vault.beside import READABLE, can_restore, changed_readable, restore_settings, settings_change
 from vault.errors import Cancelled, DataError, LaceError
@@ -287,11 +288,12 @@ def _audit(vault: Vault, scan: _Scan) -> list[BadThing]:
     except DataError as error:  # whose trail it is cannot be told: a setting is named for that
         return [BadThing("audit", "1", "signer", f"The audit trail cannot be walked: {error.message}")]
     bad = []
-    for broken in verdict.breaks[:_BREAKS]:
+    found = told(verdict.breaks)
+    for broken, text in found[:_BREAKS]:
         way = f" {_ONLY_BACKUP}" if broken.missing else ""
-        message = f"In the audit trail: {broken.text[:1].lower()}{broken.text[1:]}{way}"
+        message = f"In the audit trail: {text[:1].lower()}{text[1:]}{way}"
         bad.append(BadThing("audit", str(broken.position), str(broken.fault), message))
-    if (more := len(verdict.breaks) - len(bad)) > 0:
+    if (more := len(found) - len(bad)) > 0:
         bad.append(BadThing("audit", "more", "more", f"The audit trail breaks {more} times more: lace audit verify"))
     return bad
 

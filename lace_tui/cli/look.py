@@ -12,7 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
 from lazy.mend import examine, mend
 from vault.audit import AuditEntry, read_audit
-from vault.audit_chain import ChainBreak, ChainVerdict, Damaged
+from vault.audit_chain import ChainBreak, ChainVerdict, Damaged, told
 from vault.audit_export import export_sexp, export_text
 from vault.audit_trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
@@ -181,9 +181,10 @@ def _break(found: ChainBreak) -> dict[str, Any]:
 def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
     if verdict.ok:
         return f"{paint.good('=')} {verdict.length} entries, each one sealed and chained to the one before."
-    lines = [f"{paint.bad('! broken')} {found.text}" for found in verdict.breaks[:_SHOWN_BREAKS]]
-    if len(verdict.breaks) > _SHOWN_BREAKS:
-        lines.append(f"{paint.bad('! broken')} in {len(verdict.breaks) - _SHOWN_BREAKS} more places: --json has all")
+    found = told(verdict.breaks)
+    lines = [f"{paint.bad('! broken')} {text}" for _, text in found[:_SHOWN_BREAKS]]
+    if len(found) > _SHOWN_BREAKS:
+        lines.append(f"{paint.bad('! broken')} in {len(found) - _SHOWN_BREAKS} more places: --json has all")
     lines.append(
         f"Entries that fit: {verdict.length} before the first break, and {verdict.behind} behind it, sealed and chained"
         " to those before them as far as these are here."

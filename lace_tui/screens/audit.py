@@ -14,7 +14,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from vault.audit import AuditEntry, read_audit
-from vault.audit_chain import ChainVerdict, Damaged
+from vault.audit_chain import ChainVerdict, Damaged, told
 from vault.audit_trail import as_it_lies, verify_trail
 from vault.records import Seal
 from vault.vault import Vault
@@ -117,12 +117,12 @@ class Audit(Listing):
         self.lace.begin("Audit: verify", do, self._verified, "lace audit verify")
 
     def _verified(self, verdict: ChainVerdict) -> Card:
-        broken = verdict.first_break
-        if broken is None:
+        if verdict.ok:
             text = f"= {plural(verdict.length, 'entry', 'entries')}, each sealed and chained to the one before."
             return Card("Audit: verified", (mark(text, GOOD),))
-        lines = [mark(f"! {found.text}", BAD) for found in verdict.breaks[:_SHOWN]]
-        if len(verdict.breaks) > _SHOWN:
-            lines.append(mark(f"! and in {len(verdict.breaks) - _SHOWN} more places", BAD))
+        found = told(verdict.breaks)
+        lines = [mark(f"! {text}", BAD) for _, text in found[:_SHOWN]]
+        if len(found) > _SHOWN:
+            lines.append(mark(f"! and in {len(found) - _SHOWN} more places", BAD))
         lines.append(mark(f"entries that fit: {verdict.length} before the first break, {verdict.behind} behind it"))
         return Card("Audit: broken", (*lines, mark("next: lace fsck")), is_bad=True)

@@ -17,7 +17,7 @@ from vault.audit import (
     make_entry,
     read_audit,
 )
-from vault.audit_chain import Damaged, Fault, verify_chain
+from vault.audit_chain import Damaged, Fault, told, verify_chain
 from vault.audit_export import export_sexp, export_text, select, summary
 from vault.audit_verbs import Verb
 from vault.profile import private_group
@@ -239,6 +239,23 @@ def test_chain_goes_on_under_a_new_key_after_adopt(chain: list[Seal]) -> None:
     chain.append(seal(entry_after(chain[-1], Verb.LACE_ADOPT, actor=NEW_ALICE.verifier), NEW_ALICE))
     assert verify_chain(chain, {ALICE.verifier, NEW_ALICE.verifier}).length == 6
     assert not verify_chain(chain, {ALICE.verifier}).ok
+
+
+def test_entries_before_a_lost_adoption_are_one_break_in_words(chain: list[Seal]) -> None:
+    """CYB-10: each entry of the first key was told as a break of its own, and none of them said why."""
+    adopted = seal(entry_after(chain[-1], Verb.LACE_ADOPT, actor=NEW_ALICE.verifier), NEW_ALICE)
+    later = seal(entry_after(adopted, actor=NEW_ALICE.verifier), NEW_ALICE)
+    verdict = verify_chain([*chain, later], {NEW_ALICE.verifier})
+    assert [one.position for one in verdict.breaks] == [1, 2, 3, 4, 5, 6]
+    (first, text), (_, gap) = told(verdict.breaks)
+    assert (first.position, text[:29], gap) == (1, "Entries 1 to 5 do not fit: no", "Entry 6 is missing.")
+    assert told(verdict.breaks[:1]) == [(first, first.text)]
+    apart = [verdict.breaks[at] for at in (0, 2, 3, 5)]
+    assert [text[:14] for _, text in told(apart)] == [
+        "Entry 1, " + apart[0].record.text[:5],
+        "Entries 3 to 4",
+        "Entry 6 is mis",
+    ]
 
 
 def rebuilt(plex: Plex, **change: object) -> Seal:
