@@ -36,6 +36,7 @@ _ANYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names what a person
 _STEP = 0.2  # seconds between two looks at whether to stop
 _LAST = 3600  # seconds before that end in which a server waits for no exchange
 _RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
+_SET_BACK = 60  # seconds; a friend's clock may differ by some more
 _AGAIN = 1.0  # seconds until a server whose address is gone tries to listen again
 
 
@@ -82,7 +83,7 @@ def _attend(
 ) -> bool:
     """Run a server and tell what it says, until its certificate nears its end; return whether there is to be another.
 
-    What is under way then may end, as long as there is time.
+    So it is where the clock went back to before it began. What is under way then may end, as long as there is time.
 
     Raises:
         Cancelled: the person stopped it.
@@ -95,7 +96,8 @@ def _attend(
             with suppress(queue.Empty):
                 _tell(context, told.get(timeout=_STEP))
             age = now().seconds - began
-            if age >= LIFETIME - _LAST or (age >= _RENEWED and not server.is_busy()):
+            is_due = age >= _RENEWED or age < -_SET_BACK  # friends would take what begins later for no certificate
+            if age >= LIFETIME - _LAST or (is_due and not server.is_busy()):
                 return True
         return False
     finally:

@@ -84,6 +84,19 @@ def test_what_is_under_way_may_end_before_a_certificate_is_renewed(monkeypatch: 
         assert attending.result(timeout=10)
 
 
+def test_a_clock_that_was_set_back_makes_a_new_certificate() -> None:
+    """A machine that starts with a wrong clock gets the right one later; its server was no friend from then on."""
+    server, _ = make_server(Door())
+    times = iter([1000, 999, 999, 100])
+    context = cast(Context, None)  # nothing is told
+
+    def now() -> Tai:
+        return Tai.from_unix_ns(next(times) * 10**9)
+
+    assert serving._attend(context, server, queue.Queue(), CancelToken(), now)
+    assert not list(times)
+
+
 def test_a_signal_at_the_end_of_a_wait_does_not_make_a_server_wait_for_ever(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
