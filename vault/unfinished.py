@@ -22,6 +22,8 @@ from vault.records import RecordHash
 from vault.space import require_room
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from vault.desks.checkout import CheckoutResult
     from vault.desks.plan import CheckoutPlan, Skip
     from vault.desks.ports import MemoryObjects, Source
@@ -77,8 +79,15 @@ class StoredDirCache:
         """Take note that a directory is gone, with those that were below it; see `keep`."""
         self._gone += (directory, f"{LOOKS}{directory}")
 
-    def keep_if_free(self, vault: Vault) -> None:
-        """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing."""
+    def keep_if_free(self, vault: Vault, put_back: Collection[str] = ()) -> None:
+        """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing.
+
+        Args:
+            vault: whose folder.
+            put_back: as the snapshot has it. What was seen on the way there and below names trees that nobody stored,
+                and a scan that believed it could not read them.
+        """
+        self._fresh = {key: blob for key, blob in self._fresh.items() if not _touches(key, put_back)}
         if not self._fresh:
             return
         try:
@@ -98,6 +107,14 @@ class StoredDirCache:
             "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob",
             [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
         )
+
+
+def _touches(key: str, paths: Collection[str]) -> bool:
+    """Tell whether a directory of the cache, or its look, is one of these paths, on the way to one, or below one."""
+    where = key.removeprefix(LOOKS)
+    if not where or not paths:
+        return bool(paths)
+    return any(f"{path}/".startswith(f"{where}/") or where.startswith(f"{path}/") for path in paths)
 
 
 def checkout_tree(

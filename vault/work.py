@@ -130,7 +130,7 @@ def changes(
         overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     snap = look(vault, desk, base.tree if base else None, overlay, cache, watch)
     if base is not None and snap.root == base.tree:
-        cache.keep_if_free(vault)
+        cache.keep_if_free(vault, snap.put_back)
     root = tree_if_finished(vault, desk, snap.root, overlay, watch) if is_dry else snap.root
     items = snap.changes if root == snap.root else None
     if items is None:

@@ -480,3 +480,23 @@ def test_update_overwrites_no_file_that_was_never_committed(pair: tuple[Person, 
 def test_without_a_vault(alice: Person, words: list[str]) -> None:
     """APP-14: every verb of the family ends with 10 and names the way to a vault."""
     error_of(alice.run("--json", *words), "no-vault", 10)
+
+
+@pytest.mark.parametrize("look", [("changes",), ("status", "--tree"), ("release", "2.0.0", "--dry-run")])
+def test_a_look_at_folders_that_hold_nothing_of_the_desk_stops_no_commit(alice: Person, look: tuple[str, ...]) -> None:
+    """APP-12: it was kept by the hash of a tree that nobody stored, and each commit after it failed for ever."""
+    alice.write("a.txt", "one\n")
+    alice.write(".laceignore", "*.log\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    alice.write("deep/er/logs/today.log", "x\n")
+    alice.lace("desk", "add", "songs", "music/of/songs")
+    alice.write("music/of/songs/a.txt", "la\n")
+    for _ in range(2):
+        alice.lace(*look)
+        assert not any(alice.lace("changes")[kind] for kind in ("added", "changed", "deleted", "notices"))
+    alice.write("a.txt", "two\n")
+    alice.lace(*look)
+    assert alice.lace("commit", "-m", "more")["changed"] == ["a.txt"]
+    assert alice.lace("release", "1.1.0")["version"] == "1.1.0"
+    assert alice.lace("fsck")["ok"]

@@ -69,7 +69,7 @@ class SeenDirectory(NamedTuple):
 def context_of(group: str, ignore: bytes, without: frozenset[str] = frozenset()) -> bytes:
     """Return what ties cached values together: the group, which is in every hash, the ignore rules, other desks."""
     left_out = "".join(f"\0{path}" for path in sorted(without))
-    return blake3(b"lace-scan/1 " + ignore + group.encode() + left_out.encode()).digest(16)
+    return blake3(b"lace-scan/2 " + ignore + group.encode() + left_out.encode()).digest(16)
 
 
 def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | None:

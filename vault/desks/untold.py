@@ -40,8 +40,8 @@ class Untold:
 
     def keep(
         self, found: RecordHash, base: RecordHash, absent: Mapping[str, str]
-    ) -> tuple[RecordHash, tuple[Change, ...] | None]:
-        """Return the tree with the base's entries where the folder could not tell, or cannot hold them.
+    ) -> tuple[RecordHash, tuple[Change, ...] | None, frozenset[str]]:
+        """Return the tree with the base's entries where the folder cannot tell or cannot hold them, and those paths.
 
         Where there are none, the changes from the base come with it.
 
@@ -65,7 +65,7 @@ class Untold:
                 continue
             if absent.get(change.path) == old.hash.text or cannot_be_here(self.source, change.path, old):
                 kept[change.path] = old
-        return (self._applied(found, kept), None) if kept else (found, changes)
+        return (self._applied(found, kept), None, frozenset(kept)) if kept else (found, changes, frozenset())
 
     def _in_the_way(self, found: RecordHash, base: RecordHash, path: str) -> str:
         """Return what is to stay as the base has it, for the folder of another desk: it, or what a file hides.

@@ -73,6 +73,8 @@ class Snapshot(NamedTuple):
         read: files whose bytes had to be read.
         unknown: paths that could not be taken; where the base has something there, it was kept.
         changes: how the tree differs from the base, if that turned out on the way.
+        put_back: paths at which it has what the base has, whatever the folder holds: the trees that the scan itself
+            made on the way to them and below are in no sink for long.
     """
 
     root: RecordHash
@@ -81,6 +83,7 @@ class Snapshot(NamedTuple):
     read: int
     unknown: frozenset[str]
     changes: tuple[Change, ...] | None = None
+    put_back: frozenset[str] = frozenset()
 
 
 def snapshot(
@@ -145,11 +148,12 @@ def snapshot(
     finally:
         os.close(fd)
     changes: tuple[Change, ...] | None = () if found == base else None
+    put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
         untold = Untold(root, pages, both, group, scan.names, scan.without)
-        found, changes = untold.keep(found, base, load_absent(cache))
+        found, changes, put_back = untold.keep(found, base, load_absent(cache))
     problems = tuple(sorted(scan.names.problems))
-    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes)
+    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes, put_back)
 
 
 class _Scan:
